@@ -1,0 +1,69 @@
+"""SPARQL expressions as frozen values (SPARQL 1.1, section 17)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A variable, without its question mark. A blank node of a query is a variable named `_:label`."""
+
+    name: str
+
+    def __post_init__(self) -> None:
+        if not self.name:
+            raise ValueError("a variable needs a name")
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """An RDF term in N-Triples form: `<iri>`, `"x"`, `"x"@en`, `"1"^^<datatype>`."""
+
+    term: str
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """An operator or function applied to expressions.
+
+    `function` is the keyword of the SPARQL grammar in upper case (`BOUND`, `REGEX`, `IN`), an operator
+    symbol (`&&`, `||`, `!`, `=`, `!=`, `<`, `>`, `<=`, `>=`, `+`, `-`, `*`, `/`, unary `NEG` and `POS`), or the
+    IRI of a cast in N-Triples form. `IN` and `NOT IN` have the tested expression first.
+    """
+
+    function: str
+    arguments: tuple[Expression, ...] = ()
+
+
+Expression = Variable | Constant | Call
+
+
+def variables_of(expression: Expression) -> frozenset[str]:
+    """The names of the variables that `expression` mentions."""
+    match expression:
+        case Variable(name):
+            return frozenset({name})
+        case Constant():
+            return frozenset()
+        case Call(_, arguments):
+            return frozenset().union(*(variables_of(argument) for argument in arguments))
+        case _:
+            assert_never(expression)
+
+
+def map_variables(expression: Expression, rename: Callable[[str], str]) -> Expression:
+    """`expression` with every variable renamed."""
+    match expression:
+        case Variable(name):
+            return Variable(rename(name))
+        case Constant():
+            return expression
+        case Call(_, arguments):
+            return replace(
+                expression, arguments=tuple(map_variables(argument, rename) for argument in arguments)
+            )
+        case _:
+            assert_never(expression)

@@ -1,0 +1,213 @@
+"""Definitions of Weir's Delta tables, as values that need no Spark."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+ColumnType = Literal["STRING", "BIGINT", "INT", "DOUBLE", "BOOLEAN", "TIMESTAMP"]
+
+FOREVER = 2**62
+"""`until` of an interval that has not ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column: its name, its SQL type and what it holds."""
+
+    name: str
+    type: ColumnType
+    comment: str
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One Delta table: its folder below the lake, its columns and its Delta properties."""
+
+    name: str
+    comment: str
+    columns: tuple[Column, ...]
+    cluster_by: tuple[str, ...] = ()
+    properties: tuple[tuple[str, str], ...] = ()
+
+    def __post_init__(self) -> None:
+        names = [column.name.lower() for column in self.columns]
+        if len(names) != len(set(names)):
+            raise ValueError(f"table {self.name}: two columns have the same name: {names}")
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """The names of the columns, in order."""
+        return tuple(column.name for column in self.columns)
+
+
+# A change feed can only be read while its log and its removed files are kept; the log must not go first.
+_KEPT_HISTORY = (
+    ("delta.enableChangeDataFeed", "true"),
+    ("delta.logRetentionDuration", "interval 60 days"),
+    ("delta.deletedFileRetentionDuration", "interval 30 days"),
+    ("delta.checkpointInterval", "50"),
+)
+# Every Delta reader can use a table without deletion vectors, column mapping and change feed.
+_PLAIN = (("delta.enableDeletionVectors", "false"), ("delta.checkpointInterval", "50"))
+
+_EPOCH = Column("epoch", "BIGINT", "transaction that asserted (+) or retracted (-) the row")
+_SIGN = Column("weight", "INT", "+1 asserted, -1 retracted")
+_SUBJECT = Column("subject", "STRING", "IRI or blank node, N-Triples form")
+_PREDICATE = Column("predicate", "STRING", "IRI, N-Triples form")
+_OBJECT = Column("object", "STRING", "RDF term, N-Triples form, lexical form as written")
+_RUN_ID = Column("run_id", "STRING", "run that wrote the row")
+
+QUADS = Table(
+    name="quads",
+    comment="RDF dataset as a log: set semantics per quad at every epoch.",
+    columns=(
+        Column("graph", "STRING", "IRI of the named graph, empty for the default graph"),
+        _SUBJECT,
+        _PREDICATE,
+        _OBJECT,
+        _EPOCH,
+        _SIGN,
+    ),
+    cluster_by=("predicate", "subject"),
+    properties=_KEPT_HISTORY,
+)
+
+TRIPLES = Table(
+    name="triples",
+    comment="Union of all graphs as a log of a set; read by queries with default_graph: union.",
+    columns=(_SUBJECT, _PREDICATE, _OBJECT, _EPOCH, _SIGN),
+    cluster_by=("predicate", "subject"),
+    properties=_KEPT_HISTORY,
+)
+
+TRANSACTIONS = Table(
+    name="transactions",
+    comment="One row per epoch; an epoch exists for every reader once it is named here.",
+    columns=(
+        Column("epoch", "BIGINT", "1, 2, 3, ... without gaps"),
+        Column("source", "STRING", "name of the source in sources.yml"),
+        Column("position", "STRING", "file, version or commit of the source that is this epoch"),
+        Column("change_id", "STRING", "the change set's own id (`H id` of an RDF Patch), or null"),
+        Column("event_time", "TIMESTAMP", "when the change happened, as the source says, or null"),
+        Column("ingested_at", "TIMESTAMP", "when Weir ingested it"),
+        Column("inserted", "BIGINT", "quads that appeared, net"),
+        Column("deleted", "BIGINT", "quads that vanished, net"),
+        Column("rejected", "BIGINT", "input lines that could not be used"),
+        Column("quads_version", "BIGINT", "version of `quads` whose commit holds the epoch"),
+        Column("triples_version", "BIGINT", "version of `triples` whose commit holds the epoch"),
+        _RUN_ID,
+    ),
+    properties=_PLAIN,
+)
+
+GRAPHS = Table(
+    name="graphs",
+    comment="Which source owns which graph; a graph is written by one source only.",
+    columns=(
+        Column("graph", "STRING", "IRI of the named graph, empty for the default graph"),
+        Column("source", "STRING", "name of the source in sources.yml"),
+        _RUN_ID,
+    ),
+    properties=_PLAIN,
+)
+
+REJECTED = Table(
+    name="rejected",
+    comment="Every input line that could not be used.",
+    columns=(
+        Column("source", "STRING", "name of the source in sources.yml"),
+        Column("position", "STRING", "file, version or commit of the source"),
+        Column("file", "STRING", "file, where the position is a folder"),
+        Column("line", "BIGINT", "line, from 1; 0 = the document as a whole"),
+        Column("column", "BIGINT", "column, from 1; 0 = unknown"),
+        Column("reason", "STRING", "why"),
+        Column("raw", "STRING", "the text, cut at 4 KiB"),
+        _RUN_ID,
+    ),
+    properties=_PLAIN,
+)
+
+RUNS = Table(
+    name="runs",
+    comment="The ledger: who ran when, and per query what was done and why.",
+    columns=(
+        _RUN_ID,
+        Column("number", "BIGINT", "number of the run among the runs of its job, from 1"),
+        Column("job", "STRING", "ingest, maintain, validate, publish or compact"),
+        Column("query", "STRING", "query, or null for a row about the run as a whole"),
+        Column("mode", "STRING", "initial, incremental, full, migrated, rebased or untouched"),
+        Column("reason", "STRING", "why this mode, or the error"),
+        Column("from_epoch", "BIGINT", "watermark before"),
+        Column("to_epoch", "BIGINT", "watermark after"),
+        Column("rows_in", "BIGINT", "changes read"),
+        Column("rows_out", "BIGINT", "rows written"),
+        Column("seconds", "DOUBLE", "how long it took"),
+        Column("status", "STRING", "claimed, succeeded, failed or abandoned"),
+        Column("table_version", "BIGINT", "version of the output table that was committed, or null"),
+        Column("host", "STRING", "machine the run was started on"),
+        Column("pid", "BIGINT", "process of the run"),
+        Column("recorded_at", "TIMESTAMP", "when the row was written"),
+        Column("code_version", "STRING", "version of Weir"),
+    ),
+    properties=_PLAIN,
+)
+
+QUALITY = Table(
+    name="quality",
+    comment="Results of the data-quality checks, one row per expectation.",
+    columns=(
+        _RUN_ID,
+        Column("table", "STRING", "table that was checked"),
+        Column("query", "STRING", "query, or null"),
+        Column("expectation", "STRING", "what must hold"),
+        Column("success", "BOOLEAN", "whether it held"),
+        Column("observed", "STRING", "what was seen, as JSON"),
+        Column("unexpected_rows", "BIGINT", "rows that break it"),
+        Column("from_epoch", "BIGINT", "first epoch of the rows checked, exclusive"),
+        Column("to_epoch", "BIGINT", "last epoch of the rows checked, inclusive"),
+        Column("recorded_at", "TIMESTAMP", "when the row was written"),
+    ),
+    properties=_PLAIN,
+)
+
+SHARED_TABLES = (QUADS, TRIPLES, TRANSACTIONS, GRAPHS, REJECTED, RUNS, QUALITY)
+
+
+def embeddings(query: str, width: int) -> Table:
+    """The embedding table of `query`: a log of solution mappings per plan node.
+
+    Args:
+        query: name of the query.
+        width: number of variables of the query; variable i is column `v<i>`, null = unbound.
+    """
+    return Table(
+        name=f"embeddings/{query}",
+        comment=f"Solution mappings of the stored plan nodes of {query}, as a log.",
+        columns=(
+            Column("node", "STRING", "plan node; `answer` is the answer"),
+            *(Column(f"v{i}", "STRING", "RDF term, N-Triples form; null = unbound") for i in range(width)),
+            _EPOCH,
+            Column("weight", "BIGINT", "signed multiplicity"),
+        ),
+        properties=_PLAIN,
+    )
+
+
+def answers(query: str, variables: tuple[str, ...]) -> Table:
+    """The published answers of `query`: a log with one column per projected variable."""
+    return Table(
+        name=f"answers/{query}",
+        comment=f"Signed delta answers of {query}; the sum of weights up to an epoch is its answer.",
+        columns=(
+            _EPOCH,
+            Column("weight", "BIGINT", "signed multiplicity: + appeared, - vanished"),
+            *(Column(name, "STRING", "RDF term, N-Triples form; null = unbound") for name in variables),
+            Column("event_time", "TIMESTAMP", "when the change happened, as the source says, or null"),
+        ),
+        properties=_PLAIN,
+    )
+
+
+ANSWER_COLUMNS = ("epoch", "weight", "event_time")
+"""Columns of an answer table that no variable may be named like."""
