@@ -1,4 +1,6 @@
-"""The one typed configuration: `weir.toml` in the project folder, then `WEIR_*` environment variables."""
+"""The one typed configuration: `weir.toml` in the project folder, then `WEIR_*` environment
+variables.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +19,20 @@ CONFIG_FILE = "weir.toml"
 
 
 class SparkSettings(BaseModel):
-    """How Spark is started by the command line and by `make`; under Airflow the connection decides the master."""
+    """How Spark is started by the command line and by `make`; under Airflow the connection decides
+    the master.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
     master: str = Field("local[2]", description="Spark master when no spark-submit gave one")
     driver_memory: str = Field("3g", description="heap of the driver")
-    shuffle_partitions: int = Field(2, ge=1, description="spark.sql.shuffle.partitions: cores of the cluster")
-    conf: dict[str, str] = Field(default_factory=dict, description="further Spark settings, as they are")
+    shuffle_partitions: int = Field(
+        2, ge=1, description="spark.sql.shuffle.partitions: cores of the cluster"
+    )
+    conf: dict[str, str] = Field(
+        default_factory=dict, description="further Spark settings, as they are"
+    )
 
 
 class Limits(BaseModel):
@@ -33,18 +41,30 @@ class Limits(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     local_rows: int = Field(20_000, ge=1, description="rows that may be a driver-side relation")
-    local_parse_bytes: int = Field(8_000_000, ge=0, description="input bytes that the driver parses itself")
-    bulk_changes: int = Field(200_000, ge=0, description="changes beyond which no neighbourhood is looked up")
-    neighbourhood_rows: int = Field(2_000_000, ge=0, description="looked-up rows beyond which the whole graph is read")
+    local_parse_bytes: int = Field(
+        8_000_000, ge=0, description="input bytes that the driver parses itself"
+    )
+    bulk_changes: int = Field(
+        200_000, ge=0, description="changes beyond which no neighbourhood is looked up"
+    )
+    neighbourhood_rows: int = Field(
+        2_000_000, ge=0, description="looked-up rows beyond which the whole graph is read"
+    )
     batch_epochs: int = Field(500, ge=1, description="change sets taken in by one ingest commit")
     line_bytes: int = Field(1_048_576, ge=1024, description="longest input line")
-    document_bytes: int = Field(2_147_483_648, ge=1024, description="largest Turtle, TriG, RDF/XML or JSON-LD document")
+    document_bytes: int = Field(
+        2_147_483_648, ge=1024, description="largest Turtle, TriG, RDF/XML or JSON-LD document"
+    )
     nesting: int = Field(256, ge=1, description="deepest nesting of a term or document")
     parse_seconds: int = Field(600, ge=1, description="CPU seconds of one parser process")
     parse_memory_mb: int = Field(3_000, ge=256, description="memory of one parser process")
     raw_bytes: int = Field(4096, ge=0, description="bytes of a rejected line that are kept")
-    product_rows: int = Field(1_000_000, ge=1, description="rows of a cartesian product without allow_product")
-    lease_seconds: int = Field(3_600, ge=1, description="a run of another machine is taken for dead after this")
+    product_rows: int = Field(
+        1_000_000, ge=1, description="rows of a cartesian product without allow_product"
+    )
+    lease_seconds: int = Field(
+        3_600, ge=1, description="a run of another machine is taken for dead after this"
+    )
 
 
 class Settings(BaseSettings):
@@ -58,7 +78,9 @@ class Settings(BaseSettings):
     lake: str = Field("lake_data", description="folder or object-store URI of the Delta tables")
     queries: Path = Field(Path("queries"), description="folder of the registered queries")
     sources: Path = Field(Path("sources.yml"), description="the declared sources")
-    storage_options: dict[str, str] = Field(default_factory=dict, description="credentials of delta-rs for an object store")
+    storage_options: dict[str, str] = Field(
+        default_factory=dict, description="credentials of delta-rs for an object store"
+    )
     spark: SparkSettings = Field(default_factory=SparkSettings)
     limits: Limits = Field(default_factory=Limits)
     project: Path = Field(Path(), description="folder of the configuration file; set by `load`")

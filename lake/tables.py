@@ -144,7 +144,9 @@ RUNS = Table(
         Column("rows_out", "BIGINT", "rows written"),
         Column("seconds", "DOUBLE", "how long it took"),
         Column("status", "STRING", "claimed, succeeded, failed or abandoned"),
-        Column("table_version", "BIGINT", "version of the output table that was committed, or null"),
+        Column(
+            "table_version", "BIGINT", "version of the output table that was committed, or null"
+        ),
         Column("host", "STRING", "machine the run was started on"),
         Column("pid", "BIGINT", "process of the run"),
         Column("recorded_at", "TIMESTAMP", "when the row was written"),
@@ -186,7 +188,10 @@ def embeddings(query: str, width: int) -> Table:
         comment=f"Solution mappings of the stored plan nodes of {query}, as a log.",
         columns=(
             Column("node", "STRING", "plan node; `answer` is the answer"),
-            *(Column(f"v{i}", "STRING", "RDF term, N-Triples form; null = unbound") for i in range(width)),
+            *(
+                Column(f"v{i}", "STRING", "RDF term, N-Triples form; null = unbound")
+                for i in range(width)
+            ),
             _EPOCH,
             Column("weight", "BIGINT", "signed multiplicity"),
         ),
@@ -202,8 +207,13 @@ def answers(query: str, variables: tuple[str, ...]) -> Table:
         columns=(
             _EPOCH,
             Column("weight", "BIGINT", "signed multiplicity: + appeared, - vanished"),
-            *(Column(name, "STRING", "RDF term, N-Triples form; null = unbound") for name in variables),
-            Column("event_time", "TIMESTAMP", "when the change happened, as the source says, or null"),
+            *(
+                Column(name, "STRING", "RDF term, N-Triples form; null = unbound")
+                for name in variables
+            ),
+            Column(
+                "event_time", "TIMESTAMP", "when the change happened, as the source says, or null"
+            ),
         ),
         properties=_PLAIN,
     )

@@ -41,7 +41,9 @@ class Bgp:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Solutions whose effective boolean value is true: https://www.w3.org/TR/sparql11-query/#sparqlAlgebra."""
+    """Solutions whose effective boolean value is true:
+    https://www.w3.org/TR/sparql11-query/#sparqlAlgebra.
+    """
 
     condition: Expression
     pattern: Pattern
@@ -69,8 +71,8 @@ Pattern = Bgp | Filter | Project | Distinct
 class Dataset:
     """Where a query's triple patterns look.
 
-    `default_graph` is `union` (all graphs merged) or `default` (the unnamed graph only); FROM, when given,
-    replaces it by the merge of the `from_graphs` (IRIs in N-Triples form).
+    `default_graph` is `union` (all graphs merged) or `default` (the unnamed graph only); FROM, when
+    given, replaces it by the merge of the `from_graphs` (IRIs in N-Triples form).
     """
 
     default_graph: Literal["union", "default"] = "union"
@@ -104,7 +106,8 @@ class Construct:
 class Query:
     """A query: its form, its dataset, and what of the text has no effect on a maintained answer.
 
-    `presentation` lists parts that are accepted but only present the answer (`ORDER BY` without `LIMIT`).
+    `presentation` lists parts that are accepted but only present the answer (`ORDER BY` without
+    `LIMIT`).
     """
 
     form: Select | Ask | Construct

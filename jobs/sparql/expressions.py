@@ -29,9 +29,10 @@ class Constant:
 class Call:
     """An operator or function applied to expressions.
 
-    `function` is the keyword of the SPARQL grammar in upper case (`BOUND`, `REGEX`, `IN`), an operator
-    symbol (`&&`, `||`, `!`, `=`, `!=`, `<`, `>`, `<=`, `>=`, `+`, `-`, `*`, `/`, unary `NEG` and `POS`), or the
-    IRI of a cast in N-Triples form. `IN` and `NOT IN` have the tested expression first.
+    `function` is the keyword of the SPARQL grammar in upper case (`BOUND`, `REGEX`, `IN`), an
+    operator symbol (`&&`, `||`, `!`, `=`, `!=`, `<`, `>`, `<=`, `>=`, `+`, `-`, `*`, `/`, unary
+    `NEG` and `POS`), or the IRI of a cast in N-Triples form. `IN` and `NOT IN` have the tested
+    expression first.
     """
 
     function: str
@@ -63,7 +64,8 @@ def map_variables(expression: Expression, rename: Callable[[str], str]) -> Expre
             return expression
         case Call(_, arguments):
             return replace(
-                expression, arguments=tuple(map_variables(argument, rename) for argument in arguments)
+                expression,
+                arguments=tuple(map_variables(argument, rename) for argument in arguments),
             )
         case _:
             assert_never(expression)
