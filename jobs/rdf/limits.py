@@ -1,0 +1,23 @@
+"""The limits that untrusted RDF is held to before and while a parser sees it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class ParseLimits:
+    """What one file may cost. The fields are those of `Limits` in the configuration."""
+
+    line_bytes: int = 1_048_576
+    """Longest line of a line format, bytes without the line feed."""
+    document_bytes: int = 2_147_483_648
+    """Largest Turtle, TriG, RDF/XML or JSON-LD document, bytes after decompression."""
+    nesting: int = 256
+    """Deepest nesting of a term or a document."""
+    parse_seconds: int = 600
+    """CPU seconds of the parser process per file."""
+    parse_memory_mb: int = 3_000
+    """Memory of the parser process, MiB beyond what it has when it starts."""
+    raw_bytes: int = 4_096
+    """Bytes of a rejected line that are kept."""

@@ -1,0 +1,111 @@
+"""What goes into the parsers and what comes out, as frozen values and Arrow schemas."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+import pyarrow as pa
+
+Format = Literal["n-triples", "n-quads", "turtle", "trig", "rdf-xml", "json-ld", "rdf-patch"]
+Role = Literal["patch", "snapshot"]
+
+CHANGES = pa.schema(
+    [
+        pa.field("line", pa.int64(), nullable=False),
+        pa.field("insert", pa.bool_(), nullable=False),
+        pa.field("graph", pa.string(), nullable=False),
+        pa.field("subject", pa.string(), nullable=False),
+        pa.field("predicate", pa.string(), nullable=False),
+        pa.field("object", pa.string(), nullable=False),
+    ]
+)
+"""Changes in the order of the file.
+
+line: from 1; 0 where the format has no lines (documents). insert: False = deletion. graph: `<iri>`, or '' for none.
+subject, predicate, object: N-Triples form. A change may occur more than once.
+"""
+
+REJECTIONS = pa.schema(
+    [
+        pa.field("file", pa.string(), nullable=False),
+        pa.field("line", pa.int64(), nullable=False),
+        pa.field("column", pa.int64(), nullable=False),
+        pa.field("reason", pa.string(), nullable=False),
+        pa.field("raw", pa.string(), nullable=False),
+    ]
+)
+"""Rejected input; the columns are the fields of `Rejection`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One quad that is inserted or deleted; terms in N-Triples form, graph '' for none."""
+
+    line: int
+    insert: bool
+    graph: str
+    subject: str
+    predicate: str
+    object: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """Input that could not be used.
+
+    line: from 1, 0 = the file as a whole. column: in characters from 1, 0 = unknown. raw: the text, cut.
+    """
+
+    file: str
+    line: int
+    column: int
+    reason: str
+    raw: str
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The head of an RDF Patch; each None if it does not say.
+
+    change_id, previous_id: the IRI of `H id` and `H prev` without brackets (a literal: its text).
+    event_time: the first header whose value is an xsd:dateTime literal, in UTC.
+    """
+
+    change_id: str | None = None
+    previous_id: str | None = None
+    event_time: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ParseRequest:
+    """One file to parse.
+
+    file: path or URI. role: 'patch' = changes, 'snapshot' = a whole state (every row an insertion).
+    scope: what the labels of blank nodes are unique in: the source's name for a patch, the source's name and the
+    document's relative name for a snapshot. graph: `<iri>` for quads that name no graph, or ''.
+    base: IRI that relative IRIs of a document are resolved against; None = they are errors.
+    """
+
+    file: str
+    format: Format
+    role: Role
+    scope: str
+    graph: str = ""
+    base: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedFile:
+    """What a file gave.
+
+    changes: schema `CHANGES`. rejections: schema `REJECTIONS`. usable: False if the file was rejected as a whole
+    (broken document, truncated gzip, parser process died); then `changes` is empty and the state before stays.
+    """
+
+    request: ParseRequest
+    header: Header
+    changes: pa.Table
+    rejections: pa.Table
+    usable: bool
