@@ -1,0 +1,70 @@
+"""The virtual environment `.venv`: exactly what the lock files say, and the project itself."""
+
+from __future__ import annotations
+
+import platform
+import re
+import sys
+from pathlib import Path
+
+from setup.steps import PYTHON, ROOT, STAMPS, VENV, SetupError, Step, call, text_of
+
+LOCKS = ("requirements/weir.txt", "requirements/demo.txt")
+UV = VENV / "bin" / "uv"
+_NETWORK = "Is a package index reachable? Run the same command again; what was loaded is kept."
+
+
+def steps() -> tuple[Step, ...]:
+    """Environment, packages, project: in this order."""
+    return (
+        Step("venv", "environment .venv", platform.python_version, PYTHON.exists, _create),
+        Step("packages", "packages", lambda: text_of(*LOCKS), UV.exists, _install_packages),
+        Step(
+            "project",
+            "Weir itself",
+            lambda: text_of("pyproject.toml"),
+            (VENV / "bin" / "weir").exists,
+            _install_project,
+        ),
+    )
+
+
+def locked(package: str, lock: str) -> str:
+    """The lines of a lock file that pin one package with its hashes.
+
+    Raises:
+        SetupError: the lock file does not pin it.
+    """
+    found = re.search(rf"^{re.escape(package)}==.*(?:\n[ ]+--hash.*)+", lock, re.MULTILINE)
+    if found is None:
+        raise SetupError(f"{package} is not in requirements/weir.txt. Run `make lock`.")
+    return found.group() + "\n"
+
+
+def _create() -> None:
+    if sys.version_info[:2] != (3, 11):
+        raise SetupError(
+            f"Python 3.11 is needed, this is {platform.python_version()}: make PYTHON=/path/to/python3.11"
+        )
+    call(
+        [sys.executable, "-m", "venv", "--clear", VENV],
+        "On Debian and Ubuntu the module is in the package python3.11-venv.",
+    )
+
+
+def _install_packages() -> None:
+    # pip brings uv, uv brings the rest: minutes become seconds.
+    STAMPS.mkdir(parents=True, exist_ok=True)
+    only_uv = STAMPS / "uv.txt"
+    only_uv.write_text(locked("uv", text_of("requirements/weir.txt")))
+    pip: list[str | Path] = [PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    call([*pip, "--require-hashes", "--no-deps", "-r", only_uv], _NETWORK)
+    # `sync` takes the lists as they are: it adds no dependency and removes what is not listed.
+    call([UV, "pip", "sync", "--python", PYTHON, "--require-hashes", *LOCKS], _NETWORK)
+
+
+def _install_project() -> None:
+    call(
+        [UV, "pip", "install", "--python", PYTHON, "--no-build-isolation", "--no-deps", "--editable", ROOT],
+        "Does pyproject.toml name what is there?",
+    )

@@ -1,0 +1,110 @@
+"""A set-up step: done once, and again only when what it depends on has changed."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+CACHE = ROOT / ".cache"
+STAMPS = CACHE / "setup"
+VENV = ROOT / ".venv"
+PYTHON = VENV / "bin" / "python"
+SITE_PACKAGES = VENV / "lib" / "python3.11" / "site-packages"
+
+
+class SetupError(Exception):
+    """A step failed; the text says what to do next."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of the set-up.
+
+    Args:
+        name: name of its stamp file.
+        title: what it does, for the person who waits.
+        inputs: what its result depends on, as text.
+        present: whether its result is still there.
+        run: does it.
+    """
+
+    name: str
+    title: str
+    inputs: Callable[[], str]
+    present: Callable[[], bool]
+    run: Callable[[], None]
+
+    @property
+    def _stamp(self) -> Path:
+        return STAMPS / self.name
+
+    def is_done(self) -> bool:
+        """Whether its result is there and was made from the present inputs."""
+        return self._stamp.is_file() and self._stamp.read_text() == _key(self) and self.present()
+
+    def do(self) -> float:
+        """Run it, leave its stamp, and return how many seconds it took."""
+        started = time.monotonic()
+        self._stamp.unlink(missing_ok=True)
+        self.run()
+        if not self.present():
+            raise SetupError(f"{self.title}: ran, but its result is not there")
+        STAMPS.mkdir(parents=True, exist_ok=True)
+        self._stamp.write_text(_key(self))
+        return time.monotonic() - started
+
+
+def take(steps: Iterable[Step]) -> None:
+    """Do the steps that are not done, in order, telling what is done and how long it took."""
+    started = time.monotonic()
+    taken = 0
+    for step in steps:
+        if step.is_done():
+            continue
+        taken += 1
+        print(f"set-up: {step.title} ...", flush=True)
+        print(f"set-up: {step.title}: {step.do():.1f} s", flush=True)
+    seconds = time.monotonic() - started
+    print(f"set-up: {f'{taken} steps' if taken else 'nothing to do'}, {seconds:.1f} s", flush=True)
+
+
+def call(
+    command: Sequence[str | Path], advice: str, environment: Mapping[str, str] | None = None
+) -> None:
+    """Run a command quietly; show what it said only if it failed.
+
+    Raises:
+        SetupError: with `advice`.
+    """
+    temporary = CACHE / "tmp"
+    temporary.mkdir(parents=True, exist_ok=True)
+    done = subprocess.run(
+        [str(word) for word in command],
+        cwd=ROOT,
+        env={**(environment or os.environ), "TMPDIR": str(temporary)},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        sys.stderr.write(done.stdout)
+        shown = " ".join(str(word) for word in command[:4])
+        raise SetupError(f"`{shown} ...` ended with {done.returncode}. {advice}")
+
+
+def text_of(*files: str) -> str:
+    """The contents of files of the project, one after the other."""
+    return "\0".join((ROOT / file).read_text() for file in files)
+
+
+def _key(step: Step) -> str:
+    return hashlib.sha256(f"{step.name}\0{ROOT}\0{step.inputs()}".encode()).hexdigest()

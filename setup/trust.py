@@ -1,0 +1,28 @@
+"""Certificates as PEM -> the trust store of a Java: `python -m setup.trust CERTIFICATES STORE`.
+
+Runs in the environment (it needs `cryptography`), not in the Python that sets up.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, pkcs12
+from cryptography.x509 import load_pem_x509_certificates
+
+PASSWORD = b"public"
+
+
+def write_trust_store(certificates: Path, store: Path) -> None:
+    """Write the certificates of a PEM file as a PKCS12 trust store."""
+    loaded = load_pem_x509_certificates(certificates.read_bytes())
+    entries = [
+        pkcs12.PKCS12Certificate(certificate, f"certificate {number}".encode())
+        for number, certificate in enumerate(loaded)
+    ]
+    store.write_bytes(pkcs12.serialize_java_truststore(entries, BestAvailableEncryption(PASSWORD)))
+
+
+if __name__ == "__main__":
+    write_trust_store(Path(sys.argv[1]), Path(sys.argv[2]))
