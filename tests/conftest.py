@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 PROJECT = Path(__file__).parent.parent
 
@@ -17,5 +22,17 @@ def shared() -> Path:
     if folder.is_dir():
         return folder
     if os.environ.get("CI") == "true":
-        pytest.fail(f"{folder} is not there, and in CI it must be (WEIR_SHARED names another place)")
+        pytest.fail(
+            f"{folder} is not there, and in CI it must be (WEIR_SHARED names another place)"
+        )
     pytest.skip(f"{folder} is not there (WEIR_SHARED names another place)")
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    """The one Spark session of the test suite; who uses it is marked `spark`."""
+    from lake.session import start
+
+    session = start("weir-tests", master="local[2]", driver_memory="2g")
+    yield session
+    session.stop()

@@ -1,0 +1,49 @@
+"""What every commit of ours says about itself, in the `userMetadata` of the Delta commit."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Self
+
+_MARK = "weir"
+_FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """Who made the commit, and up to which epoch the table is complete by it.
+
+    Attributes:
+        run_id: the run that committed.
+        job: `ingest`, `maintain`, `publish`, `compact`, ...
+        watermark: the epoch up to which the table is complete.
+        base: the epoch at which the table's rows are the whole state; later rows are deltas.
+        fingerprint: of the query that the table belongs to, or empty.
+        mode: `initial`, `incremental`, ... or empty.
+        extra: what else the job wants to find again; JSON values.
+    """
+
+    run_id: str
+    job: str
+    watermark: int
+    base: int = 0
+    fingerprint: str = ""
+    mode: str = ""
+    extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    def to_json(self) -> str:
+        """The text that goes into `userMetadata`."""
+        return json.dumps({_MARK: _FORMAT, **asdict(self)}, separators=(",", ":"), sort_keys=True)
+
+    @classmethod
+    def from_json(cls, text: str | None) -> Self | None:
+        """The metadata in a commit's `userMetadata`, or None when the commit is not ours."""
+        try:
+            value = json.loads(text or "null")
+        except json.JSONDecodeError:
+            return None
+        if not isinstance(value, dict) or value.pop(_MARK, None) != _FORMAT:
+            return None
+        return cls(**value)

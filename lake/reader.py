@@ -1,0 +1,126 @@
+"""Tables of the lake without Spark: what the newest commits say, and small reads (delta-rs)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlparse
+
+import pyarrow as pa
+from deltalake import DeltaTable
+from deltalake.exceptions import TableNotFoundError
+
+from lake.metadata import Metadata
+
+StorageOptions = Mapping[str, str] | None
+
+
+class DamagedTable(Exception):  # noqa: N818  (named after what is wrong)
+    """The log of a table holds a commit that cannot be read."""
+
+
+def location(root: str, table_name: str) -> str:
+    """Folder or URI of a table."""
+    return f"{root.rstrip('/')}/{table_name}"
+
+
+def open_table(
+    root: str, table_name: str, storage_options: StorageOptions = None, version: int | None = None
+) -> DeltaTable | None:
+    """The table, or None when there is none.
+
+    Raises:
+        DamagedTable: a commit file of it is empty.
+    """
+    address = location(root, table_name)
+    _refuse_empty_commits(address)
+    try:
+        return DeltaTable(address, version=version, storage_options=_plain(storage_options))
+    except TableNotFoundError:
+        return None
+
+
+def exists(root: str, table_name: str, storage_options: StorageOptions = None) -> bool:
+    """Whether the table has been created."""
+    return open_table(root, table_name, storage_options) is not None
+
+
+def version(root: str, table_name: str, storage_options: StorageOptions = None) -> int | None:
+    """The newest version of the table, or None when there is no table."""
+    table = open_table(root, table_name, storage_options)
+    return None if table is None else table.version()
+
+
+def last_metadata(
+    root: str, table_name: str, storage_options: StorageOptions = None, *, job: str | None = None
+) -> tuple[int, Metadata] | None:
+    """The newest commit that carries our metadata (of `job`, if given), with its version.
+
+    None when there is no table or no such commit in the history that is kept.
+    """
+    table = open_table(root, table_name, storage_options)
+    if table is None:
+        return None
+    for commit in commits(table):
+        metadata = Metadata.from_json(commit.get("userMetadata"))
+        if metadata is not None and job in (None, metadata.job):
+            return commit["version"], metadata
+    return None
+
+
+def commits(table: DeltaTable) -> list[dict[str, Any]]:
+    """The commits of the history that is kept, newest first, each with its `version`."""
+    return [commit for commit in table.history() if "version" in commit]
+
+
+def to_arrow(
+    root: str,
+    table_name: str,
+    storage_options: StorageOptions = None,
+    *,
+    columns: Sequence[str] | None = None,
+    version: int | None = None,
+) -> pa.Table:
+    """All rows of a small table.
+
+    Raises:
+        FileNotFoundError: there is no such table.
+    """
+    table = open_table(root, table_name, storage_options, version)
+    if table is None:
+        raise FileNotFoundError(location(root, table_name))
+    return table.to_pyarrow_table(columns=None if columns is None else list(columns))
+
+
+def local_folder(address: str) -> Path | None:
+    """The folder of an address in the local file system, or None for an object store."""
+    parts = urlparse(address)
+    match parts.scheme:
+        case "":
+            return Path(address)
+        case "file":
+            return Path(unquote(parts.path))
+        case _:
+            return None
+
+
+def _plain(storage_options: StorageOptions) -> dict[str, str] | None:
+    return dict(storage_options) if storage_options else None
+
+
+def _refuse_empty_commits(address: str) -> None:
+    """delta-rs takes an empty commit file for a version and numbers the history wrongly.
+
+    Only a local file system leaves one (a machine that lost power); object stores write all or
+    nothing.
+    """
+    folder = local_folder(address)
+    if folder is None:
+        return
+    for commit in (folder / "_delta_log").glob("*.json"):
+        if commit.stat().st_size == 0:
+            raise DamagedTable(
+                f"{commit}: the commit file is empty, most likely by a power failure while it was "
+                "written. If it is the newest, remove it; else restore it from a backup."
+            )

@@ -1,0 +1,85 @@
+"""The Spark session that reads and writes the lake."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+
+from lake.reader import location
+
+_DELTA = {
+    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    # IRIs share long beginnings: with the default of 32 characters the statistics of all predicates
+    # of a vocabulary are equal, and no file is ever skipped.
+    "spark.databricks.io.skipping.stringPrefixLength": "256",
+    # 50 tasks to read the log of a small table are 49 too many.
+    "spark.databricks.delta.snapshotPartitions": "2",
+    # A flipped bit in a data file must be an error, not a wrong row.
+    "spark.hadoop.parquet.page.write-checksum.enabled": "true",
+    "spark.hadoop.parquet.page.verify-checksum.enabled": "true",
+}
+_QUICK = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.session.timeZone": "UTC",
+    # Generating and compiling code costs more than it saves on deltas of some thousand rows.
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+}
+
+
+def start(
+    app_name: str,
+    *,
+    master: str = "local[2]",
+    driver_memory: str = "3g",
+    shuffle_partitions: int = 2,
+    conf: Mapping[str, str] | None = None,
+) -> SparkSession:
+    """Start the session, or take the one that spark-submit prepared.
+
+    Under spark-submit the master, the memory and the driver's address are those of the submission.
+
+    Args:
+        app_name: name shown by a cluster.
+        master: Spark master when nobody submitted this process.
+        driver_memory: heap of the driver, alike.
+        shuffle_partitions: partitions after a shuffle; the cores of the cluster are a good number.
+        conf: further settings; they win over the ones made here.
+    """
+    settings = {
+        **_DELTA,
+        **_QUICK,
+        "spark.sql.shuffle.partitions": str(shuffle_partitions),
+        "spark.sql.warehouse.dir": str(Path(tempfile.gettempdir()) / "weir-warehouse"),
+    }
+    submitted = "PYSPARK_GATEWAY_PORT" in os.environ
+    if not submitted:
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+        quiet = (Path(__file__).parent / "log4j2.properties").as_uri()
+        settings |= {
+            "spark.master": master,
+            "spark.driver.memory": driver_memory,
+            "spark.driver.host": "127.0.0.1",
+            "spark.driver.bindAddress": "127.0.0.1",
+            "spark.driver.extraJavaOptions": f"-XX:+UseSerialGC -Dlog4j2.configurationFile={quiet}",
+        }
+    builder = SparkSession.builder.appName(app_name)
+    for key, value in {**settings, **(conf or {})}.items():
+        builder = builder.config(key, value)
+    return builder.getOrCreate()
+
+
+def read(spark: SparkSession, root: str, table_name: str, version: int | None = None) -> DataFrame:
+    """The rows of a table, at `version` or at its newest."""
+    reader = spark.read.format("delta")
+    if version is not None:
+        reader = reader.option("versionAsOf", version)
+    return reader.load(location(root, table_name))
