@@ -9,7 +9,7 @@ from typing import assert_never
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A variable, without its question mark. A blank node of a query is a variable named `_:label`."""
+    """A variable, without its question mark; a blank node of a query is named `_:label`."""
 
     name: str
 
