@@ -41,7 +41,7 @@ class Table:
         return tuple(column.name for column in self.columns)
 
 
-# A change feed can only be read while its log and its removed files are kept; the log must not go first.
+# A change feed is readable while its log and its removed files are kept; the log goes last.
 _KEPT_HISTORY = (
     ("delta.enableChangeDataFeed", "true"),
     ("delta.logRetentionDuration", "interval 60 days"),
@@ -56,6 +56,7 @@ _SIGN = Column("weight", "INT", "+1 asserted, -1 retracted")
 _SUBJECT = Column("subject", "STRING", "IRI or blank node, N-Triples form")
 _PREDICATE = Column("predicate", "STRING", "IRI, N-Triples form")
 _OBJECT = Column("object", "STRING", "RDF term, N-Triples form, lexical form as written")
+_TERM = "RDF term, N-Triples form; null = unbound"
 _RUN_ID = Column("run_id", "STRING", "run that wrote the row")
 
 QUADS = Table(
@@ -188,10 +189,7 @@ def embeddings(query: str, width: int) -> Table:
         comment=f"Solution mappings of the stored plan nodes of {query}, as a log.",
         columns=(
             Column("node", "STRING", "plan node; `answer` is the answer"),
-            *(
-                Column(f"v{i}", "STRING", "RDF term, N-Triples form; null = unbound")
-                for i in range(width)
-            ),
+            *(Column(f"v{i}", "STRING", _TERM) for i in range(width)),
             _EPOCH,
             Column("weight", "BIGINT", "signed multiplicity"),
         ),
@@ -203,14 +201,11 @@ def answers(query: str, variables: tuple[str, ...]) -> Table:
     """The published answers of `query`: a log with one column per projected variable."""
     return Table(
         name=f"answers/{query}",
-        comment=f"Signed delta answers of {query}; the sum of weights up to an epoch is its answer.",
+        comment=f"Signed delta answers of {query}; weights summed up to an epoch are its answer.",
         columns=(
             _EPOCH,
             Column("weight", "BIGINT", "signed multiplicity: + appeared, - vanished"),
-            *(
-                Column(name, "STRING", "RDF term, N-Triples form; null = unbound")
-                for name in variables
-            ),
+            *(Column(name, "STRING", _TERM) for name in variables),
             Column(
                 "event_time", "TIMESTAMP", "when the change happened, as the source says, or null"
             ),
