@@ -44,7 +44,8 @@ def locked(package: str, lock: str) -> str:
 def _create() -> None:
     if sys.version_info[:2] != (3, 11):
         raise SetupError(
-            f"Python 3.11 is needed, this is {platform.python_version()}: make PYTHON=/path/to/python3.11"
+            f"Python 3.11 is needed, this is {platform.python_version()}. "
+            "If it is elsewhere: make PYTHON=/path/to/python3.11"
         )
     call(
         [sys.executable, "-m", "venv", "--clear", VENV],
@@ -57,7 +58,14 @@ def _install_packages() -> None:
     STAMPS.mkdir(parents=True, exist_ok=True)
     only_uv = STAMPS / "uv.txt"
     only_uv.write_text(locked("uv", text_of("requirements/weir.txt")))
-    pip: list[str | Path] = [PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    pip: list[str | Path] = [
+        PYTHON,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+    ]
     call([*pip, "--require-hashes", "--no-deps", "-r", only_uv], _NETWORK)
     # `sync` takes the lists as they are: it adds no dependency and removes what is not listed.
     call([UV, "pip", "sync", "--python", PYTHON, "--require-hashes", *LOCKS], _NETWORK)
@@ -65,6 +73,16 @@ def _install_packages() -> None:
 
 def _install_project() -> None:
     call(
-        [UV, "pip", "install", "--python", PYTHON, "--no-build-isolation", "--no-deps", "--editable", ROOT],
+        [
+            UV,
+            "pip",
+            "install",
+            "--python",
+            PYTHON,
+            "--no-build-isolation",
+            "--no-deps",
+            "--editable",
+            ROOT,
+        ],
         "Does pyproject.toml name what is there?",
     )

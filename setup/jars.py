@@ -1,6 +1,7 @@
-"""The seven Delta jars: resolved once by Spark itself, checked against `jars.lock`, put beside Spark's own jars.
+"""The seven Delta jars: resolved once by Spark, checked against `jars.lock`, put beside its own.
 
-Every later session and every spark-submit then finds them on the class path, with no resolution at start.
+Every later session and every spark-submit then finds them on the class path, with no resolution at
+start.
 `python -m setup.jars` writes `jars.lock` anew.
 """
 
@@ -82,14 +83,18 @@ def write_lock() -> None:
     """Resolve the jars anew and write what came to `jars.lock`."""
     shutil.rmtree(IVY, ignore_errors=True)
     _resolve()
-    found = [re.fullmatch(r"(.+?)_(.+)-([^-]+)\.jar", file.name) for file in (IVY / "jars").iterdir()]
+    found = [
+        re.fullmatch(r"(.+?)_(.+)-([^-]+)\.jar", file.name) for file in (IVY / "jars").iterdir()
+    ]
     jars = [
         Jar(_sha256(file), file.stat().st_size, *match.groups())
         for match in found
         if match and (file := IVY / "jars" / match.string)
     ]
     header = "# Written by `make lock`: sha256, bytes, Maven coordinates.\n"
-    (ROOT / LOCK).write_text(header + "".join(f"{jar}\n" for jar in sorted(jars, key=lambda j: j.artifact)))
+    (ROOT / LOCK).write_text(
+        header + "".join(f"{jar}\n" for jar in sorted(jars, key=lambda j: j.artifact))
+    )
 
 
 def _are_installed() -> bool:
@@ -106,7 +111,10 @@ def _install() -> None:
         _resolve()
     wrong = [jar.name for jar in jars if not jar.is_at(jar.resolved)]
     if wrong:
-        raise SetupError(f"{', '.join(wrong)}: not what {LOCK} says. Remove {IVY} and run the same command again.")
+        raise SetupError(
+            f"{', '.join(wrong)}: not what {LOCK} says. "
+            f"Remove {IVY} and run the same command again."
+        )
     for file in SPARK_JARS.iterdir():
         if _OURS.fullmatch(file.name) and file.name not in {jar.name for jar in jars}:
             file.unlink()

