@@ -1,0 +1,61 @@
+"""What must hold for the answer of a query before it is published."""
+
+from __future__ import annotations
+
+from expectations.embeddings import PER_ROW
+from expectations.suite import Expectation, Suite
+from expectations.terms import is_iri, is_resource, is_term
+
+ANSWERS_SUITE = Suite(
+    name="answers",
+    # Beside the changes the frame has one row per query with `is_total`, weight 0 and epoch
+    # `to_epoch`: it stands for the whole answer, so that an answer without rows can be wrong too.
+    columns=(
+        "node",
+        "terms",
+        "epoch",
+        "weight",
+        "held_before",
+        "form",
+        "is_set",
+        "max_rows",
+        "rows_before",
+        "is_total",
+    ),
+    shown=("terms", "epoch", "weight", "held_before", "rows_at"),
+    derived=(
+        ("multiplicity", f"held_before + sum(weight) OVER ({PER_ROW} ORDER BY epoch)"),
+        ("rows_at", "rows_before + sum(weight) OVER (PARTITION BY scope ORDER BY epoch)"),
+    ),
+    expectations=(
+        Expectation(
+            "a_set_has_each_row_once",
+            "The answers of SELECT DISTINCT, ASK and CONSTRUCT have each row at most once.",
+            "is_total OR NOT is_set OR multiplicity <= 1",
+        ),
+        Expectation(
+            "ask_has_one_row",
+            "An ASK query has one row at every epoch, true or false.",
+            "form <> 'ask' OR (rows_at = 1 AND (is_total OR (size(terms) = 1 AND get(terms, 0) IN "
+            "('\"true\"^^<http://www.w3.org/2001/XMLSchema#boolean>',"
+            " '\"false\"^^<http://www.w3.org/2001/XMLSchema#boolean>'))))",
+        ),
+        Expectation(
+            "construct_has_triples",
+            "The rows of a CONSTRUCT query are triples: resource, IRI, term.",
+            "is_total OR form <> 'construct' OR (size(terms) = 3 AND "
+            f"{is_resource('get(terms, 0)')} AND {is_iri('get(terms, 1)')}"
+            f" AND {is_term('get(terms, 2)')})",
+        ),
+        Expectation(
+            "the_answer_has_no_less_than_no_rows",
+            "The number of rows is never negative.",
+            "rows_at >= 0",
+        ),
+        Expectation(
+            "the_answer_is_not_too_large",
+            "The answer has at most `max_rows` rows.",
+            "NOT is_total OR max_rows IS NULL OR rows_at <= max_rows",
+        ),
+    ),
+)

@@ -1,0 +1,52 @@
+"""What must hold for the quads of a range of epochs."""
+
+from __future__ import annotations
+
+from expectations.suite import Expectation, Suite
+from expectations.terms import is_iri, is_resource, is_term
+
+QUAD = ("graph", "subject", "predicate", "object")
+
+_PER_QUAD = "PARTITION BY scope, graph, subject, predicate, object"
+
+QUADS_SUITE = Suite(
+    name="quads",
+    columns=(*QUAD, "epoch", "weight", "from_epoch", "to_epoch"),
+    shown=(*QUAD, "epoch", "weight"),
+    derived=(
+        ("at_epoch", f"count(*) OVER ({_PER_QUAD}, epoch)"),
+        ("weight_before", f"lag(weight) OVER ({_PER_QUAD} ORDER BY epoch)"),
+    ),
+    expectations=(
+        Expectation(
+            "graph_is_an_iri_or_the_default_graph",
+            "The graph is an IRI or a blank node, or empty for the default graph.",
+            f"graph = '' OR {is_resource('graph')}",
+        ),
+        Expectation(
+            "subject_is_a_resource",
+            "The subject is an IRI or a blank node in N-Triples form.",
+            is_resource("subject"),
+        ),
+        Expectation(
+            "predicate_is_an_iri", "The predicate is an IRI in N-Triples form.", is_iri("predicate")
+        ),
+        Expectation(
+            "object_is_a_term", "The object is an RDF term in N-Triples form.", is_term("object")
+        ),
+        Expectation("weight_is_a_sign", "The weight is +1 or -1.", "weight IN (1, -1)"),
+        Expectation(
+            "epoch_is_in_the_range",
+            "The epoch is one of those checked.",
+            "epoch > from_epoch AND epoch <= to_epoch",
+        ),
+        Expectation(
+            "one_change_per_epoch", "A quad changes at most once per epoch.", "at_epoch = 1"
+        ),
+        Expectation(
+            "assertions_and_retractions_alternate",
+            "No quad is asserted while it is there, or retracted while it is not.",
+            "weight_before IS NULL OR weight_before <> weight",
+        ),
+    ),
+)

@@ -1,0 +1,45 @@
+r"""Spark SQL conditions that tell whether a string is an RDF term in N-Triples form.
+
+https://www.w3.org/TR/n-triples/#n-triples-grammar, with the directions of RDF 1.2.
+
+The patterns have no long repetition of a group: Java's matcher recurses into those, and a literal
+of a megabyte with many escapes would overflow its stack. So escapes are taken out first, and what
+is left must have no backslash. Quotes and braces are written as `\x..`: the text stands in a raw
+SQL literal, and `Expectation.holds` may have no braces.
+"""
+
+from __future__ import annotations
+
+_HEX = "[0-9A-Fa-f]"
+_UNICODE = rf"u{_HEX * 4}|U{_HEX * 8}"
+_IRI = r"<[^\x00-\x20<>\x22\x7B-\x7D^`\\]+>"
+_LANGUAGE = r"@[A-Za-z]+(?:-[A-Za-z0-9]+)*(?:--(?:ltr|rtl))?"
+
+
+def is_iri(value: str) -> str:
+    """The condition that the SQL expression `value` is an IRI."""
+    return rf"regexp_replace({value}, r'\\(?:{_UNICODE})', 'x') RLIKE r'\A{_IRI}\z'"
+
+
+def is_blank_node(value: str) -> str:
+    """The condition that the SQL expression `value` is a blank node."""
+    return rf"{value} RLIKE r'\A_:[\pL\pN_:][\pL\pN\pM_:.\xB7-]*(?<!\.)\z'"
+
+
+def is_literal(value: str) -> str:
+    """The condition that the SQL expression `value` is a literal."""
+    without_escapes = rf"regexp_replace({value}, r'\\(?:[tbnrf\x22\x27\\]|{_UNICODE})', 'x')"
+    return rf"{without_escapes} RLIKE r'\A\x22[^\x22\\\n\r]*\x22(?:{_LANGUAGE}|\^\^{_IRI})?\z'"
+
+
+def is_resource(value: str) -> str:
+    """The condition that the SQL expression `value` is an IRI or a blank node."""
+    return f"CASE left({value}, 1) WHEN '<' THEN {is_iri(value)} ELSE {is_blank_node(value)} END"
+
+
+def is_term(value: str) -> str:
+    """The condition that the SQL expression `value` is an RDF term."""
+    return (
+        f"CASE left({value}, 1) WHEN '<' THEN {is_iri(value)} "
+        f"WHEN '_' THEN {is_blank_node(value)} ELSE {is_literal(value)} END"
+    )

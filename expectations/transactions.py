@@ -1,0 +1,56 @@
+"""What must hold for the transactions of a range of epochs."""
+
+from __future__ import annotations
+
+from expectations.suite import Expectation, Suite
+
+TRANSACTIONS_SUITE = Suite(
+    name="transactions",
+    # The frame has every transaction, so that a position that comes back is seen. `found_inserted`
+    # and `found_deleted` are the rows of `quads` with the epoch, for the epochs of the range.
+    columns=(
+        "epoch",
+        "source",
+        "position",
+        "inserted",
+        "deleted",
+        "rejected",
+        "quads_version",
+        "found_inserted",
+        "found_deleted",
+        "from_epoch",
+        "to_epoch",
+    ),
+    shown=("epoch", "source", "position", "inserted", "deleted", "found_inserted", "found_deleted"),
+    derived=(
+        ("epoch_before", "lag(epoch, 1, 0L) OVER (PARTITION BY scope ORDER BY epoch)"),
+        ("version_before", "lag(quads_version) OVER (PARTITION BY scope ORDER BY epoch)"),
+        ("of_position", "count(*) OVER (PARTITION BY scope, source, position)"),
+    ),
+    expectations=(
+        Expectation(
+            "epochs_have_no_gap", "Epochs are 1, 2, 3, ... each once.", "epoch = epoch_before + 1"
+        ),
+        Expectation(
+            "position_is_used_once",
+            "Every position of a source is one transaction.",
+            "source <> '' AND position IS NOT NULL AND of_position = 1",
+        ),
+        Expectation(
+            "counts_are_not_negative",
+            "The numbers of quads and rejected lines are not negative.",
+            "inserted >= 0 AND deleted >= 0 AND rejected >= 0",
+        ),
+        Expectation(
+            "counts_agree_with_quads",
+            "`quads` has as many rows of the epoch as the transaction says.",
+            "inserted = found_inserted AND deleted = found_deleted",
+        ),
+        Expectation(
+            "versions_follow_epochs",
+            "A later epoch is not in an earlier version of `quads`.",
+            "version_before IS NULL OR quads_version >= version_before",
+        ),
+    ),
+    rows="epoch > from_epoch AND epoch <= to_epoch",
+)

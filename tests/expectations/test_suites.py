@@ -1,0 +1,369 @@
+"""Every suite accepts the rows it should and rejects each kind of wrong row for the reason named.
+
+All cases of a suite are rows of one frame, one scope per case: one run checks them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from expectations.answers import ANSWERS_SUITE
+from expectations.embeddings import EMBEDDINGS_SUITE
+from expectations.quads import QUADS_SUITE
+from expectations.run import QualityResult, run_suite
+from expectations.suite import Expectation, Suite
+from expectations.transactions import TRANSACTIONS_SUITE
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+pytestmark = pytest.mark.spark
+
+Row = Mapping[str, Any]
+TRUE = '"true"^^<http://www.w3.org/2001/XMLSchema#boolean>'
+
+_TYPES = {
+    "weight": "bigint",
+    "terms": "array<string>",
+    "is_set": "boolean",
+    "is_total": "boolean",
+    **dict.fromkeys(
+        ("scope", "graph", "subject", "predicate", "object", "node", "form", "source", "position"),
+        "string",
+    ),
+}
+
+
+def frame(spark: SparkSession, suite: Suite, cases: Mapping[str, Sequence[Row]]) -> DataFrame:
+    """The rows of all cases, with the name of the case as scope."""
+    columns = ("scope", *suite.columns)
+    schema = ", ".join(f"{name} {_TYPES.get(name, 'bigint')}" for name in columns)
+    rows = [
+        tuple({**row, "scope": case}[name] for name in columns)
+        for case, rows in cases.items()
+        for row in rows
+    ]
+    return spark.createDataFrame(rows, schema).coalesce(1).cache()
+
+
+def broken(results: Sequence[QualityResult]) -> dict[str, set[str]]:
+    """Scope -> the expectations that do not hold."""
+    found: dict[str, set[str]] = {result.scope: set() for result in results}
+    for result in results:
+        if not result.success:
+            found[result.scope].add(result.expectation)
+    return found
+
+
+def check(
+    spark: SparkSession,
+    suite: Suite,
+    accepted: Mapping[str, Sequence[Row]],
+    rejected: Mapping[str, tuple[str, Sequence[Row]]],
+) -> None:
+    """`rejected`: case -> (the one expectation that it breaks, rows); each expectation has one."""
+    cases = {**accepted, **{case: rows for case, (_, rows) in rejected.items()}}
+    found = broken(run_suite(frame(spark, suite, cases), suite, tuple(cases)))
+    expected = {case: set[str]() for case in accepted} | {
+        case: {expectation} for case, (expectation, _) in rejected.items()
+    }
+    assert found == expected
+    assert {expectation for expectation, _ in rejected.values()} == {
+        e.name for e in suite.expectations
+    }
+
+
+def quad(**changes: Any) -> Row:
+    return {
+        "graph": "",
+        "subject": "<http://a/s>",
+        "predicate": "<http://a/p>",
+        "object": '"o"@en',
+        "epoch": 5,
+        "weight": 1,
+        "from_epoch": 4,
+        "to_epoch": 6,
+    } | changes
+
+
+def test_quads(spark: SparkSession) -> None:
+    terms = [
+        "<http://a/é>",
+        r"<http://a/\u00e9>",
+        "_:b0",
+        "_:b0.1-x",
+        '""',
+        r'"a \"quote\" \\ and \n and \u00e9"',
+        '"tab\tand é"',
+        '"x"@de-CH-1996',
+        '"x"@ar--rtl',
+        '"1"^^<http://www.w3.org/2001/XMLSchema#integer>',
+        '"' + r"\n" * 200_000 + '"',
+    ]
+    no_terms = [
+        "x",
+        "",
+        "<a b>",
+        "<a",
+        "_:",
+        "_:b.",
+        '"a"b"',
+        '"a\nb"',
+        r'"a\x"',
+        r'"a\"',
+        '"a"@',
+        '"a"^^x',
+        '"a"@en^^<http://a/d>',
+        "<http://a/s>\n",
+        None,
+    ]
+    check(
+        spark,
+        QUADS_SUITE,
+        accepted={
+            "one quad": [quad()],
+            "asserted, retracted": [quad(), quad(epoch=6, weight=-1)],
+            "retracted, asserted": [quad(weight=-1), quad(epoch=6)],
+            "in two graphs": [quad(), quad(graph="<http://a/g>")],
+            "no rows": [],
+            **{f"term {n}": [quad(object=term)] for n, term in enumerate(terms)},
+            "blank subject": [quad(subject="_:b")],
+        },
+        rejected={
+            **{
+                f"no term {n}": ("object_is_a_term", [quad(object=term)])
+                for n, term in enumerate(no_terms)
+            },
+            "literal graph": ("graph_is_an_iri_or_the_default_graph", [quad(graph='"g"')]),
+            "no graph": ("graph_is_an_iri_or_the_default_graph", [quad(graph=None)]),
+            "literal subject": ("subject_is_a_resource", [quad(subject='"s"')]),
+            "blank predicate": ("predicate_is_an_iri", [quad(predicate="_:p")]),
+            "weight 2": ("weight_is_a_sign", [quad(weight=2)]),
+            "no weight": ("weight_is_a_sign", [quad(weight=None)]),
+            "epoch before": ("epoch_is_in_the_range", [quad(epoch=4)]),
+            "epoch after": ("epoch_is_in_the_range", [quad(epoch=7)]),
+            "both in one epoch": ("one_change_per_epoch", [quad(), quad(weight=-1)]),
+            "asserted twice": ("assertions_and_retractions_alternate", [quad(), quad(epoch=6)]),
+            "retracted twice": (
+                "assertions_and_retractions_alternate",
+                [quad(weight=-1), quad(epoch=6, weight=-1)],
+            ),
+        },
+    )
+
+
+def transaction(epoch: int, **changes: Any) -> Row:
+    return {
+        "epoch": epoch,
+        "source": "s",
+        "position": f"{epoch}.rdfp",
+        "inserted": 2,
+        "deleted": 1,
+        "rejected": 0,
+        "quads_version": epoch,
+        "found_inserted": 2,
+        "found_deleted": 1,
+        "from_epoch": 1,
+        "to_epoch": 3,
+    } | changes
+
+
+def test_transactions(spark: SparkSession) -> None:
+    first = transaction(1, found_inserted=None, found_deleted=None)
+    check(
+        spark,
+        TRANSACTIONS_SUITE,
+        accepted={
+            "three": [first, transaction(2), transaction(3)],
+            "none": [],
+            "the first": [transaction(1, from_epoch=0)],
+            "one commit for two": [first, transaction(2), transaction(3, quads_version=2)],
+            "same position of another source": [
+                first,
+                transaction(2, source="t", position="1.rdfp"),
+            ],
+            "a negative count before the range": [transaction(1, inserted=-1), transaction(2)],
+        },
+        rejected={
+            "a gap": ("epochs_have_no_gap", [first, transaction(3)]),
+            "twice": (
+                "epochs_have_no_gap",
+                [first, transaction(2), transaction(2, position="3.rdfp")],
+            ),
+            "position again": ("position_is_used_once", [first, transaction(2, position="1.rdfp")]),
+            "no position": ("position_is_used_once", [first, transaction(2, position=None)]),
+            "negative": (
+                "counts_are_not_negative",
+                [first, transaction(2, inserted=-1, found_inserted=-1)],
+            ),
+            "quads missing": ("counts_agree_with_quads", [first, transaction(2, found_inserted=1)]),
+            "version goes back": (
+                "versions_follow_epochs",
+                [first, transaction(2, quads_version=0)],
+            ),
+        },
+    )
+
+
+def embedding(**changes: Any) -> Row:
+    return {
+        "node": "answer",
+        "terms": ["<http://a/s>", None],
+        "epoch": 5,
+        "weight": 1,
+        "held_before": 0,
+        "from_epoch": 4,
+        "to_epoch": 6,
+        "is_total": False,
+    } | changes
+
+
+def test_embeddings(spark: SparkSession) -> None:
+    check(
+        spark,
+        EMBEDDINGS_SUITE,
+        accepted={
+            "one": [embedding()],
+            "more than one": [embedding(weight=3)],
+            "comes and goes": [embedding(), embedding(epoch=6, weight=-1)],
+            "was there": [embedding(weight=-2, held_before=2)],
+            "of two nodes": [embedding(), embedding(node="n1")],
+            "the total": [embedding(weight=0, terms=[], is_total=True)],
+        },
+        rejected={
+            "zero": ("weight_is_not_zero", [embedding(weight=0)]),
+            "twice": ("one_change_per_row_and_epoch", [embedding(), embedding()]),
+            "epoch before": ("epoch_is_in_the_range", [embedding(epoch=4)]),
+            "epoch after": ("epoch_is_in_the_range", [embedding(epoch=7)]),
+            "garbage": ("values_are_terms", [embedding(terms=["<http://a/s>", "rubbish"])]),
+            "vanishes": ("multiplicity_is_not_negative", [embedding(weight=-1)]),
+            "vanishes before it comes": (
+                "multiplicity_is_not_negative",
+                [embedding(weight=-1), embedding(epoch=6)],
+            ),
+            "vanishes too often": (
+                "multiplicity_is_not_negative",
+                [embedding(weight=-3, held_before=2)],
+            ),
+        },
+    )
+
+
+def answer(**changes: Any) -> Row:
+    return {
+        "node": "answer",
+        "terms": ["<http://a/s>"],
+        "epoch": 5,
+        "weight": 1,
+        "held_before": 0,
+        "form": "select",
+        "is_set": False,
+        "max_rows": None,
+        "rows_before": 0,
+        "is_total": False,
+    } | changes
+
+
+def total(**changes: Any) -> Row:
+    return answer(terms=[], epoch=6, weight=0, is_total=True) | changes
+
+
+def test_answers(spark: SparkSession) -> None:
+    ask: dict[str, Any] = {"form": "ask", "is_set": True}
+    construct: dict[str, Any] = {"form": "construct", "is_set": True}
+    triple = ["_:s", "<http://a/p>", '"o"']
+    check(
+        spark,
+        ANSWERS_SUITE,
+        accepted={
+            "a bag": [answer(weight=2), total()],
+            "a set": [
+                answer(is_set=True),
+                answer(is_set=True, epoch=6, weight=-1),
+                total(is_set=True),
+            ],
+            "as many as allowed": [answer(max_rows=1), total(max_rows=1)],
+            "too many for a while": [
+                answer(max_rows=1, weight=2),
+                answer(max_rows=1, weight=-1, epoch=6),
+                total(max_rows=1),
+            ],
+            "ask": [answer(**ask, terms=[TRUE]), total(**ask)],
+            "ask, unchanged": [total(**ask, rows_before=1)],
+            "a triple": [answer(**construct, terms=triple), total(**construct)],
+        },
+        rejected={
+            "twice in a set": (
+                "a_set_has_each_row_once",
+                [answer(is_set=True, weight=2), total(is_set=True)],
+            ),
+            "again in a set": (
+                "a_set_has_each_row_once",
+                [
+                    answer(is_set=True, held_before=1, rows_before=1),
+                    total(is_set=True, rows_before=1),
+                ],
+            ),
+            "ask without row": ("ask_has_one_row", [total(**ask)]),
+            "ask with two": (
+                "ask_has_one_row",
+                [answer(**ask, terms=[TRUE], rows_before=1), total(**ask, rows_before=1)],
+            ),
+            "ask for a while with none": (
+                "ask_has_one_row",
+                [
+                    answer(**ask, terms=[TRUE], weight=-1, held_before=1, rows_before=1),
+                    answer(**ask, terms=[TRUE], epoch=6, held_before=1, rows_before=1),
+                    total(**ask, rows_before=1),
+                ],
+            ),
+            "ask with something else": ("ask_has_one_row", [answer(**ask), total(**ask)]),
+            "literal subject": (
+                "construct_has_triples",
+                [answer(**construct, terms=['"s"', "<http://a/p>", '"o"']), total(**construct)],
+            ),
+            "unbound object": (
+                "construct_has_triples",
+                [answer(**construct, terms=["_:s", "<http://a/p>", None]), total(**construct)],
+            ),
+            "two values": (
+                "construct_has_triples",
+                [answer(**construct, terms=triple[:2]), total(**construct)],
+            ),
+            "fewer than none": ("the_answer_has_no_less_than_no_rows", [total(rows_before=-1)]),
+            "too many": (
+                "the_answer_is_not_too_large",
+                [answer(max_rows=1, weight=2), total(max_rows=1)],
+            ),
+            "too many already": ("the_answer_is_not_too_large", [total(max_rows=1, rows_before=2)]),
+        },
+    )
+
+
+def test_a_result_counts_the_broken_rows_and_shows_two_of_them(spark: SparkSession) -> None:
+    rows = [quad(weight=2, subject=f"<http://a/{n}>") for n in range(3)]
+    results = run_suite(frame(spark, QUADS_SUITE, {"": rows}), QUADS_SUITE)
+    (result,) = (result for result in results if not result.success)
+    assert (result.expectation, result.unexpected_rows) == ("weight_is_a_sign", 3)
+    assert "http://a/0" in result.examples[0]
+    assert "http://a/2" in result.examples[1]
+
+
+def test_a_broken_row_of_a_scope_nobody_named_is_not_overlooked(spark: SparkSession) -> None:
+    rows = frame(spark, QUADS_SUITE, {"other": [quad(weight=2)]})
+    with pytest.raises(ValueError, match="unnamed scopes"):
+        run_suite(rows, QUADS_SUITE)
+
+
+def test_a_frame_without_a_column_of_the_suite_is_refused(spark: SparkSession) -> None:
+    rows = frame(spark, QUADS_SUITE, {"": [quad()]}).drop("object")
+    with pytest.raises(ValueError, match="object"):
+        run_suite(rows, QUADS_SUITE)
+
+
+def test_a_condition_with_braces_is_refused() -> None:
+    with pytest.raises(ValueError, match="braces"):
+        Expectation("name", "A sentence.", "term RLIKE '[0-9]{4}'")
