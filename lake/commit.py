@@ -5,18 +5,19 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, Field, Schema, write_deltalake
 from deltalake.exceptions import DeltaError
 from deltalake.schema import PrimitiveType
-from pyspark.sql import DataFrame, DataFrameWriter
-from pyspark.sql import functions as F  # noqa: N812
 
 from lake.metadata import Metadata
 from lake.reader import StorageOptions, commits, location, open_table
 from lake.tables import ColumnType, Table
+
+if TYPE_CHECKING:  # the ledger and the command line commit without Spark
+    from pyspark.sql import DataFrame, DataFrameWriter
 
 KILL_AT = "WEIR_KILL_AT"
 """Environment variable: the checkpoint at which the process kills itself; for tests only."""
@@ -154,7 +155,7 @@ def append_rows(
 def _writer(
     table: Table, frame: DataFrame, metadata: Metadata, files: int | None
 ) -> DataFrameWriter:
-    rows = frame.select(*(F.col(f"`{c.name}`").cast(c.type).alias(c.name) for c in table.columns))
+    rows = frame.selectExpr(*(f"CAST(`{c.name}` AS {c.type}) AS `{c.name}`" for c in table.columns))
     if files == 1:
         rows = rows.coalesce(1)
     elif files is not None and table.cluster_by:

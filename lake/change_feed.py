@@ -1,0 +1,66 @@
+"""The changes that the commits of a Delta table made, with a check that none is missing."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame, SparkSession
+
+from lake.reader import location
+
+CHANGE_TYPE = "_change_type"
+COMMIT_VERSION = "_commit_version"
+COMMIT_TIMESTAMP = "_commit_timestamp"
+
+
+class ChangeFeedGap(Exception):  # noqa: N818  (named after what is wrong)
+    """Versions of the feed are gone; the changes between two states can no longer be told."""
+
+
+def changes(
+    spark: SparkSession, root: str, table_name: str, first_version: int, last_version: int
+) -> DataFrame:
+    """Rows of the commits `first_version`..`last_version`, both included, in no order.
+
+    Columns: the table's, then `_change_type` (insert, delete, update_preimage, update_postimage),
+    `_commit_version` and `_commit_timestamp`.
+
+    Raises:
+        ChangeFeedGap: a commit of the range is no longer in the log. Delta itself would leave it
+            out in silence.
+    """
+    return changes_of(spark, location(root, table_name), first_version, last_version)
+
+
+def changes_of(
+    spark: SparkSession, address: str, first_version: int, last_version: int
+) -> DataFrame:
+    """`changes` of the table at a folder or URI, which need not be one of ours."""
+    missing = missing_versions(spark, address, first_version, last_version)
+    if missing:
+        raise ChangeFeedGap(
+            f"{address}: the log no longer holds version {missing[0]}"
+            f" ({len(missing)} of the versions {first_version}..{last_version} are gone)"
+        )
+    return (
+        spark.read.format("delta")
+        .option("readChangeFeed", "true")
+        .option("startingVersion", first_version)
+        .option("endingVersion", last_version)
+        .load(address)
+    )
+
+
+def missing_versions(
+    spark: SparkSession, address: str, first_version: int, last_version: int
+) -> list[int]:
+    """The versions of the range that have no commit file, in any storage that Hadoop knows."""
+    jvm = spark._jvm
+    assert jvm is not None, "no session"
+    log = f"{address.rstrip('/')}/_delta_log"
+    files = jvm.org.apache.hadoop.fs.Path(log).getFileSystem(
+        spark._jsparkSession.sessionState().newHadoopConf()
+    )
+    return [
+        version
+        for version in range(first_version, last_version + 1)
+        if not files.exists(jvm.org.apache.hadoop.fs.Path(f"{log}/{version:020d}.json"))
+    ]

@@ -1,0 +1,126 @@
+"""The ledger: one run of a job at a time, whoever asks and however it ended."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import socket
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+from multiprocessing.synchronize import Barrier
+from pathlib import Path
+
+import pytest
+
+from lake import ledger
+from lake.commit import append_rows
+from lake.ledger import AlreadyRunning, LedgerRow
+from lake.metadata import Metadata
+from lake.processes import lives
+from lake.reader import to_arrow
+from lake.tables import RUNS
+
+LEASE = 3600
+
+
+def statuses(root: Path) -> list[tuple[int, str]]:
+    rows = to_arrow(str(root), "runs", columns=["number", "status"]).to_pylist()
+    return sorted((row["number"], row["status"]) for row in rows)
+
+
+def write_claim(root: Path, *, host: str, pid: int, recorded_at: datetime) -> None:
+    """A claim as another process would have left it."""
+    row = {"run_id": "other", "number": 1, "job": "ingest", "status": "claimed"}
+    row |= {"host": host, "pid": pid, "recorded_at": recorded_at}  # type: ignore[dict-item]
+    append_rows(str(root), RUNS, [row], Metadata("other", "ingest", 0))
+
+
+def _claim_and_stay(
+    root: str, start: Barrier, end: Barrier, won: multiprocessing.Queue[bool]
+) -> None:
+    start.wait()
+    try:
+        ledger.claim(root, "ingest", f"run-{os.getpid()}", lease_seconds=LEASE)
+        won.put(True)
+    except AlreadyRunning:
+        won.put(False)
+    end.wait()
+
+
+def test_of_two_processes_that_claim_at_once_one_wins(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    start, end, won = context.Barrier(2), context.Barrier(3), context.Queue()
+    contenders = [
+        context.Process(target=_claim_and_stay, args=(str(tmp_path), start, end, won))
+        for _ in range(2)
+    ]
+    for contender in contenders:
+        contender.start()
+    outcomes = sorted(won.get(timeout=60) for _ in contenders)
+    end.wait()
+    for contender in contenders:
+        contender.join()
+    won.close()
+    won.join_thread()
+    assert outcomes == [False, True]
+    assert statuses(tmp_path) == [(1, "claimed")]
+
+
+def test_a_finished_run_lets_the_next_one_in(tmp_path: Path) -> None:
+    root = str(tmp_path)
+    for number in (1, 2, 3):
+        assert ledger.claim(root, "ingest", f"r{number}", lease_seconds=LEASE) == number
+        ledger.record(root, [LedgerRow(f"r{number}", "ingest", number, "succeeded")])
+
+
+def test_the_loser_is_told_who_runs_and_what_to_do(tmp_path: Path) -> None:
+    ledger.claim(str(tmp_path), "ingest", "first", lease_seconds=LEASE)
+    with pytest.raises(AlreadyRunning, match=rf"run first of ingest .*process {os.getpid()}.*Wait"):
+        ledger.claim(str(tmp_path), "ingest", "second", lease_seconds=LEASE)
+
+
+def test_jobs_do_not_exclude_each_other(tmp_path: Path) -> None:
+    assert ledger.claim(str(tmp_path), "ingest", "r", lease_seconds=LEASE) == 1
+    assert ledger.claim(str(tmp_path), "maintain", "r", lease_seconds=LEASE) == 1
+
+
+def test_rows_about_queries_do_not_end_a_claim(tmp_path: Path) -> None:
+    root = str(tmp_path)
+    ledger.claim(root, "maintain", "r", lease_seconds=LEASE)
+    ledger.record(root, [LedgerRow("r", "maintain", 1, "succeeded", query="q")])
+    with pytest.raises(AlreadyRunning):
+        ledger.claim(root, "maintain", "s", lease_seconds=LEASE)
+
+
+def test_a_claim_whose_process_died_is_abandoned(tmp_path: Path) -> None:
+    claim = f"ledger.claim({str(tmp_path)!r}, 'ingest', 'dead', lease_seconds={LEASE})"
+    code = f"from lake import ledger; {claim}"
+    subprocess.run([sys.executable, "-c", code], check=True)
+    assert ledger.claim(str(tmp_path), "ingest", "next", lease_seconds=LEASE) == 2
+    assert statuses(tmp_path) == [(1, "abandoned"), (1, "claimed"), (2, "claimed")]
+
+
+def test_a_process_that_took_over_the_number_of_a_dead_one_is_not_the_claimant(
+    tmp_path: Path,
+) -> None:
+    long_ago = datetime.now(UTC) - timedelta(days=400)
+    write_claim(tmp_path, host=socket.gethostname(), pid=os.getpid(), recorded_at=long_ago)
+    assert ledger.claim(str(tmp_path), "ingest", "next", lease_seconds=LEASE) == 2
+
+
+@pytest.mark.parametrize(("age", "goes_on"), [(10, True), (LEASE + 10, False)])
+def test_a_claim_of_another_machine_holds_for_the_lease(
+    tmp_path: Path, age: int, goes_on: bool
+) -> None:
+    recorded_at = datetime.now(UTC) - timedelta(seconds=age)
+    write_claim(tmp_path, host="elsewhere", pid=1, recorded_at=recorded_at)
+    if goes_on:
+        with pytest.raises(AlreadyRunning, match="on elsewhere"):
+            ledger.claim(str(tmp_path), "ingest", "next", lease_seconds=LEASE)
+    else:
+        assert ledger.claim(str(tmp_path), "ingest", "next", lease_seconds=LEASE) == 2
+
+
+def test_this_process_lives() -> None:
+    assert lives(os.getpid(), datetime.now(UTC))
