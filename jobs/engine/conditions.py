@@ -1,0 +1,126 @@
+"""SPARQL conditions as SQL: TRUE, FALSE, or NULL for an error.
+
+SQL's three-valued logic is SPARQL's (https://www.w3.org/TR/sparql11-query/#evaluation), so `&&`,
+`||` and `!` are AND, OR and NOT. Tests that are exact on the text of a term are SQL; everything
+else is one call of `SPARQL_EVAL`, which interprets the expression with SPARQL's rules.
+"""
+
+from __future__ import annotations
+
+import re
+
+from sqlglot import exp
+
+from jobs.engine.relations import column, text
+from jobs.engine.terms import FALSE, TRUE, begins
+from jobs.sparql.expressions import Call, Constant, Expression, Variable, variables_of
+from jobs.sparql.wire import encode
+
+EVALUATE = "SPARQL_EVAL"
+"""The SQL function (expression text, array of terms) -> term or null."""
+
+_KINDS = {"isIRI": "<", "isURI": "<", "isBlank": "_", "isLiteral": '"'}
+_KINDS_BY_KEYWORD = {keyword.upper(): first for keyword, first in _KINDS.items()}
+_LANGUAGE_RANGE = re.compile(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")
+
+
+def condition_sql(condition: Expression, bound: frozenset[str]) -> exp.Expr:
+    """The effective boolean value of `condition` as SQL.
+
+    Args:
+        condition: over internal columns.
+        bound: columns that exist; any other variable is unbound.
+    """
+    match condition:
+        case Call("&&", parts):
+            return exp.and_(*(condition_sql(part, bound) for part in parts))
+        case Call("||", parts):
+            return exp.or_(*(condition_sql(part, bound) for part in parts))
+        case Call("!", (inner,)):
+            return exp.not_(condition_sql(inner, bound))
+        case Call(function, arguments):
+            exact = _exact(function, arguments, bound)
+            return exact if exact is not None else _interpreted(condition, bound)
+        case Variable() | Constant():
+            return _interpreted(condition, bound)
+
+
+def _exact(
+    function: str, arguments: tuple[Expression, ...], bound: frozenset[str]
+) -> exp.Expr | None:
+    """SQL for tests that the text of a term decides; None if it takes the evaluator."""
+    match function.upper(), arguments:
+        case "BOUND", (Variable() as variable,):
+            return _term(variable, bound).is_(exp.null()).not_()
+        case "SAMETERM", (Variable() | Constant() as left, Variable() | Constant() as right):
+            return _term(left, bound).eq(_term(right, bound))
+        case (("=" | "!="), (Variable() as variable, Constant(term))) if term.startswith("<"):
+            equal = _term(variable, bound).eq(text(term))
+            return equal if function == "=" else exp.not_(equal)
+        case (("IN" | "NOT IN"), (Variable() as variable, *options)) if _are_iris(options):
+            found = exp.or_(*(_term(variable, bound).eq(_term(o, bound)) for o in options))
+            return found if function.upper() == "IN" else exp.not_(found)
+        case keyword, (Variable() as variable,) if keyword in _KINDS_BY_KEYWORD:
+            return begins(_term(variable, bound), _KINDS_BY_KEYWORD[keyword])
+        case (("=" | "!="), (Call("LANG", (Variable() as variable,)), Constant(term))):
+            language = _simple_literal(term)
+            if language is None or not _LANGUAGE_RANGE.fullmatch(language):
+                return None
+            # Stored language tags are in lower case, so a tag with capitals equals none of them.
+            has = _of_literal(variable, bound, _ends(_term(variable, bound), f'"@{language}'))
+            return has if function == "=" else exp.not_(has)
+        case "LANGMATCHES", (Call("LANG", (Variable() as variable,)), Constant(term)):
+            return _language_matches(variable, _simple_literal(term), bound)
+        case _:
+            return None
+
+
+def _interpreted(condition: Expression, bound: frozenset[str]) -> exp.Expr:
+    used = sorted(variables_of(condition))
+    boolean = Call("!", (Call("!", (condition,)),))
+    terms = exp.array(*(_term(Variable(name), bound) for name in used))
+    call = exp.Anonymous(this=EVALUATE, expressions=[text(encode(boolean, used)), terms])
+    return exp.Case(this=call).when(text(TRUE), exp.true()).when(text(FALSE), exp.false())
+
+
+def _term(node: Expression, bound: frozenset[str]) -> exp.Expr:
+    match node:
+        case Variable(name) if name in bound:
+            return column(name)
+        case Constant(term):
+            return text(term)
+        case _:
+            return exp.cast(exp.null(), "TEXT")
+
+
+def _are_iris(options: list[Expression]) -> bool:
+    return bool(options) and all(
+        isinstance(option, Constant) and option.term.startswith("<") for option in options
+    )
+
+
+def _simple_literal(term: str) -> str | None:
+    """The text of a plain literal without escapes, or None."""
+    if term.startswith('"') and term.endswith('"') and "\\" not in term:
+        return term[1:-1]
+    return None
+
+
+def _language_matches(
+    variable: Variable, language: str | None, bound: frozenset[str]
+) -> exp.Expr | None:
+    if language is None or not (language == "*" or _LANGUAGE_RANGE.fullmatch(language)):
+        return None
+    tag = "[a-z0-9-]+" if language == "*" else f"{language.lower()}(-[a-z0-9]+)*"
+    term = _term(variable, bound)
+    matches = exp.RegexpLike(this=term, expression=text(f'"@{tag}$'))
+    return _of_literal(variable, bound, matches)
+
+
+def _of_literal(variable: Variable, bound: frozenset[str], test: exp.Expr) -> exp.Expr:
+    """`test` of a literal; an error (NULL) for any other term, which has no language."""
+    return exp.Case().when(begins(_term(variable, bound), '"'), test)
+
+
+def _ends(term: exp.Expr, suffix: str) -> exp.Expr:
+    return exp.Right(this=term, expression=exp.Literal.number(len(suffix))).eq(text(suffix))

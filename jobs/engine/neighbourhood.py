@@ -1,0 +1,185 @@
+"""The shared lookups: the part of the graph that the changes of a range can join with.
+
+All lookups of one hop, of all queries, are answered by one scan of the graph per side. The lookups
+themselves are rows of a small relation, so the statements do not grow with the number of queries.
+The result is a superset of what is needed: it can only cost, never change, an answer, because a
+solution with an end in the range uses a changed triple, and from that triple's pattern all its
+other triples are reached along shared variables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+from sqlglot.expressions import select
+
+from jobs.engine.component import POSITIONS
+from jobs.engine.relations import Statement, column, columns, text, union_all
+from jobs.plan.lookups import Lookup, Seed
+
+_LOG = (*POSITIONS, "epoch", "weight")
+_SIDE = "side"
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """One hop: statements that make the keys and the rows found by them."""
+
+    keys: Statement
+    rows: Statement
+
+
+def hops(prefix: str, log: str, changes: str, lookups: Sequence[Lookup]) -> list[Hop]:
+    """The hops of `lookups`, nearest first; all have the same scope.
+
+    Args:
+        prefix: begins the names of the relations that are made.
+        log: the graph's log (subject, predicate, object, epoch, weight) up to the last epoch.
+        changes: its rows within the range.
+        lookups: from `plan.lookups`.
+    """
+    ids: dict[Lookup | Seed, str] = {lookup: f"l{i}" for i, lookup in enumerate(lookups)}
+    made: list[Hop] = []
+    for depth in range(1, max((lookup.depth for lookup in lookups), default=0) + 1):
+        here = [lookup for lookup in lookups if lookup.depth == depth]
+        table = _lookup_table(here, ids)
+        if depth == 1:
+            found = _keys_of_changes(changes, table)
+        else:
+            found = _keys_of_rows(made[-1].rows.name, table)
+        keys = Statement(f"{prefix}_keys{depth}", found, "small")
+        rows = _rows(log, keys.name, here)
+        made.append(Hop(keys, Statement(f"{prefix}_rows{depth}", rows, "small")))
+    return made
+
+
+def touched_shapes(changes: str, seeds: Sequence[Seed]) -> exp.Select:
+    """How many changes each seed has: columns `seed` (its index) and `changes`; none, no row."""
+    rows = [_described(seed, str(i)) for i, seed in enumerate(seeds)]
+    table = _values(rows, ("seed", *POSITIONS), "seeds")
+    return (
+        select(
+            column("seed", "seeds"),
+            exp.func("COUNT", exp.Star()).as_("changes", quoted=True),
+        )
+        .from_(exp.to_table(changes).as_("c"), copy=False)
+        .join(table, on=_has_shape("c", "seeds", ""), copy=False)
+        .group_by(column("seed", "seeds"), copy=False)
+    )
+
+
+def _described(seed: Seed, name: str) -> tuple[str | None, ...]:
+    return (name, seed.shape.subject, seed.shape.predicate, seed.shape.object)
+
+
+def _lookup_table(lookups: Sequence[Lookup], ids: dict[Lookup | Seed, str]) -> exp.Expr:
+    rows: list[tuple[str | None, ...]] = []
+    for lookup in lookups:
+        source, shape = lookup.source, lookup.shape
+        origin = source.shape
+        rows.append(
+            (
+                ids[lookup],
+                ids.get(source),
+                origin.subject,
+                origin.predicate,
+                origin.object,
+                lookup.source_side,
+                lookup.side,
+                shape.subject,
+                shape.predicate,
+                shape.object,
+            )
+        )
+    names = ("lookup", "source", *(f"source_{p}" for p in POSITIONS), "source_side", _SIDE)
+    return _values(rows, (*names, *POSITIONS), "l")
+
+
+def _keys_of_changes(changes: str, table: exp.Expr) -> exp.Select:
+    return _keys(
+        select()
+        .from_(exp.to_table(changes).as_("c"), copy=False)
+        .join(table, on=_has_shape("c", "l", "source_"), copy=False)
+    )
+
+
+def _keys_of_rows(rows: str, table: exp.Expr) -> exp.Select:
+    # The rows of the lookup before have its shape already.
+    same = column("lookup", "c").eq(column("source", "l"))
+    return _keys(
+        select().from_(exp.to_table(rows).as_("c"), copy=False).join(table, on=same, copy=False)
+    )
+
+
+def _keys(joined: exp.Select) -> exp.Select:
+    key = exp.Case(this=column("source_side", "l"))
+    for position in POSITIONS:
+        key = key.when(text(position), column(position, "c"))
+    return joined.select(
+        column("lookup", "l"),
+        column(_SIDE, "l"),
+        *columns(POSITIONS, "l"),
+        key.as_("key", quoted=True),
+        copy=False,
+    ).distinct(copy=False)
+
+
+def _rows(log: str, keys: str, lookups: Sequence[Lookup]) -> exp.Query:
+    sides = sorted({lookup.side for lookup in lookups})
+    return union_all([_rows_by(side, log, keys, lookups) for side in sides])
+
+
+def _rows_by(side: str, log: str, keys: str, lookups: Sequence[Lookup]) -> exp.Select:
+    """The log rows of the lookups on `side`: one scan."""
+    wanted = (
+        select("*")
+        .from_(keys, copy=False)
+        .where(column(_SIDE).eq(text(side)), copy=False)
+        .subquery("k", copy=False)
+    )
+    matches: list[exp.Expr] = [column(side, "t").eq(column("key", "k"))]
+    matches += [
+        exp.or_(column(p, "k").is_(exp.null()), column(p, "t").eq(column(p, "k")))
+        for p in POSITIONS
+        if p != side
+    ]
+    rows = (
+        select(column("lookup", "k"), *columns(_LOG, "t"))
+        .from_(exp.to_table(log).as_("t"), copy=False)
+        .join(wanted, on=exp.and_(*matches), copy=False)
+    )
+    predicates = {lookup.shape.predicate for lookup in lookups if lookup.side == side}
+    known = sorted(predicate for predicate in predicates if predicate is not None)
+    if len(known) == len(predicates):
+        # Written out, so that the statistics of the files rule most of them out.
+        rows = rows.where(column("predicate", "t").isin(*(text(p) for p in known)), copy=False)
+    return rows
+
+
+def _has_shape(row: str, table: str, prefix: str) -> exp.Condition:
+    """Whether `row` has the constants in the columns `<prefix>subject`, ... of `table`."""
+    return exp.and_(
+        *(
+            exp.or_(
+                column(prefix + p, table).is_(exp.null()),
+                column(prefix + p, table).eq(column(p, row)),
+            )
+            for p in POSITIONS
+        )
+    )
+
+
+def _values(
+    rows: Sequence[tuple[str | None, ...]], names: Sequence[str], alias: str
+) -> exp.Subquery:
+    """A relation of string constants; typed, for a column may be null throughout."""
+    selects: list[exp.Query] = []
+    for row in rows:
+        cells = [
+            exp.cast(exp.null() if cell is None else text(cell), "TEXT").as_(name, quoted=True)
+            for name, cell in zip(names, row, strict=True)
+        ]
+        selects.append(select(*cells))
+    return union_all(selects).subquery(alias, copy=False)

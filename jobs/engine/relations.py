@@ -1,0 +1,103 @@
+"""What the engine computes with: logs, interval relations, and the statements that make them.
+
+A *log* has rows, `epoch` and `weight`; an *interval relation* has rows, `since`, `until` and
+`weight`. Both are named relations of the SQL engine; statements are sqlglot trees that Spark and
+DuckDB run alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from sqlglot import exp
+
+FOREVER = 2**62
+"""`until` of what has not ended."""
+
+Keep = Literal["view", "cache", "small"]
+"""How a relation is kept: computed where it is read, computed once, or once and in one partition.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class EpochRange:
+    """The epochs (after, last]; `from_nothing` says that no state exists at `after`.
+
+    Everything that holds without any triple (the empty solution) appears at `start`.
+    """
+
+    after: int
+    last: int
+    from_nothing: bool = False
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.after < self.last:
+            raise ValueError(f"no epochs in ({self.after}, {self.last}]")
+
+    @property
+    def start(self) -> int:
+        """The first epoch of the range."""
+        return self.after + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A relation: its name, the query that makes it, and how it is kept."""
+
+    name: str
+    select: exp.Query
+    keep: Keep = "view"
+
+
+def column(name: str, table: str | None = None) -> exp.Column:
+    """A column, quoted."""
+    return exp.column(name, table=table, quoted=True)
+
+
+def text(value: str) -> exp.Expr:
+    """A string literal that means the same on both engines.
+
+    Spark reads backslashes in a plain literal as escapes and DuckDB does not; sqlglot writes the
+    literal for each.
+    """
+    return exp.Literal.string(value)
+
+
+def number(value: int) -> exp.Expr:
+    """A BIGINT literal."""
+    return exp.cast(exp.Literal.number(value), "BIGINT")
+
+
+def null_text(name: str) -> exp.Expr:
+    """A column that is null, of string type."""
+    return exp.cast(exp.null(), "TEXT").as_(name, quoted=True)
+
+
+def columns(names: tuple[str, ...], table: str | None = None) -> list[exp.Expr]:
+    """Several columns."""
+    return [column(name, table) for name in names]
+
+
+def same_row(
+    names: tuple[str, ...], left: str, right: str, certain: frozenset[str]
+) -> list[exp.Expr]:
+    """Conditions under which rows of `left` and `right` agree; unbound equals unbound."""
+    conditions: list[exp.Expr] = []
+    for name in names:
+        if name in certain:
+            conditions.append(column(name, left).eq(column(name, right)))
+        else:
+            conditions.append(
+                exp.NullSafeEQ(this=column(name, left), expression=column(name, right))
+            )
+    return conditions
+
+
+def union_all(selects: Sequence[exp.Query]) -> exp.Query:
+    """The rows of all `selects`, which have the same columns."""
+    whole = selects[0]
+    for select in selects[1:]:
+        whole = exp.union(whole, select, distinct=False, copy=False)
+    return whole

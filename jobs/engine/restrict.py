@@ -1,0 +1,102 @@
+"""Make the interval relation of the graph for a range: its neighbourhood, or all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot.expressions import select
+
+from jobs.engine.graph import changes_in, restricted_graph, scope_log, whole_graph
+from jobs.engine.neighbourhood import hops
+from jobs.engine.relations import EpochRange, Statement
+from jobs.engine.sql import SqlEngine
+from jobs.plan.lookups import lookups
+from jobs.plan.operators import Component, Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """Beyond these the whole graph is read instead of looked up (rows)."""
+
+    bulk_changes: int
+    neighbourhood_rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class GraphRead:
+    """The interval relation that was made, and why it is the whole graph, if it is."""
+
+    relation: str
+    reason_whole: str | None
+    rows: int | None
+
+
+def read_neighbourhood(
+    engine: SqlEngine,
+    components: Sequence[Component],
+    changes: str,
+    scope: Scope,
+    epochs: EpochRange,
+    thresholds: Thresholds,
+    prefix: str,
+) -> GraphRead:
+    """The part of the graph that `changes` can join with, or the whole if that is large.
+
+    Args:
+        engine: runs the statements.
+        components: the touched segments of all queries of the group, all in `scope`.
+        changes: relation of the log rows of the scope within `epochs`.
+        scope: which triples.
+        epochs: the range.
+        thresholds: when to give up looking up.
+        prefix: begins the names of the relations that are made.
+    """
+    count = engine.count(changes)
+    if count > thresholds.bulk_changes:
+        reason = f"{count} changes are more than bulk_changes = {thresholds.bulk_changes}"
+        return read_whole(engine, scope, epochs, prefix, collapsed=False, reason=reason)
+    log = f"{prefix}_log"
+    engine.make(Statement(log, scope_log(scope, epochs.last)))
+    fetched: list[str] = []
+    rows = 0
+    for hop in hops(prefix, log, changes, lookups(components)):
+        engine.make(hop.keys)
+        engine.make(hop.rows)
+        rows += engine.count(hop.rows.name)
+        if rows > thresholds.neighbourhood_rows:
+            reason = (
+                f"the neighbourhood of {count} changes has more than "
+                f"neighbourhood_rows = {thresholds.neighbourhood_rows} rows"
+            )
+            return read_whole(engine, scope, epochs, prefix, collapsed=False, reason=reason)
+        fetched.append(hop.rows.name)
+    name = f"{prefix}_graph"
+    for statement in restricted_graph(name, fetched, changes, epochs):
+        engine.make(statement)
+    return GraphRead(name, None, rows)
+
+
+def read_whole(
+    engine: SqlEngine,
+    scope: Scope,
+    epochs: EpochRange,
+    prefix: str,
+    *,
+    collapsed: bool,
+    reason: str,
+) -> GraphRead:
+    """The whole graph; `collapsed` takes all that holds at the last epoch as new in it."""
+    log, name = f"{prefix}_log", f"{prefix}_graph"
+    engine.make(Statement(log, scope_log(scope, epochs.last)))
+    for statement in whole_graph(name, log, epochs, collapsed=collapsed):
+        engine.make(statement)
+    return GraphRead(name, reason, None)
+
+
+def changes_relation(engine: SqlEngine, scope: Scope, epochs: EpochRange, name: str) -> None:
+    """Make the relation of a scope's changes by reading its log (where no change feed is read)."""
+    log = scope_log(scope, epochs.last).subquery("log", copy=False)
+    source = select("*").from_(log, copy=False)
+    engine.make(Statement(f"{name}_log", source))
+    engine.make(Statement(name, changes_in(f"{name}_log", epochs), "small"))

@@ -1,0 +1,115 @@
+"""Operators without memory: filter, project, exists and instantiate map the child's delta.
+
+They are linear: op(a + b) = op(a) + op(b), so op(delta) is the delta of op.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+from sqlglot.expressions import select
+
+from jobs.engine.conditions import condition_sql
+from jobs.engine.relations import EpochRange, column, columns, null_text, number, text, union_all
+from jobs.engine.terms import FALSE, TRUE, begins
+from jobs.plan.operators import Exists, Filter, Instantiate, Project
+from jobs.sparql.algebra import Node, TriplePattern
+from jobs.sparql.expressions import Constant, Variable
+
+_LOG = ("epoch", "weight")
+
+
+def filter_delta(node: Filter, child: exp.Query) -> exp.Select:
+    """https://www.w3.org/TR/sparql11-query/#defn_algFilter."""
+    return (
+        select(*columns((*node.variables, *_LOG)))
+        .from_(child.subquery("child", copy=False), copy=False)
+        .where(condition_sql(node.condition, frozenset(node.variables)), copy=False)
+    )
+
+
+def project_delta(node: Project, child: exp.Query) -> exp.Select:
+    """https://www.w3.org/TR/sparql11-query/#defn_algProjection; a bag, so nothing is merged."""
+    available = set(node.child.variables)
+    kept = [column(name) if name in available else null_text(name) for name in node.variables]
+    return select(*kept, *columns(_LOG)).from_(child.subquery("child", copy=False), copy=False)
+
+
+def exists_delta(node: Exists, child: exp.Query, epochs: EpochRange) -> exp.Query:
+    """`true` while the empty solution is there, `false` otherwise, from the first epoch on.
+
+    Its child is the set of empty solutions: when that appears, true appears and false vanishes.
+    """
+    truth = exp.Case().when(column("sign").eq(1), text(TRUE)).else_(text(FALSE))
+    signs = exp.Explode(this=exp.array(exp.Literal.number(1), exp.Literal.number(-1)))
+    signed = select(*columns(_LOG), exp.alias_(signs, "sign", quoted=True))
+    flips = select(
+        truth.as_(node.variable, quoted=True),
+        column("epoch"),
+        (column("sign") * column("weight")).as_("weight", quoted=True),
+    ).from_(
+        signed.from_(child.subquery("child", copy=False), copy=False).subquery(
+            "signed", copy=False
+        ),
+        copy=False,
+    )
+    if not epochs.from_nothing:
+        return flips
+    at_first = select(
+        text(FALSE).as_(node.variable, quoted=True),
+        number(epochs.start).as_("epoch", quoted=True),
+        number(1).as_("weight", quoted=True),
+    )
+    return union_all([flips, at_first])
+
+
+def instantiate_delta(node: Instantiate, child: exp.Query) -> exp.Query:
+    """The triples that each solution makes; https://www.w3.org/TR/sparql11-query/#construct.
+
+    A triple with an unbound part, a literal subject or a predicate that is no IRI is left out.
+    """
+    return union_all([_triples(node, pattern, child) for pattern in node.template])
+
+
+def _triples(node: Instantiate, pattern: TriplePattern, child: exp.Query) -> exp.Select:
+    terms = [_template_term(node, part) for part in pattern.nodes]
+    made = select(
+        *(term.as_(name, quoted=True) for term, name in zip(terms, node.targets, strict=True)),
+        *columns(_LOG),
+    ).from_(child.subquery("child", copy=False), copy=False)
+    subject, predicate, object_ = (column(name) for name in node.targets)
+    return (
+        select(*columns((*node.targets, *_LOG)))
+        .from_(made.subquery("made", copy=False), copy=False)
+        .where(
+            exp.or_(begins(subject, "<"), begins(subject, "_")),
+            begins(predicate, "<"),
+            object_.is_(exp.null()).not_(),
+            copy=False,
+        )
+    )
+
+
+def _template_term(node: Instantiate, part: Node) -> exp.Expr:
+    match part:
+        case Constant(term):
+            return text(term)
+        case Variable(name) if name in node.blank_nodes:
+            return _blank_node(name, node.child.variables)
+        case Variable(name):
+            return column(name) if name in node.child.variables else exp.cast(exp.null(), "TEXT")
+
+
+def _blank_node(name: str, solution: tuple[str, ...]) -> exp.Expr:
+    """A label from the template's blank node and the solution's terms, each with its length."""
+    described: exp.Expr = text(name)
+    for variable in solution:
+        length = exp.cast(exp.func("LENGTH", column(variable)), "TEXT")
+        term = _concatenated(_concatenated(text(" "), length), text(":"))
+        term = _concatenated(term, column(variable))
+        described = _concatenated(described, exp.func("COALESCE", term, text(" -")))
+    return _concatenated(text("_:b"), exp.func("MD5", described))
+
+
+def _concatenated(left: exp.Expr, right: exp.Expr) -> exp.Expr:
+    # Not CONCAT: it skips nulls on DuckDB and yields null on Spark.
+    return exp.DPipe(this=left, expression=right)

@@ -1,0 +1,23 @@
+"""What the engine asks of the system that runs its statements."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+    from jobs.engine.relations import Statement
+
+
+class SqlEngine(Protocol):
+    """Runs statements; `jobs.engine.spark` in production, `jobs.engine.duck` in the law tests."""
+
+    def make(self, statement: Statement) -> None:
+        """Make the relation of `statement`."""
+
+    def count(self, relation: str) -> int:
+        """The number of rows of a relation."""
+
+    def rows(self, query: exp.Query) -> list[tuple[object, ...]]:
+        """The rows of a query whose result is small by construction."""

@@ -1,0 +1,126 @@
+"""Lookups: which rows of the graph the changes of a pattern can join with.
+
+Starting at a pattern whose matches changed, follow the shared variables outwards through its
+segment: every pattern is looked up by the terms that the pattern before it binds. The rows of a
+pattern are only ever fetched by terms that come from changed rows of *other* patterns; fetching
+them by their own changes would drag in everything around a hub. Lookups of several queries that
+begin alike are the same value, so they are done once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from jobs.plan.operators import Component, Scope
+from jobs.sparql.algebra import TriplePattern
+from jobs.sparql.expressions import Constant, Variable
+
+Position = Literal["subject", "predicate", "object"]
+POSITIONS: tuple[Position, Position, Position] = ("subject", "predicate", "object")
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The constants of a triple pattern, None for a variable; what its rows look like."""
+
+    subject: str | None
+    predicate: str | None
+    object: str | None
+
+    @classmethod
+    def of(cls, pattern: TriplePattern) -> Shape:
+        """The shape of `pattern`; a self loop is not told apart, which only adds rows."""
+        terms = (node.term if isinstance(node, Constant) else None for node in pattern.nodes)
+        return cls(*terms)
+
+
+@dataclass(frozen=True, slots=True)
+class Seed:
+    """The changed rows of a shape."""
+
+    scope: Scope
+    shape: Shape
+
+    @property
+    def depth(self) -> int:
+        """Hops from the changes."""
+        return 0
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """Rows of `shape` whose `side` is a term at `source_side` of the rows of `source`."""
+
+    source: Seed | Lookup
+    source_side: Position
+    shape: Shape
+    side: Position
+
+    @property
+    def depth(self) -> int:
+        """Hops from the changes."""
+        return self.source.depth + 1
+
+    @property
+    def seed(self) -> Seed:
+        """Where the lookups started."""
+        return self.source if isinstance(self.source, Seed) else self.source.seed
+
+    @property
+    def scope(self) -> Scope:
+        """The scope that is looked into."""
+        return self.seed.scope
+
+
+def seeds(components: Iterable[Component]) -> tuple[Seed, ...]:
+    """The shapes whose changes matter to `components`."""
+    found = (
+        Seed(component.scope, Shape.of(pattern))
+        for component in components
+        for pattern in component.patterns
+    )
+    return tuple(dict.fromkeys(found))
+
+
+def lookups(components: Iterable[Component]) -> tuple[Lookup, ...]:
+    """All lookups from every pattern of `components`, by depth."""
+    found = dict.fromkeys(
+        lookup
+        for component in components
+        for pattern in component.patterns
+        for lookup in _outwards(component, pattern)
+    )
+    return tuple(sorted(found, key=lambda lookup: lookup.depth))
+
+
+def _outwards(component: Component, root: TriplePattern) -> Iterator[Lookup]:
+    """Breadth first from `root` over shared variables: one lookup for each other pattern."""
+    reached: dict[TriplePattern, Seed | Lookup] = {root: Seed(component.scope, Shape.of(root))}
+    frontier = [root]
+    while frontier:
+        following: list[TriplePattern] = []
+        for pattern in frontier:
+            for other in component.patterns:
+                if other in reached or not (step := _shared(pattern, other)):
+                    continue
+                source_side, side = step
+                lookup = Lookup(reached[pattern], source_side, Shape.of(other), side)
+                reached[other] = lookup
+                following.append(other)
+                yield lookup
+        frontier = following
+
+
+def _shared(known: TriplePattern, other: TriplePattern) -> tuple[Position, Position] | None:
+    """Positions of a variable that both have; subjects first, predicates last: fewest rows."""
+    order: tuple[Position, ...] = ("subject", "object", "predicate")
+    for side in order:
+        node = getattr(other, side)
+        if not isinstance(node, Variable):
+            continue
+        for source_side in POSITIONS:
+            if getattr(known, source_side) == node:
+                return source_side, side
+    return None

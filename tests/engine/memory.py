@@ -1,0 +1,129 @@
+"""Maintain a query over a history in one DuckDB connection, the way the maintain job does."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+import duckdb
+import pyarrow as pa
+from sqlglot.expressions import select
+
+from jobs.engine.delta import Inputs, plan_delta
+from jobs.engine.duck import DuckEngine
+from jobs.engine.relations import EpochRange
+from jobs.engine.restrict import (
+    Thresholds,
+    changes_relation,
+    read_neighbourhood,
+    read_whole,
+)
+from jobs.plan.operators import ANSWER, Plan
+from tests.engine.random_cases import Quad
+
+History = Sequence[tuple[frozenset[Quad], frozenset[Quad]]]
+LogRow = tuple[int, int, tuple[str | None, ...]]
+"""Epoch, weight, the published columns."""
+
+LOOKED_UP = Thresholds(bulk_changes=10**9, neighbourhood_rows=10**9)
+WHOLE = Thresholds(bulk_changes=-1, neighbourhood_rows=-1)
+
+
+class Memory:
+    """A graph's log and one query's embeddings, in memory."""
+
+    def __init__(self, plan: Plan, history: History) -> None:
+        self.plan = plan
+        self.connection = duckdb.connect()
+        self.connection.execute("SET threads = 1")
+        self.engine = DuckEngine(self.connection)
+        self._load(history)
+        cells = ", ".join(f"v{i} VARCHAR" for i in range(plan.width))
+        self.connection.execute(
+            f"CREATE TABLE stored (node VARCHAR, {cells + ',' if cells else ''} "
+            "epoch BIGINT, weight BIGINT)"
+        )
+
+    def _load(self, history: History) -> None:
+        self.connection.execute(
+            "CREATE TABLE quads (graph VARCHAR, subject VARCHAR, predicate VARCHAR, "
+            "object VARCHAR, epoch BIGINT, weight INT)"
+        )
+        self.connection.execute(
+            "CREATE TABLE triples (subject VARCHAR, predicate VARCHAR, object VARCHAR, "
+            "epoch BIGINT, weight INT)"
+        )
+        quads, triples = [], []
+        holders: Counter[tuple[str, str, str]] = Counter()
+        for epoch, (vanish, appear) in enumerate(history, start=1):
+            before = set(+holders)
+            for graph, *triple in vanish:
+                quads.append((graph, *triple, epoch, -1))
+                holders[tuple(triple)] -= 1
+            for graph, *triple in appear:
+                quads.append((graph, *triple, epoch, 1))
+                holders[tuple(triple)] += 1
+            after = set(+holders)
+            triples += [(*triple, epoch, -1) for triple in before - after]
+            triples += [(*triple, epoch, 1) for triple in after - before]
+        for table, rows in (("quads", quads), ("triples", triples)):
+            if rows:
+                names = [f"c{i}" for i in range(len(rows[0]))]
+                columns = [pa.array(values) for values in zip(*rows, strict=True)]
+                self.connection.register("loaded", pa.table(columns, names))
+                self.connection.execute(f"INSERT INTO {table} SELECT * FROM loaded")
+
+    def run(
+        self, after: int, last: int, *, thresholds: Thresholds = LOOKED_UP, initial: bool = False
+    ) -> None:
+        """Take the epochs (after, last] in; `initial` takes them as one state at `last`."""
+        from_nothing = initial or after == 0
+        epochs = EpochRange(last - 1 if initial else after, last, from_nothing)
+        graphs = {}
+        for i, scope in enumerate(dict.fromkeys(c.scope for c in self.plan.components)):
+            parts = [c for c in self.plan.components if c.scope == scope]
+            prefix = f"scope{i}"
+            if initial:
+                read = read_whole(
+                    self.engine, scope, epochs, prefix, collapsed=True, reason="initial"
+                )
+            else:
+                changes_relation(self.engine, scope, epochs, f"{prefix}_changes")
+                read = read_neighbourhood(
+                    self.engine, parts, f"{prefix}_changes", scope, epochs, thresholds, prefix
+                )
+            graphs[scope] = read.relation
+        delta = plan_delta(self.plan, epochs, Inputs(graphs, "stored"), "q")
+        for statement in (*delta.statements, delta.result):
+            self.engine.make(statement)
+        self.connection.execute(f"INSERT INTO stored SELECT * FROM {delta.result.name}")
+
+    def log(self) -> list[LogRow]:
+        """The answer's log, sorted."""
+        columns = [column for _, column in self.plan.columns]
+        query = select("epoch", "weight", *columns).from_("stored").where(f"node = '{ANSWER}'")
+        found = self.engine.rows(query)
+        return sorted(((e, w, tuple(row)) for e, w, *row in found), key=repr)  # type: ignore[misc]
+
+    def stored(self) -> list[tuple[object, ...]]:
+        """Every stored row, sorted."""
+        return sorted(self.connection.execute("SELECT * FROM stored").fetchall(), key=repr)
+
+
+def state(log: Iterable[LogRow], epoch: int) -> Counter[tuple[str | None, ...]]:
+    """The answer at an epoch: rows and multiplicities."""
+    total: Counter[tuple[str | None, ...]] = Counter()
+    for at, weight, row in log:
+        if at <= epoch:
+            total[row] += weight
+    return Counter({row: weight for row, weight in total.items() if weight})
+
+
+def run_in_cuts(memory: Memory, last: int, cuts: Sequence[int], **options: object) -> Memory:
+    """Run the epochs up to `last`, one run up to each cut."""
+    after = 0
+    for cut in (*cuts, last):
+        if cut > after:
+            memory.run(after, cut, **options)  # type: ignore[arg-type]
+            after = cut
+    return memory
