@@ -86,7 +86,7 @@ exec {shlex.quote(str(PACKAGED))} {_OPTIONS} {_trust_options()} "$@"
 
 
 def _trust_options() -> str:
-    """Make the packaged JRE trust the certificates that Python trusts, not only the ones it ships."""
+    """Make the packaged JRE trust the certificates that Python trusts, not only its own."""
     certificates = ssl.get_default_verify_paths().cafile
     if certificates is None:
         return ""
