@@ -1,0 +1,133 @@
+"""What all stages share: a claim in the ledger, a result row, and a command line of two options."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from jobs.errors import EXIT_FAILED, BusyError, WeirError
+from jobs.settings import Settings
+from lake.ledger import FAILED, SUCCEEDED, AlreadyRunning, LedgerRow, claim, record
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Job = Literal["ingest", "maintain", "validate", "publish", "compact"]
+Progress = Callable[[str], None]
+"""Told what a stage is doing; a line each."""
+
+
+class Stage(Protocol):
+    """One stage: reads up to the watermark of the stage before it, appends to its own tables."""
+
+    def __call__(
+        self, spark: SparkSession, settings: Settings, run_id: str, progress: Progress = ...
+    ) -> object: ...
+
+
+def silent(line: str) -> None:
+    """Progress that nobody reads."""
+    del line
+
+
+def new_run_id(job: str) -> str:
+    """A run id that sorts by time, for a run that was not given one."""
+    return f"{job}-{datetime.now(UTC):%Y%m%dT%H%M%S}-{uuid.uuid4().hex[:6]}"
+
+
+@dataclass(slots=True)
+class Claim:
+    """A run that holds its job's claim, and what it has to report."""
+
+    run_id: str
+    job: Job
+    number: int
+    rows: list[LedgerRow] = field(default_factory=list)
+    totals: dict[str, Any] = field(default_factory=dict)
+
+    def report(self, query: str, *, status: str = SUCCEEDED, **values: Any) -> None:
+        """Add a query's row to what is recorded at the end; `values` are columns of `runs`."""
+        self.rows.append(
+            LedgerRow(self.run_id, self.job, self.number, status, query=query, **values)
+        )
+
+
+@contextmanager
+def claimed(settings: Settings, job: Job, run_id: str) -> Iterator[Claim]:
+    """Hold the claim of `job`; at the end its rows are recorded in one commit, failed or not.
+
+    Raises:
+        BusyError: another run of the job is going on.
+    """
+    options = settings.storage_options or None
+    try:
+        number = claim(
+            settings.lake,
+            job,
+            run_id,
+            lease_seconds=settings.limits.lease_seconds,
+            code_version=version("weir"),
+            storage_options=options,
+        )
+    except AlreadyRunning as running:
+        raise BusyError(str(running), "", "") from None
+    run = Claim(run_id, job, number)
+    started = time.monotonic()
+
+    def end(status: str, reason: str | None) -> None:
+        whole = LedgerRow(
+            run_id,
+            job,
+            number,
+            status,
+            reason=reason,
+            seconds=time.monotonic() - started,
+            code_version=version("weir"),
+            **run.totals,
+        )
+        record(settings.lake, [*run.rows, whole], storage_options=options)
+
+    try:
+        yield run
+    except BaseException as error:
+        end(FAILED, str(error)[:1000] or type(error).__name__)
+        raise
+    end(SUCCEEDED, None)
+
+
+def arg_parser(job: Job, description: str | None) -> argparse.ArgumentParser:
+    """The options that every stage has under spark-submit."""
+    parser = argparse.ArgumentParser(prog=job, description=description)
+    parser.add_argument("--config", type=Path, help="configuration file (default: weir.toml)")
+    parser.add_argument("--run-id", help="id of this run in the ledger (default: a new one)")
+    return parser
+
+
+def run_stage(stage: Stage, job: Job, description: str | None, argv: Sequence[str] | None) -> int:
+    """Parse the options, start Spark, run `stage`; returns the exit code."""
+    from lake.session import start
+
+    options = arg_parser(job, description).parse_args(argv)
+    try:
+        settings = Settings.load(options.config)
+        spark = start(
+            f"weir {job}",
+            master=settings.spark.master,
+            driver_memory=settings.spark.driver_memory,
+            shuffle_partitions=settings.spark.shuffle_partitions,
+            conf=settings.spark.conf,
+        )
+        stage(spark, settings, options.run_id or new_run_id(job), print)
+    except WeirError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return error.exit_code or EXIT_FAILED
+    return 0
