@@ -40,7 +40,7 @@ bench: setup ## stage times and bytes; ARGS for its options
 	@$(RUN) python -m bench $(ARGS)
 
 lock: setup ## the lock files anew from requirements/*.in
-	@$(RUN) python -m setup.lock
+	@$(RUN) python -m setup.lock $(ARGS)
 
 zip: ## the packages as dist/weir.zip, for executors on a cluster (see dags/common.py)
 	@$(PYTHON) -m setup.zip
