@@ -1,6 +1,6 @@
 r"""Spark SQL conditions that tell whether a string is an RDF term in N-Triples form.
 
-https://www.w3.org/TR/n-triples/#n-triples-grammar, with the directions of RDF 1.2.
+https://www.w3.org/TR/n-triples/#n-triples-grammar
 
 The patterns have no long repetition of a group: Java's matcher recurses into those, and a literal
 of a megabyte with many escapes would overflow its stack. So escapes are taken out first, and what
@@ -13,7 +13,12 @@ from __future__ import annotations
 _HEX = "[0-9A-Fa-f]"
 _UNICODE = rf"u{_HEX * 4}|U{_HEX * 8}"
 _IRI = r"<[^\x00-\x20<>\x22\x7B-\x7D^`\\]+>"
-_LANGUAGE = r"@[A-Za-z]+(?:-[A-Za-z0-9]+)*(?:--(?:ltr|rtl))?"
+_LANGUAGE = "@[A-Za-z]+(?:-[A-Za-z0-9]+)*"
+_LABEL_START = (
+    r"0-9:A-Z_a-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c-\u200d"
+    r"\u2070-\u218f\u2c00-\u2fef\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\ud800\udc00-\udb7f\udfff"
+)
+_LABEL = rf"{_LABEL_START}\u00b7\u0300-\u036f\u203f-\u2040.-"
 
 
 def is_iri(value: str) -> str:
@@ -23,7 +28,7 @@ def is_iri(value: str) -> str:
 
 def is_blank_node(value: str) -> str:
     """The condition that the SQL expression `value` is a blank node."""
-    return rf"{value} RLIKE r'\A_:[\pL\pN_:][\pL\pN\pM_:.\xB7-]*(?<!\.)\z'"
+    return rf"{value} RLIKE r'\A_:[{_LABEL_START}][{_LABEL}]*(?<!\.)\z'"
 
 
 def is_literal(value: str) -> str:

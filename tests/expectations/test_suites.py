@@ -99,7 +99,6 @@ def test_quads(spark: SparkSession) -> None:
         r'"a \"quote\" \\ and \n and \u00e9"',
         '"tab\tand é"',
         '"x"@de-CH-1996',
-        '"x"@ar--rtl',
         '"1"^^<http://www.w3.org/2001/XMLSchema#integer>',
         '"' + r"\n" * 200_000 + '"',
     ]

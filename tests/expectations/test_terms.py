@@ -1,0 +1,74 @@
+"""The SQL conditions on terms against pyoxigraph, which shares no code with them."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+import pyoxigraph
+import pytest
+from pyoxigraph import BlankNode, Literal, NamedNode
+
+from expectations.terms import is_blank_node, is_iri, is_literal, is_term
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+_ALPHABET = (
+    "ab<>{}|^`\\\"' \t\n\r\b\f\x00\x1f\x7f\u00e9\u0300\u00b7\u2100\u3042"
+    "\U0001f600\U00010000%:/.-_@#"
+)
+
+
+def _texts(rng: random.Random, count: int) -> list[str]:
+    return ["".join(rng.choices(_ALPHABET, k=rng.randrange(8))) for _ in range(count)]
+
+
+def _terms(texts: list[str]) -> list[tuple[str, str]]:
+    """(kind, N-Triples form) of every term that pyoxigraph makes of the texts."""
+    terms = [("literal", str(Literal(text))) for text in texts]
+    terms += [("literal", str(Literal(text, language="de-ch"))) for text in texts]
+    terms += [("literal", str(Literal(text, datatype=NamedNode("http://a/d")))) for text in texts]
+    for text in texts:
+        for kind, make in (("iri", lambda t: NamedNode(f"http://a/{t}")), ("blank", BlankNode)):
+            try:
+                terms.append((kind, str(make(text))))
+            except ValueError:
+                continue
+    return terms
+
+
+def test_every_term_that_pyoxigraph_writes_is_one_of_its_kind(spark: SparkSession) -> None:
+    terms = _terms(_texts(random.Random(7), 3000))
+    assert {kind for kind, _ in terms} == {"iri", "blank", "literal"}
+    rows = spark.createDataFrame(terms, "kind string, term string")
+    kind = (
+        f"CASE WHEN {is_iri('term')} THEN 'iri' WHEN {is_blank_node('term')} THEN 'blank'"
+        f" WHEN {is_literal('term')} THEN 'literal' END"
+    )
+    wrong = rows.where(f"coalesce({kind} <> kind, true) OR NOT {is_term('term')}").take(5)
+    assert wrong == []
+
+
+def test_what_pyoxigraph_does_not_read_as_an_object_is_no_term(spark: SparkSession) -> None:
+    # An IRI without a scheme passes the pattern: the grammar of N-Triples allows it, RFC 3987 not.
+    rng = random.Random(11)
+    parts = ('"', '"', "<http://a/", ">", "_:b", "^^", "@en", "\\n", "\\u00e9", ".", *_ALPHABET)
+    texts = {"".join(rng.choices(parts, k=rng.randrange(1, 7))) for _ in range(20_000)}
+    texts = {text for text in texts if "\n" not in text and "\r" not in text and " " not in text}
+    rows = spark.createDataFrame([(text,) for text in texts], "term string")
+    accepted = [row.term for row in rows.where(is_term("term")).collect()]
+    assert len(accepted) > 50
+    assert [term for term in accepted if not _read(term)] == []
+
+
+def _read(term: str) -> bool:
+    try:
+        quads = list(
+            pyoxigraph.parse(f"<http://a/s> <http://a/p> {term} .\n", "application/n-triples")
+        )
+    except SyntaxError:
+        return "<" in term and not term.startswith("_:")
+    return len(quads) == 1
