@@ -15,7 +15,7 @@ _UNICODE = rf"u{_HEX * 4}|U{_HEX * 8}"
 _IRI = r"<[^\x00-\x20<>\x22\x7B-\x7D^`\\]+>"
 _LANGUAGE = "@[A-Za-z]+(?:-[A-Za-z0-9]+)*"
 _LABEL_START = (
-    r"0-9:A-Z_a-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c-\u200d"
+    r"0-9A-Z_a-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c-\u200d"
     r"\u2070-\u218f\u2c00-\u2fef\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\ud800\udc00-\udb7f\udfff"
 )
 _LABEL = rf"{_LABEL_START}\u00b7\u0300-\u036f\u203f-\u2040.-"
