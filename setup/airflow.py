@@ -1,7 +1,8 @@
-"""`make airflow`: scheduler, API server and web page on this machine only, until Ctrl-C.
+"""`make airflow`: scheduler, DAG processor, API server and web page on this machine, until Ctrl-C.
 
+`airflow standalone` would do it too, but its log servers listen on every network of the machine.
 `WEIR_PROJECT` names the project whose DAGs run (the demo's, if not given), `AIRFLOW__API__PORT` the
-port (8080). What Airflow says goes to `.cache/airflow/standalone.log`.
+port. What the components say goes to `.cache/airflow/logs/<component>.log`.
 """
 
 from __future__ import annotations
@@ -13,21 +14,24 @@ import socket
 import subprocess
 import sys
 import time
-import urllib.error
 import urllib.request
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import FrameType
 
-import psutil
-
-from setup.steps import ROOT
+from setup.steps import ROOT, SetupError, call
 
 HOST = "127.0.0.1"
-PATIENCE = 180
+# Logs are read from the disk, as everything runs on one machine; nothing needs the log server.
+COMPONENTS = {
+    "scheduler": ("airflow", "scheduler", "--skip-serve-logs"),
+    "dag-processor": ("airflow", "dag-processor"),
+    "api-server": ("airflow", "api-server"),
+}
+PATIENCE = 240
 """Seconds until Airflow must answer."""
 GRACE = 20
-"""Seconds that its processes have to stop by themselves."""
+"""Seconds that a component has to stop by itself."""
 
 
 class Stopped(Exception):  # noqa: N818  (a wish, not an error)
@@ -35,44 +39,37 @@ class Stopped(Exception):  # noqa: N818  (a wish, not an error)
 
 
 def main() -> int:
-    """Start it, say where it is, wait, stop it with everything it started."""
+    """Start the components, say where they are, wait, stop them with everything they started."""
     port = int(os.environ.get("AIRFLOW__API__PORT", "8080"))
     home = Path(os.environ["AIRFLOW_HOME"])
-    home.mkdir(parents=True, exist_ok=True)
     if _is_taken(port):
         print(
             f"airflow: port {port} is in use: make airflow AIRFLOW__API__PORT=8081", file=sys.stderr
         )
         return 1
-    signal.signal(signal.SIGTERM, _stop)
-    signal.signal(signal.SIGINT, _stop)
-    log = home / "standalone.log"
-    with log.open("w") as output:
-        # A session of its own: Ctrl-C reaches this process alone, which stops the others in order.
-        airflow = subprocess.Popen(
-            ["airflow", "standalone"],
-            env=os.environ | _environment(port),
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
+    for wish in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(wish, _stop)
+    running: list[subprocess.Popen[bytes]] = []
     try:
         print("airflow: starting ...", flush=True)
         started = time.monotonic()
-        if not _becomes_healthy(airflow, port):
-            print(f"airflow: did not start; the reason is in {log}", file=sys.stderr)
-            return 1
+        environment = os.environ | _environment(port)
+        call(("airflow", "db", "migrate"), f"Is the database below {home} in order?", environment)
+        running = [_start(name, home, environment) for name in COMPONENTS]
+        _wait_until_healthy(running, port, home)
         print(_welcome(home, port, time.monotonic() - started), flush=True)
-        airflow.wait()
-        print(f"airflow: ended by itself; the reason is in {log}", file=sys.stderr)
+        _wait_until_one_ends(running)
+        print(f"airflow: a component ended; its log is in {home / 'logs'}", file=sys.stderr)
+        return 1
+    except SetupError as error:
+        print(f"airflow: {error}", file=sys.stderr)
         return 1
     except Stopped:
-        print("airflow: stopping ...", flush=True)
         return 0
     finally:
-        left = _stop_all(airflow)
-        print(f"airflow: stopped{f', {left} processes had to be killed' if left else ''}")
+        print("airflow: stopping ...", flush=True)
+        _stop_all(running)
+        print("airflow: stopped", flush=True)
 
 
 def _environment(port: int) -> dict[str, str]:
@@ -82,9 +79,9 @@ def _environment(port: int) -> dict[str, str]:
         "AIRFLOW__API__HOST": HOST,
         "AIRFLOW__API__PORT": str(port),
         "AIRFLOW__API__BASE_URL": url,
+        "AIRFLOW__API__WORKERS": "1",
         "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"{url}/execution/",
         "AIRFLOW__CORE__PARALLELISM": "4",
-        "AIRFLOW__API__WORKERS": "1",
     }
 
 
@@ -93,23 +90,36 @@ def _is_taken(port: int) -> bool:
         return probe.connect_ex((HOST, port)) == 0
 
 
-def _becomes_healthy(airflow: subprocess.Popen[bytes], port: int) -> bool:
+def _start(name: str, home: Path, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    log = home / "logs" / f"{name}.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("w") as output:
+        # A session of its own: Ctrl-C reaches this process alone, which then stops the others.
+        return subprocess.Popen(
+            COMPONENTS[name],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+
+
+def _wait_until_healthy(running: Sequence[subprocess.Popen[bytes]], port: int, home: Path) -> None:
     deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline and airflow.poll() is None:
-        if _is_healthy(port):
-            return True
+    while not _is_healthy(port):
+        if time.monotonic() > deadline or any(one.poll() is not None for one in running):
+            raise SetupError(f"It did not start. The logs are in {home / 'logs'}.")
         time.sleep(1)
-    return False
 
 
 def _is_healthy(port: int) -> bool:
-    """Whether the API server answers, the scheduler runs and the DAG files have been read."""
+    """Whether the API server answers, the scheduler runs and the DAG files are being read."""
     try:
-        with urllib.request.urlopen(
-            f"http://{HOST}:{port}/api/v2/monitor/health", timeout=5
-        ) as said:
+        url = f"http://{HOST}:{port}/api/v2/monitor/health"
+        with urllib.request.urlopen(url, timeout=5) as said:
             parts = json.load(said)
-    except (OSError, urllib.error.URLError):
+    except OSError:
         return False
     return all(parts[part]["status"] == "healthy" for part in ("scheduler", "dag_processor"))
 
@@ -122,44 +132,35 @@ def _welcome(home: Path, port: int, seconds: float) -> str:
         f"  page     http://{HOST}:{port}\n"
         f"  login    {logins}\n"
         f"  project  {_environment(port)['WEIR_PROJECT']}\n"
-        "  DAGs     ingest_changes, maintain_queries, compact_lake; paused until you switch them on\n"
+        "  DAGs     ingest_changes, maintain_queries, compact_lake: paused until switched on\n"
         "  stop     Ctrl-C"
     )
+
+
+def _wait_until_one_ends(running: Sequence[subprocess.Popen[bytes]]) -> None:
+    while all(one.poll() is None for one in running):
+        time.sleep(1)
 
 
 def _stop(_signal: int, _frame: FrameType | None) -> None:
     raise Stopped
 
 
-def _stop_all(airflow: subprocess.Popen[bytes]) -> int:
-    """End Airflow and its descendants; return how many had to be killed."""
+def _stop_all(running: Sequence[subprocess.Popen[bytes]]) -> None:
     # A second Ctrl-C must not leave half of them running.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    processes = _family(airflow.pid)
-    airflow.send_signal(signal.SIGINT)
-    _, alive = psutil.wait_procs(processes, timeout=GRACE)
-    _signal_all(alive, psutil.Process.terminate)
-    _, alive = psutil.wait_procs(alive, timeout=GRACE / 4)
-    _signal_all(alive, psutil.Process.kill)
-    psutil.wait_procs(alive, timeout=GRACE / 4)
-    return len(alive)
-
-
-def _family(pid: int) -> list[psutil.Process]:
-    try:
-        parent = psutil.Process(pid)
-        return [parent, *parent.children(recursive=True)]
-    except psutil.NoSuchProcess:
-        return []
-
-
-def _signal_all(
-    processes: Sequence[psutil.Process], send: Callable[[psutil.Process], None]
-) -> None:
-    for process in processes:
+    for component in running:
+        component.terminate()
+    deadline = time.monotonic() + GRACE
+    for component in running:
         try:
-            send(process)
-        except psutil.NoSuchProcess:
+            component.wait(max(0.1, deadline - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            print(f"airflow: killing {component.args!r}", file=sys.stderr)
+        # Workers and tasks are in the session of their component.
+        try:
+            os.killpg(component.pid, signal.SIGKILL)
+        except ProcessLookupError:
             continue
 
 

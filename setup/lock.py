@@ -1,7 +1,7 @@
 """`make lock`: the lock files anew from `requirements/*.in` and from what Delta asks for.
 
-Versions stay as they are where they can; `make lock ARGS=--upgrade` takes the newest. The lock files
-name packages, versions and hashes, and no place to load them from.
+Versions stay as they are where they can; `make lock ARGS=--upgrade` takes the newest. The lock
+files name packages, versions and hashes, and no place to load them from.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from setup import jars
 from setup.environment import UV
-from setup.steps import ROOT, call
+from setup.steps import call
 
 _COMPILE = ("pip", "compile", "--quiet", "--generate-hashes", "--python-version", "3.11")
 _NO_PLACES = ("--no-header", "--no-emit-index-url", "--no-emit-find-links")
