@@ -40,6 +40,8 @@ class Transaction:
     epoch: int
     quads_version: int
     triples_version: int
+    inserted: int
+    deleted: int
 
 
 def head(settings: Settings) -> int:
@@ -48,16 +50,16 @@ def head(settings: Settings) -> int:
     if open_table(settings.lake, TRANSACTIONS.name, options) is None:
         return 0
     epochs = to_arrow(settings.lake, TRANSACTIONS.name, options, columns=["epoch"])["epoch"]
-    return int(pc.max(epochs).as_py() or 0)
+    return int(pc.max(epochs).as_py() or 0)  # type: ignore[attr-defined]
 
 
 def transactions_after(settings: Settings, epoch: int) -> tuple[Transaction, ...]:
     """The transactions after `epoch`, in order."""
-    columns = ["epoch", "quads_version", "triples_version"]
+    columns = ["epoch", "quads_version", "triples_version", "inserted", "deleted"]
     rows = to_arrow(
         settings.lake, TRANSACTIONS.name, settings.storage_options or None, columns=columns
     )
-    later = rows.filter(pc.greater(rows["epoch"], epoch)).sort_by("epoch")
+    later = rows.filter(pc.field("epoch") > epoch).sort_by("epoch")
     return tuple(Transaction(**row) for row in later.to_pylist())
 
 

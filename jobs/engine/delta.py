@@ -74,11 +74,12 @@ class PlanDelta:
     """What to run for one query and range.
 
     `statements` in order; `result` is the relation (node, v0, .., epoch, weight) of the new rows of
-    all stored nodes.
+    all stored nodes; `products` are the interval relations of the parts of each product.
     """
 
     statements: tuple[Statement, ...]
     result: Statement
+    products: tuple[tuple[str, ...], ...]
 
 
 def plan_delta(plan: Plan, epochs: EpochRange, inputs: Inputs, prefix: str) -> PlanDelta:
@@ -93,7 +94,8 @@ def plan_delta(plan: Plan, epochs: EpochRange, inputs: Inputs, prefix: str) -> P
     run = _Run(plan, epochs, inputs, prefix)
     names = {node: run.stored(node) for node in plan.stored}
     rows = [_stored_rows(plan, node, name) for node, name in names.items()]
-    return PlanDelta(tuple(run.statements), Statement(f"{prefix}_new", union_all(rows), "view"))
+    result = Statement(f"{prefix}_new", union_all(rows))
+    return PlanDelta(tuple(run.statements), result, tuple(run.products))
 
 
 def _stored_rows(plan: Plan, node: PlanNode, relation: str) -> exp.Query:
@@ -118,6 +120,7 @@ class _Run:
     prefix: str
     statements: list[Statement] = field(default_factory=list)
     made: dict[PlanNode, str] = field(default_factory=dict)
+    products: list[tuple[str, ...]] = field(default_factory=list)
 
     def stored(self, node: PlanNode) -> str:
         """The relation of a stored node's netted delta; it is written and read by its parent."""
@@ -134,7 +137,9 @@ class _Run:
             case Component():
                 return component_delta(node, self.inputs.graphs[node.scope], self.epochs)
             case Product(parts):
-                return product_delta([self._part(part) for part in parts], self.epochs)
+                made = [self._part(part) for part in parts]
+                self.products.append(tuple(part.intervals for part in made))
+                return product_delta(made, self.epochs)
             case Filter():
                 return filter_delta(node, self._child(node.child))
             case Project():

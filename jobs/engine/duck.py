@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import pyarrow as pa
 from duckdb import list_type
 from duckdb.sqltypes import VARCHAR
 
 from jobs.engine.conditions import EVALUATE
-from jobs.sparql.wire import evaluate_row
+from jobs.engine.evaluation import evaluate_batch
 
 if TYPE_CHECKING:
     import duckdb
@@ -48,10 +47,3 @@ class DuckEngine:
     def rows(self, query: exp.Query) -> list[tuple[object, ...]]:
         """The rows of `query`."""
         return self.connection.execute(query.sql(dialect=DIALECT)).fetchall()
-
-
-def evaluate_batch(expressions: pa.StringArray, terms: pa.Array[Any]) -> pa.StringArray:
-    """Evaluate a column of expression texts over a column of term lists."""
-    pairs = zip(expressions.to_pylist(), terms.to_pylist(), strict=True)
-    values = [evaluate_row(str(text), row or ()) for text, row in pairs]
-    return pa.array(values, pa.string())

@@ -9,6 +9,7 @@ from jobs.engine.component import POSITIONS
 from jobs.engine.relations import (
     FOREVER,
     EpochRange,
+    Keep,
     Statement,
     column,
     columns,
@@ -25,12 +26,20 @@ QUADS = "quads"
 _LOG = (*POSITIONS, "epoch", "weight")
 
 
-def scope_log(scope: Scope, last: int) -> exp.Query:
+def scope_log(scope: Scope, last: int, predicates: frozenset[str] | None = None) -> exp.Query:
     """The log (subject, predicate, object, epoch, weight) of the triples in `scope` up to `last`.
 
     Reads the relations `triples` (the union of all graphs) or `quads`.
+
+    Args:
+        scope: which graphs.
+        last: the last epoch.
+        predicates: the predicates to read; None for all.
     """
-    until_last = column("epoch") <= number(last)
+    until_last: exp.Condition = column("epoch") <= number(last)
+    if predicates is not None:
+        wanted = column("predicate").isin(*(text(predicate) for predicate in sorted(predicates)))
+        until_last = exp.and_(until_last, wanted)
     if scope.graphs is None:
         return select(*columns(_LOG)).from_(TRIPLES, copy=False).where(until_last, copy=False)
     in_scope = column("graph").isin(*(text(graph) for graph in scope.graphs))
@@ -130,15 +139,16 @@ def whole_graph(name: str, log: str, epochs: EpochRange, *, collapsed: bool) -> 
 
 
 def restricted_graph(
-    name: str, fetched: list[str], changes: str, epochs: EpochRange
-) -> list[Statement]:
-    """Statements that make the interval relation `name` of the neighbourhood of `changes`.
+    name: str, fetched: list[str], changes: str, epochs: EpochRange, keep: Keep = "small"
+) -> Statement:
+    """The statement that makes the interval relation `name` of the neighbourhood of `changes`.
 
     Args:
         name: the relation to make: subject, predicate, object, since, until.
         fetched: relations with the log rows that were looked up.
         changes: the relation of the changes in the range.
         epochs: the range.
+        keep: how the relation is kept.
     """
     first = exp.Window(
         this=exp.RowNumber(),
@@ -187,4 +197,4 @@ def restricted_graph(
     graph = select(*columns((*POSITIONS, "since", "until"))).from_(
         intervals.subquery("intervals", copy=False), copy=False
     )
-    return [Statement(name, graph, "small")]
+    return Statement(name, graph, keep)

@@ -49,7 +49,7 @@ def hops(prefix: str, log: str, changes: str, lookups: Sequence[Lookup]) -> list
             found = _keys_of_changes(changes, table)
         else:
             found = _keys_of_rows(made[-1].rows.name, table)
-        keys = Statement(f"{prefix}_keys{depth}", found, "small")
+        keys = Statement(f"{prefix}_keys{depth}", found, "broadcast")
         rows = _rows(log, keys.name, here)
         made.append(Hop(keys, Statement(f"{prefix}_rows{depth}", rows, "small")))
     return made

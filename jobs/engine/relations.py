@@ -16,8 +16,11 @@ from sqlglot import exp
 FOREVER = 2**62
 """`until` of what has not ended."""
 
-Keep = Literal["view", "cache", "small"]
-"""How a relation is kept: computed where it is read, computed once, or once and in one partition.
+Keep = Literal["view", "cache", "small", "broadcast"]
+"""How a relation is kept.
+
+`view`: computed where it is read; `cache`: computed once; `small`: once and in one partition;
+`broadcast`: like `small`, and sent to every reader.
 """
 
 

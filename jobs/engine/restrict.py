@@ -9,18 +9,23 @@ from sqlglot.expressions import select
 
 from jobs.engine.graph import changes_in, restricted_graph, scope_log, whole_graph
 from jobs.engine.neighbourhood import hops
-from jobs.engine.relations import EpochRange, Statement
+from jobs.engine.relations import EpochRange, Keep, Statement
 from jobs.engine.sql import SqlEngine
-from jobs.plan.lookups import lookups
+from jobs.plan.lookups import Seed, lookups, predicates
 from jobs.plan.operators import Component, Scope
 
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """Beyond these the whole graph is read instead of looked up (rows)."""
+    """Numbers of rows that decide how a graph is read.
+
+    Beyond `bulk_changes` changes or `neighbourhood_rows` looked-up rows the whole graph is read;
+    up to `local_rows` a relation is kept in one partition.
+    """
 
     bulk_changes: int
     neighbourhood_rows: int
+    local_rows: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +45,7 @@ def read_neighbourhood(
     epochs: EpochRange,
     thresholds: Thresholds,
     prefix: str,
+    touched: frozenset[Seed] | None = None,
 ) -> GraphRead:
     """The part of the graph that `changes` can join with, or the whole if that is large.
 
@@ -51,17 +57,21 @@ def read_neighbourhood(
         epochs: the range.
         thresholds: when to give up looking up.
         prefix: begins the names of the relations that are made.
+        touched: the patterns that have changes, where that is known.
     """
+    known = predicates(components)
     count = engine.count(changes)
     if count > thresholds.bulk_changes:
         reason = f"{count} changes are more than bulk_changes = {thresholds.bulk_changes}"
-        return read_whole(engine, scope, epochs, prefix, collapsed=False, reason=reason)
+        return read_whole(engine, scope, epochs, prefix, known, collapsed=False, reason=reason)
     log = f"{prefix}_log"
-    engine.make(Statement(log, scope_log(scope, epochs.last)))
+    engine.make(Statement(log, scope_log(scope, epochs.last, known)))
     fetched: list[str] = []
     rows = 0
-    for hop in hops(prefix, log, changes, lookups(components)):
+    for hop in hops(prefix, log, changes, lookups(components, touched)):
         engine.make(hop.keys)
+        if engine.count(hop.keys.name) == 0:
+            break
         engine.make(hop.rows)
         rows += engine.count(hop.rows.name)
         if rows > thresholds.neighbourhood_rows:
@@ -69,11 +79,11 @@ def read_neighbourhood(
                 f"the neighbourhood of {count} changes has more than "
                 f"neighbourhood_rows = {thresholds.neighbourhood_rows} rows"
             )
-            return read_whole(engine, scope, epochs, prefix, collapsed=False, reason=reason)
+            return read_whole(engine, scope, epochs, prefix, known, collapsed=False, reason=reason)
         fetched.append(hop.rows.name)
     name = f"{prefix}_graph"
-    for statement in restricted_graph(name, fetched, changes, epochs):
-        engine.make(statement)
+    keep: Keep = "small" if count + rows <= thresholds.local_rows else "cache"
+    engine.make(restricted_graph(name, fetched, changes, epochs, keep))
     return GraphRead(name, None, rows)
 
 
@@ -82,13 +92,17 @@ def read_whole(
     scope: Scope,
     epochs: EpochRange,
     prefix: str,
+    known: frozenset[str] | None = None,
     *,
     collapsed: bool,
     reason: str,
 ) -> GraphRead:
-    """The whole graph; `collapsed` takes all that holds at the last epoch as new in it."""
+    """The whole graph, or its triples with the predicates `known`.
+
+    `collapsed` takes all that holds at the last epoch as new in it.
+    """
     log, name = f"{prefix}_log", f"{prefix}_graph"
-    engine.make(Statement(log, scope_log(scope, epochs.last)))
+    engine.make(Statement(log, scope_log(scope, epochs.last, known)))
     for statement in whole_graph(name, log, epochs, collapsed=collapsed):
         engine.make(statement)
     return GraphRead(name, reason, None)

@@ -77,19 +77,37 @@ class Lookup:
 def seeds(components: Iterable[Component]) -> tuple[Seed, ...]:
     """The shapes whose changes matter to `components`."""
     found = (
-        Seed(component.scope, Shape.of(pattern))
-        for component in components
-        for pattern in component.patterns
+        seed_of(component, pattern) for component in components for pattern in component.patterns
     )
     return tuple(dict.fromkeys(found))
 
 
-def lookups(components: Iterable[Component]) -> tuple[Lookup, ...]:
-    """All lookups from every pattern of `components`, by depth."""
+def seed_of(component: Component, pattern: TriplePattern) -> Seed:
+    """The changes that matter to one pattern."""
+    return Seed(component.scope, Shape.of(pattern))
+
+
+def predicates(components: Iterable[Component]) -> frozenset[str] | None:
+    """The predicates that `components` read; None if one has a variable in that place."""
+    found = {seed.shape.predicate for seed in seeds(components)}
+    known = frozenset(predicate for predicate in found if predicate is not None)
+    return known if len(known) == len(found) else None
+
+
+def lookups(
+    components: Iterable[Component], touched: frozenset[Seed] | None = None
+) -> tuple[Lookup, ...]:
+    """All lookups from the patterns of `components` that changed, nearest first.
+
+    Args:
+        components: segments.
+        touched: the seeds that have changes; by default all.
+    """
     found = dict.fromkeys(
         lookup
         for component in components
         for pattern in component.patterns
+        if touched is None or seed_of(component, pattern) in touched
         for lookup in _outwards(component, pattern)
     )
     return tuple(sorted(found, key=lambda lookup: lookup.depth))
@@ -97,7 +115,7 @@ def lookups(components: Iterable[Component]) -> tuple[Lookup, ...]:
 
 def _outwards(component: Component, root: TriplePattern) -> Iterator[Lookup]:
     """Breadth first from `root` over shared variables: one lookup for each other pattern."""
-    reached: dict[TriplePattern, Seed | Lookup] = {root: Seed(component.scope, Shape.of(root))}
+    reached: dict[TriplePattern, Seed | Lookup] = {root: seed_of(component, root)}
     frontier = [root]
     while frontier:
         following: list[TriplePattern] = []

@@ -1,0 +1,66 @@
+"""The changes of a range of epochs, read from the change feeds of `quads` and `triples`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as F  # noqa: N812
+
+from jobs.engine.component import POSITIONS
+from jobs.engine.relations import EpochRange
+from jobs.plan.operators import Scope
+from jobs.settings import Settings
+from jobs.watermarks import Transaction
+from lake.change_feed import CHANGE_TYPE, ChangeFeedGap, changes
+from lake.tables import QUADS, TRIPLES
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_LOG = (*POSITIONS, "epoch", "weight")
+
+
+def read_changes(
+    spark: SparkSession,
+    settings: Settings,
+    scope: Scope,
+    epochs: EpochRange,
+    transactions: Sequence[Transaction],
+    predicates: frozenset[str] | None,
+) -> DataFrame:
+    """The log rows (subject, predicate, object, epoch, weight) of `scope` within `epochs`.
+
+    Args:
+        spark: the session.
+        settings: where the lake is.
+        scope: the union of all graphs, or one graph.
+        epochs: the range.
+        transactions: at least those of the range.
+        predicates: the predicates to read; None for all.
+
+    Raises:
+        ChangeFeedGap: the feed does not hold every commit of the range, or holds something that
+            only appending does not explain.
+    """
+    inside = [t for t in transactions if epochs.after < t.epoch <= epochs.last]
+    if len(inside) != epochs.last - epochs.after:
+        raise ChangeFeedGap(
+            f"`transactions` names {len(inside)} of the epochs {epochs.after + 1}..{epochs.last}"
+        )
+    if scope.graphs is None:
+        table, versions = TRIPLES, [t.triples_version for t in inside]
+    else:
+        table, versions = QUADS, [t.quads_version for t in inside]
+    feed = changes(spark, settings.lake, table.name, min(versions), max(versions))
+    feed = feed.where((F.col("epoch") > epochs.after) & (F.col("epoch") <= epochs.last))
+    if scope.graphs is not None:
+        feed = feed.where(F.col("graph").isin(*scope.graphs))
+    if predicates is not None:
+        feed = feed.where(F.col("predicate").isin(*sorted(predicates)))
+    # The logs are only appended to. Any other event means that somebody else wrote them; the row
+    # is made to fail rather than to be taken for a change.
+    appended = F.col(CHANGE_TYPE) == "insert"
+    told = F.concat(F.lit(f"{table.name} was not only appended to: "), F.col(CHANGE_TYPE))
+    weight = F.when(appended, F.col("weight")).otherwise(F.raise_error(told).cast("int"))
+    return feed.select(*POSITIONS, "epoch", weight.alias("weight"))

@@ -1,0 +1,84 @@
+"""Run the engine's statements on Spark; the only Spark file of the engine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.pandas.functions import arrow_udf
+
+from jobs.engine.conditions import EVALUATE
+from jobs.engine.evaluation import evaluate_batch
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from sqlglot import exp
+
+    from jobs.engine.relations import Keep, Statement
+
+DIALECT = "spark"
+
+
+class SparkEngine:
+    """An engine over one session; relations are temporary views, some of them persisted.
+
+    Temporary views belong to the whole session, so every relation's name must be the run's own.
+    """
+
+    def __init__(self, spark: SparkSession) -> None:
+        self.spark = spark
+        self._views: list[str] = []
+        self._persisted: list[DataFrame] = []
+
+        evaluator = arrow_udf(_sparql_eval, "string")  # type: ignore[call-overload]
+        spark.udf.register(EVALUATE, evaluator)
+
+    def make(self, statement: Statement) -> None:
+        """Make a relation; nothing is computed before it is read."""
+        self.register(statement.name, self.frame(statement.select), statement.keep)
+
+    def register(self, name: str, frame: DataFrame, keep: Keep = "view") -> None:
+        """Make a frame known as relation `name`."""
+        match keep:
+            case "cache":
+                frame = self._persist(frame)
+            case "small":
+                # One partition: joins of small relations then need neither shuffle nor broadcast.
+                frame = self._persist(frame.coalesce(1))
+            case "broadcast":
+                frame = F.broadcast(self._persist(frame.coalesce(1)))
+            case _:
+                pass
+        frame.createOrReplaceTempView(name)
+        self._views.append(name)
+
+    def frame(self, query: exp.Query) -> DataFrame:
+        """The frame of a query."""
+        return self.spark.sql(query.sql(dialect=DIALECT))
+
+    def count(self, relation: str) -> int:
+        """The number of rows of a relation; computes it if it is kept."""
+        return self.spark.table(relation).count()
+
+    def rows(self, query: exp.Query) -> list[tuple[object, ...]]:
+        """The rows of a query whose result is small by construction."""
+        return [tuple(row) for row in self.frame(query).collect()]
+
+    def release(self) -> None:
+        """Forget all relations that were made."""
+        for frame in self._persisted:
+            frame.unpersist()
+        for view in self._views:
+            self.spark.catalog.dropTempView(view)
+        self._persisted.clear()
+        self._views.clear()
+
+    def _persist(self, frame: DataFrame) -> DataFrame:
+        self._persisted.append(frame.persist())
+        return frame
+
+
+def _sparql_eval(expressions: pa.Array, terms: pa.Array) -> pa.Array:  # type: ignore[type-arg]
+    # Spark reads the kind of the function from these annotations: plain Arrow arrays.
+    return evaluate_batch(expressions, terms)

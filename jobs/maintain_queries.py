@@ -1,0 +1,398 @@
+"""Keep the embedding tables of all registered queries complete up to the newest epoch.
+
+For every query: read the changes since its watermark, compute the delta of its stored nodes, append
+it in one commit that carries the new watermark. A query that is new, edited or behind a gap starts
+over from the whole graph at the newest epoch, its base.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from jobs.changes import read_changes
+from jobs.engine.delta import Inputs, plan_delta
+from jobs.engine.neighbourhood import touched_shapes
+from jobs.engine.relations import EpochRange, Keep
+from jobs.engine.restrict import Thresholds, changes_relation, read_neighbourhood, read_whole
+from jobs.engine.spark import SparkEngine
+from jobs.errors import WeirError
+from jobs.plan.lookups import Seed, predicates, seed_of, seeds
+from jobs.plan.lower import PLAN_FORMAT, lower
+from jobs.plan.operators import Component, Plan, Scope
+from jobs.registry import RegisteredQuery, load_registry
+from jobs.settings import Settings
+from jobs.stage import Claim, Progress, claimed, run_stage, silent
+from jobs.watermarks import UNTOUCHED, Mark, head, mark, transactions_after, untouched
+from lake.change_feed import ChangeFeedGap
+from lake.commit import append, overwrite
+from lake.ledger import FAILED
+from lake.metadata import Metadata
+from lake.reader import location
+from lake.tables import QUADS, TRIPLES, embeddings
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+JOB: Literal["maintain"] = "maintain"
+THREADS = 4
+"""Queries that are written at once; each commit waits for the file system most of the time."""
+
+Mode = Literal["initial", "incremental", "full", "migrated", "rebased", "untouched"]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What is to be done for one query.
+
+    `collapsed` takes the state at the newest epoch as one delta; `after` is where the query stands.
+    """
+
+    query: RegisteredQuery
+    plan: Plan
+    mode: Mode
+    reason: str
+    after: int
+    collapsed: bool
+    mark: Mark | None
+
+    @property
+    def from_nothing(self) -> bool:
+        """Whether no stored state is used."""
+        return self.collapsed or self.after == 0
+
+    @property
+    def table(self) -> str:
+        """Name of the query's embedding table."""
+        return embeddings(self.query.name, self.plan.width).name
+
+
+@dataclass(slots=True)
+class MaintainResult:
+    """What was done: per query its mode; errors of queries that could not be maintained."""
+
+    to_epoch: int
+    modes: dict[str, Mode] = field(default_factory=dict)
+    errors: list[str] = field(default_factory=list)
+
+
+def fingerprint(query: RegisteredQuery) -> str:
+    """What the stored nodes of a query depend on: its meaning and the format of plans."""
+    return f"{PLAN_FORMAT}:{query.fingerprint}"
+
+
+def maintain_queries(
+    spark: SparkSession, settings: Settings, run_id: str, progress: Progress = silent
+) -> MaintainResult:
+    """Bring every query's embedding table to the newest epoch.
+
+    Raises:
+        BusyError: another run maintains.
+        WeirError: some queries could not be maintained; the others were.
+    """
+    with claimed(settings, JOB, run_id) as run:
+        last = head(settings)
+        result = MaintainResult(last)
+        registry = load_registry(settings.queries)
+        result.errors += [str(error) for error in registry.errors]
+        run.totals |= {"to_epoch": last}
+        tasks = _tasks(settings, registry.queries, last)
+        for group in _groups(tasks):
+            _Group(spark, settings, run, result, last, progress).maintain(group)
+        if result.errors:
+            raise WeirError(
+                f"{len(result.errors)} queries could not be maintained: "
+                + "; ".join(result.errors),
+                "",
+                "The others were; correct these and run again.",
+            )
+    return result
+
+
+def _tasks(settings: Settings, queries: Iterable[RegisteredQuery], last: int) -> list[Task]:
+    """What is to be done for the queries that are behind."""
+    skipped = untouched(settings, JOB)
+    tasks = []
+    for query in queries:
+        plan = lower(query.query, allow_product=query.front_matter.allow_product)
+        table = embeddings(query.name, plan.width).name
+        found = mark(settings, table, JOB, skipped.get(query.name, ()))
+        task = _task(query, plan, found)
+        if task.after < last or (task.mode == "migrated" and last > 0):
+            tasks.append(task)
+    return tasks
+
+
+def _task(query: RegisteredQuery, plan: Plan, found: Mark | None) -> Task:
+    if found is None:
+        if query.front_matter.history == "full":
+            return Task(query, plan, "initial", "new, with its full history", 0, False, None)
+        return Task(query, plan, "initial", "new", 0, True, None)
+    if found.metadata.fingerprint != fingerprint(query):
+        reason = "the query was edited since epoch " + str(found.watermark)
+        return Task(query, plan, "migrated", reason, found.watermark, True, found)
+    return Task(query, plan, "incremental", "", found.watermark, False, found)
+
+
+def _groups(tasks: Iterable[Task]) -> list[list[Task]]:
+    """Tasks that read the same range share a neighbourhood."""
+    groups: dict[tuple[int, bool], list[Task]] = {}
+    for task in tasks:
+        groups.setdefault((0 if task.collapsed else task.after, task.collapsed), []).append(task)
+    return list(groups.values())
+
+
+@dataclass(slots=True)
+class _Group:
+    """Maintains queries that stand at the same epoch."""
+
+    spark: SparkSession
+    settings: Settings
+    run: Claim
+    result: MaintainResult
+    last: int
+    progress: Progress
+
+    def maintain(self, tasks: list[Task]) -> None:
+        engine = SparkEngine(self.spark)
+        try:
+            self._load(engine)
+            if tasks[0].from_nothing:
+                self._from_nothing(engine, tasks)
+            else:
+                self._incremental(engine, tasks)
+        finally:
+            engine.release()
+
+    def _load(self, engine: SparkEngine) -> None:
+        for table in (QUADS, TRIPLES):
+            frame = self.spark.read.format("delta").load(location(self.settings.lake, table.name))
+            engine.register(table.name, frame)
+
+    def _from_nothing(self, engine: SparkEngine, tasks: Sequence[Task]) -> None:
+        collapsed = tasks[0].collapsed
+        epochs = EpochRange(self.last - 1 if collapsed else 0, self.last, from_nothing=True)
+        self.progress(
+            f"computing {len(tasks)} queries over the whole graph up to epoch {self.last}"
+        )
+        graphs: dict[Scope, str] = {}
+        for i, (scope, parts) in enumerate(_by_scope(tasks).items()):
+            read = read_whole(
+                engine, scope, epochs, f"g{i}", predicates(parts), collapsed=collapsed, reason=""
+            )
+            graphs[scope] = read.relation
+        self._write(engine, tasks, epochs, graphs, rows_in=None)
+
+    def _incremental(self, engine: SparkEngine, tasks: list[Task]) -> None:
+        epochs = EpochRange(tasks[0].after, self.last)
+        try:
+            changes, touched, rows_in = self._changes(engine, tasks, epochs)
+        except ChangeFeedGap as gap:
+            again = [
+                Task(t.query, t.plan, "rebased", str(gap), t.after, True, t.mark) for t in tasks
+            ]
+            self._from_nothing(engine, again)
+            return
+        concerned = [task for task in tasks if _touches(task, touched)]
+        for task in tasks:
+            if task not in concerned:
+                self._record(task, epochs.after, UNTOUCHED, "no change matches a pattern", 0, None)
+        if not concerned:
+            return
+        self.progress(
+            f"{rows_in} changes in epochs {epochs.start}..{epochs.last} touch "
+            f"{len(concerned)} of {len(tasks)} queries"
+        )
+        limits = self.settings.limits
+        thresholds = Thresholds(limits.bulk_changes, limits.neighbourhood_rows, limits.local_rows)
+        graphs: dict[Scope, str] = {}
+        reasons: list[str] = []
+        for i, (scope, parts) in enumerate(_by_scope(concerned).items()):
+            read = read_neighbourhood(
+                engine, parts, changes[scope], scope, epochs, thresholds, f"g{i}", touched
+            )
+            graphs[scope] = read.relation
+            if read.reason_whole:
+                reasons.append(read.reason_whole)
+        if reasons:
+            concerned = [
+                Task(t.query, t.plan, "full", "; ".join(reasons), t.after, False, t.mark)
+                for t in concerned
+            ]
+        self._write(engine, concerned, epochs, graphs, rows_in)
+
+    def _changes(
+        self, engine: SparkEngine, tasks: list[Task], epochs: EpochRange
+    ) -> tuple[dict[Scope, str], frozenset[Seed], int]:
+        """Per scope the relation of the changes; the patterns they touch; how many there are."""
+        transactions = transactions_after(self.settings, epochs.after)
+        inside = [t for t in transactions if t.epoch <= epochs.last]
+        expected = sum(transaction.inserted + transaction.deleted for transaction in inside)
+        keep: Keep = "small" if expected <= self.settings.limits.local_rows else "cache"
+        names: dict[Scope, str] = {}
+        touched: set[Seed] = set()
+        rows_in = 0
+        for i, (scope, parts) in enumerate(_by_scope(tasks).items()):
+            name = names[scope] = f"changes{i}"
+            if scope.graphs is None or len(scope.graphs) == 1:
+                frame = read_changes(
+                    self.spark, self.settings, scope, epochs, transactions, predicates(parts)
+                )
+                engine.register(name, frame, keep)
+            else:
+                changes_relation(engine, scope, epochs, name)
+            rows_in += engine.count(name)
+            shapes = seeds(parts)
+            for index, _ in engine.rows(touched_shapes(name, shapes)):
+                touched.add(shapes[int(str(index))])
+        return names, frozenset(touched), rows_in
+
+    def _write(
+        self,
+        engine: SparkEngine,
+        tasks: Sequence[Task],
+        epochs: EpochRange,
+        graphs: dict[Scope, str],
+        rows_in: int | None,
+    ) -> None:
+        """Compute and commit the queries' new rows, some at once; one that fails spares others."""
+
+        def one(task: Task) -> None:
+            started = time.monotonic()
+            try:
+                version, rows = self._commit(engine, task, epochs, graphs)
+            except Exception as error:  # noqa: BLE001  (recorded, and raised for all at the end)
+                text = f"{task.query.name}: {_first_line(error)}"
+                self.result.errors.append(text)
+                self.run.report(
+                    task.query.name,
+                    status=FAILED,
+                    mode=task.mode,
+                    reason=text,
+                    from_epoch=task.after,
+                    to_epoch=task.after,
+                )
+                return
+            seconds = time.monotonic() - started
+            self.progress(f"{task.query.name}: {task.mode}, {rows} rows, {seconds:.1f} s")
+            self._record(task, task.after, task.mode, task.reason, rows, version, rows_in, seconds)
+
+        with ThreadPoolExecutor(THREADS) as threads:
+            list(threads.map(one, tasks))
+
+    def _commit(
+        self, engine: SparkEngine, task: Task, epochs: EpochRange, graphs: dict[Scope, str]
+    ) -> tuple[int, int]:
+        """Append the new rows of one query; returns the table's version and their number."""
+        name = task.query.name
+        table = embeddings(name, task.plan.width)
+        stored = f"stored_{name}"
+        if not task.from_nothing:
+            frame = self.spark.read.format("delta").load(location(self.settings.lake, table.name))
+            engine.register(stored, frame)
+        delta = plan_delta(task.plan, epochs, Inputs(graphs, stored), f"q_{name}")
+        for statement in (*delta.statements, delta.result):
+            engine.make(statement)
+        self._check_products(engine, task, delta.products)
+        base = self.last if task.collapsed else 0
+        if task.mark is not None and not task.collapsed:
+            base = task.mark.metadata.base
+        metadata = Metadata(
+            run_id=self.run.run_id,
+            job=JOB,
+            watermark=self.last,
+            base=base,
+            fingerprint=fingerprint(task.query),
+            mode=task.mode,
+            extra={
+                "columns": {shown: int(column[1:]) for shown, column in task.plan.columns},
+                "is_set": task.plan.is_set,
+                "reason": task.reason,
+            },
+        )
+        write = overwrite if task.from_nothing else append
+        version = write(
+            self.settings.lake,
+            table,
+            self.spark.table(delta.result.name),
+            metadata,
+            storage_options=self.settings.storage_options or None,
+        )
+        return version, engine.count(delta.result.name)
+
+    def _check_products(
+        self, engine: SparkEngine, task: Task, products: Iterable[tuple[str, ...]]
+    ) -> None:
+        """Refuse a cartesian product that is larger than anybody wants by accident."""
+        limit = self.settings.limits.product_rows
+        if task.plan.allow_product:
+            return
+        for parts in products:
+            rows = 1
+            for part in parts:
+                rows *= engine.count(part)
+            if rows > limit:
+                raise WeirError(
+                    f"its parts share no variable, and their product has {rows} rows,"
+                    f" more than product_rows = {limit}.",
+                    task.query.file.name,
+                    "Join the parts by a variable, or write `#+ allow_product: true`.",
+                )
+
+    def _record(
+        self,
+        task: Task,
+        after: int,
+        mode: Mode | str,
+        reason: str,
+        rows_out: int,
+        version: int | None,
+        rows_in: int | None = None,
+        seconds: float = 0.0,
+    ) -> None:
+        self.result.modes[task.query.name] = mode  # type: ignore[assignment]
+        self.run.report(
+            task.query.name,
+            mode=mode,
+            reason=reason or None,
+            from_epoch=after,
+            to_epoch=self.last,
+            rows_in=rows_in,
+            rows_out=rows_out,
+            seconds=seconds,
+            table_version=version,
+        )
+
+
+def _by_scope(tasks: Iterable[Task]) -> dict[Scope, list[Component]]:
+    found: dict[Scope, list[Component]] = {}
+    for task in tasks:
+        for component in task.plan.components:
+            found.setdefault(component.scope, []).append(component)
+    return found
+
+
+def _touches(task: Task, touched: frozenset[Seed]) -> bool:
+    return any(
+        seed_of(component, pattern) in touched
+        for component in task.plan.components
+        for pattern in component.patterns
+    )
+
+
+def _first_line(error: BaseException) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The entry point under spark-submit."""
+    return run_stage(maintain_queries, JOB, __doc__, argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
