@@ -22,7 +22,7 @@ class Check:
     """A suite and the rows it is for.
 
     Attributes:
-        frame: Spark frame with the suite's columns and `scope`; it is read twice, so cache it.
+        frame: Spark frame with the suite's columns and `scope`.
         scopes: the scopes that get results even when they have no row.
     """
 
@@ -75,19 +75,16 @@ def unexpected_rows_query(suite: Suite) -> str:
     """One row with what is broken, or none: an array of (scope, expectation, rows, two examples).
 
     All expectations of a suite are conditions over the same rows, so one pass finds what is broken.
-    `{batch}` stands for the checked rows.
+    `{batch}` stands for the checked rows with the suite's derived columns.
     """
-    derived = "".join(f", {sql} AS {name}" for name, sql in suite.derived)
     broken = ", ".join(
         f"CASE WHEN coalesce({e.holds}, false) THEN NULL ELSE '{e.name}' END"
         for e in suite.expectations
     )
     example = f"left(to_json(struct({', '.join(suite.shown)})), {_EXAMPLE_CHARACTERS})"
-    rows = f"SELECT *{derived} FROM {{batch}}"
     marked = (
         f"SELECT scope, {example} AS example,"
-        f" explode(array_compact(array({broken}))) AS expectation"
-        f" FROM ({rows}) WHERE {suite.rows}"
+        f" explode(array_compact(array({broken}))) AS expectation FROM {{batch}}"
     )
     counted = (
         "SELECT scope, expectation, count(*) AS unexpected_rows,"
@@ -111,20 +108,21 @@ def _with_great_expectations(checks: Sequence[Check]) -> list[_Broken]:
     found: list[_Broken] = []
     for number, check in enumerate(checks):
         suite = check.suite
-        missing = {"scope", *suite.columns} - set(check.frame.columns)
-        if missing:
-            raise ValueError(f"suite {suite.name}: the frame lacks {', '.join(sorted(missing))}")
         name = f"{suite.name} {number}"
-        rows = source.add_dataframe_asset(name).add_batch_definition_whole_dataframe(name)
+        batch = source.add_dataframe_asset(name).add_batch_definition_whole_dataframe(name)
         folded = gx.expectations.UnexpectedRowsExpectation(
             unexpected_rows_query=unexpected_rows_query(suite)
         )
         expectations = context.suites.add(gx.ExpectationSuite(name, expectations=[folded]))
-        outcome = (
-            gx.ValidationDefinition(name=name, data=rows, suite=expectations)
-            .run(batch_parameters={"dataframe": check.frame}, result_format="COMPLETE")
-            .results[0]
-        )
+        validation = gx.ValidationDefinition(name=name, data=batch, suite=expectations)
+        # Great Expectations runs the query once for its rows and once for their number.
+        rows = _with_derived(check).cache()
+        try:
+            outcome = validation.run(
+                batch_parameters={"dataframe": rows}, result_format="COMPLETE"
+            ).results[0]
+        finally:
+            rows.unpersist()
         if outcome.exception_info.get("raised_exception", True):
             raise RuntimeError(
                 f"suite {suite.name} could not be computed: {outcome.exception_info}"
@@ -140,6 +138,16 @@ def _with_great_expectations(checks: Sequence[Check]) -> list[_Broken]:
             }
         )
     return found
+
+
+def _with_derived(check: Check) -> DataFrame:
+    """The rows that the suite is about, with its derived columns."""
+    suite = check.suite
+    missing = {"scope", *suite.columns} - set(check.frame.columns)
+    if missing:
+        raise ValueError(f"suite {suite.name}: the frame lacks {', '.join(sorted(missing))}")
+    derived = check.frame.selectExpr("*", *(f"{sql} AS {name}" for name, sql in suite.derived))
+    return derived.where(suite.rows)
 
 
 def _library() -> Any:
