@@ -47,7 +47,7 @@ class RegisteredQuery:
 
 @dataclass(frozen=True, slots=True)
 class Registry:
-    """What a folder of query files holds: the usable queries by name, and what is wrong with the others."""
+    """What a folder of query files holds: usable queries by name, what is wrong with others."""
 
     queries: tuple[RegisteredQuery, ...]
     errors: tuple[ConfigurationError, ...]

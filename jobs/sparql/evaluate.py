@@ -1,18 +1,38 @@
-"""The one evaluator of SPARQL expressions."""
+"""The one evaluator of SPARQL expressions.
+
+An expression is compiled once to nested functions over a row of typed values; None stands for an
+unbound variable in the row, and for an error as a result.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
-from jobs.sparql.expressions import Expression
+from jobs.sparql import comparisons
+from jobs.sparql.expressions import Call, Constant, Expression, Variable, variables_of
+from jobs.sparql.functions import FUNCTIONS
+from jobs.sparql.lazy import LAZY, Compiled, Row
+from jobs.sparql.values import Value, parse, to_text
 
 
 def evaluate(expression: Expression, solution: Mapping[str, str | None]) -> str | None:
     """The value of `expression` under `solution`: a term in N-Triples form, or None for an error.
 
     A variable that `solution` has not, or has as None, is unbound.
+
+    Raises:
+        ValueError: a call of a function that does not exist, or with a wrong number of arguments.
+        jobs.rdf.terms.TermError: a constant or a term of the solution is no term.
     """
-    raise NotImplementedError
+    names = tuple(sorted(variables_of(expression)))
+    value = compiled(expression, names)([_value(solution.get(name)) for name in names])
+    return None if value is None else to_text(value)
+
+
+def holds(expression: Expression, solution: Mapping[str, str | None]) -> bool:
+    """Whether FILTER keeps `solution`: the effective boolean value is true, and no error."""
+    return effective_boolean_value(evaluate(expression, solution)) is True
 
 
 def effective_boolean_value(term: str | None) -> bool | None:
@@ -20,9 +40,54 @@ def effective_boolean_value(term: str | None) -> bool | None:
 
     https://www.w3.org/TR/sparql11-query/#ebv
     """
-    raise NotImplementedError
+    value = _value(term)
+    return None if value is None else comparisons.effective_boolean_value(value)
 
 
-def holds(expression: Expression, solution: Mapping[str, str | None]) -> bool:
-    """Whether FILTER keeps `solution`: the effective boolean value is true, and no error."""
-    raise NotImplementedError
+@lru_cache(maxsize=4096)
+def compiled(expression: Expression, names: Sequence[str]) -> Compiled:
+    """`expression` as a function of a row of the values of the variables `names`, in order."""
+    match expression:
+        case Variable(name):
+            return _variable(names.index(name))
+        case Constant(term):
+            return _constant(parse(term))
+        case Call(function, arguments):
+            parts = tuple(compiled(argument, names) for argument in arguments)
+            return _call(function, arguments, parts)
+
+
+def row_of(terms: Sequence[str | None]) -> list[Value | None]:
+    """The typed values of a row of terms."""
+    return [_value(term) for term in terms]
+
+
+def _value(term: str | None) -> Value | None:
+    return None if term is None else parse(term)
+
+
+def _variable(slot: int) -> Compiled:
+    return lambda row: row[slot]
+
+
+def _constant(value: Value) -> Compiled:
+    return lambda _: value
+
+
+def _call(
+    function: str, arguments: tuple[Expression, ...], parts: tuple[Compiled, ...]
+) -> Compiled:
+    known = LAZY.get(function) or FUNCTIONS.get(function)
+    if known is None or not known.accepts(len(parts)):
+        raise ValueError(f"no function {function} of {len(parts)} arguments")
+    if function == "BOUND" and not isinstance(arguments[0], Variable):
+        raise ValueError("BOUND takes a variable")
+    if function in LAZY:
+        return LAZY[function].make(*parts)
+    implementation = FUNCTIONS[function].implementation
+
+    def run(row: Row) -> Value | None:
+        values = [part(row) for part in parts]
+        return None if any(value is None for value in values) else implementation(*values)
+
+    return run

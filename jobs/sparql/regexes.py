@@ -1,0 +1,315 @@
+r"""Regular expressions of XPath as Python's.
+
+https://www.w3.org/TR/xpath-functions/#regex-syntax over https://www.w3.org/TR/xmlschema-2/#regexs.
+What differs: `$` is the end only, not before a last line end; `\s \d \w \i \c \p{..}` are XML
+Schema's; `[a-z-[aeiou]]` subtracts; `x` drops white space and knows no comments; `(?=`, `\b`, `\A`
+and named groups are errors.
+
+There is no bound on the time that a pattern takes: nested quantifiers as in `(a+)+$` are
+exponential in Python.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import unicodedata
+from functools import cache, lru_cache
+
+_FLAGS = {"s": re.DOTALL, "m": re.MULTILINE, "i": re.IGNORECASE, "x": 0, "q": 0}
+_ESCAPED = frozenset("\\|.?*+(){}$-[]^")
+_CONTROLS = {"n": "\\n", "r": "\\r", "t": "\\t"}
+_SPACE = " \\t\\n\\r"
+_NAME_START = (
+    "A-Z_:a-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c-\u200d\u2070-\u218f"
+    "\u2c00-\u2fef\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"
+)
+_NAME = f"{_NAME_START}\\-.0-9\u00b7\u0300-\u036f\u203f-\u2040"
+_QUANTIFIER = re.compile(r"(?:[?*+]|\{[0-9]+(?:,[0-9]*)?\})\??")
+
+
+class PatternError(ValueError):
+    """The text is not a regular expression of XPath."""
+
+
+@lru_cache(maxsize=1024)
+def compile_pattern(pattern: str, flags: str) -> re.Pattern[str]:
+    """The Python pattern that matches what the XPath `pattern` matches.
+
+    Raises:
+        PatternError: unknown flags, or not a pattern.
+    """
+    if not set(flags) <= set(_FLAGS):
+        raise PatternError(f"flags are s, m, i, x and q: {flags}")
+    python_flags = re.NOFLAG
+    for flag in flags:
+        python_flags |= _FLAGS[flag]
+    text = re.escape(pattern) if "q" in flags else _Translation(pattern, flags).text
+    try:
+        return re.compile(text, python_flags)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise PatternError(f"{pattern}: {error}") from error
+
+
+def python_replacement(replacement: str, groups: int, flags: str) -> list[str | int]:
+    """A replacement of fn:replace as literal text and group numbers.
+
+    Raises:
+        PatternError: a `$` without a digit, or a backslash before anything but `$` and itself.
+    """
+    if "q" in flags:
+        return [replacement]
+    parts: list[str | int] = []
+    position = 0
+    while position < len(replacement):
+        character = replacement[position]
+        following = replacement[position + 1 : position + 2]
+        if character == "\\":
+            if following not in ("\\", "$") or not following:
+                raise PatternError(f"{replacement}: a backslash stands before $ or a backslash")
+            parts.append(following)
+            position += 2
+        elif character == "$":
+            if not ("0" <= following <= "9"):
+                raise PatternError(f"{replacement}: $ stands before the number of a group")
+            end = position + 2
+            # As many digits as make the number of a group.
+            while (
+                end < len(replacement)
+                and "0" <= replacement[end] <= "9"
+                and int(replacement[position + 1 : end + 1]) <= groups
+            ):
+                end += 1
+            parts.append(int(replacement[position + 1 : end]))
+            position = end
+        else:
+            parts.append(character)
+            position += 1
+    return parts
+
+
+class _Translation:
+    """One pass over the pattern; `text` is Python's."""
+
+    def __init__(self, pattern: str, flags: str) -> None:
+        self._pattern, self._flags = pattern, flags
+        self._position = 0
+        self._closed: list[int] = []
+        self._groups = 0
+        self.text = self._all()
+
+    def _all(self) -> str:
+        parts: list[str] = []
+        opened: list[int | None] = []
+        while self._position < len(self._pattern):
+            character = self._pattern[self._position]
+            if "x" in self._flags and character in " \t\n\r":
+                self._position += 1
+            elif character == "(":
+                group = None
+                if self._pattern.startswith("(?:", self._position):
+                    self._position += 3
+                    parts.append("(?:")
+                elif self._pattern.startswith("(?", self._position):
+                    raise self._error("(? is no group of XPath")
+                else:
+                    self._position += 1
+                    self._groups += 1
+                    group = self._groups
+                    parts.append("(")
+                opened.append(group)
+            elif character == ")":
+                if not opened:
+                    raise self._error("a ) that closes nothing")
+                group = opened.pop()
+                if group is not None:
+                    self._closed.append(group)
+                self._position += 1
+                parts.append(f"){self._quantifier()}")
+            elif character in "|^":
+                self._position += 1
+                parts.append(character)
+            elif character == "$":
+                self._position += 1
+                parts.append("$" if "m" in self._flags else r"\Z")
+            else:
+                parts.append(self._atom() + self._quantifier())
+        if opened:
+            raise self._error("a ( that is never closed")
+        return "".join(parts)
+
+    def _atom(self) -> str:
+        character = self._pattern[self._position]
+        if character == "[":
+            return self._class()
+        if character == "\\":
+            return self._escape(inside=False)
+        if character in "?*+{}]":
+            raise self._error(f"{character} needs a backslash here")
+        self._position += 1
+        return "." if character == "." else re.escape(character)
+
+    def _quantifier(self) -> str:
+        if "x" in self._flags:
+            while self._pattern[self._position : self._position + 1].strip(" \t\n\r") == "" and (
+                self._position < len(self._pattern)
+            ):
+                self._position += 1
+        match = _QUANTIFIER.match(self._pattern, self._position)
+        if match is None:
+            return ""
+        self._position = match.end()
+        return match.group()
+
+    def _escape(self, *, inside: bool) -> str:
+        """An escape; `inside` a character class it stands without brackets of its own."""
+        following = self._pattern[self._position + 1 : self._position + 2]
+        if following in _CONTROLS:
+            self._position += 2
+            return _CONTROLS[following]
+        if following and following in _ESCAPED:
+            self._position += 2
+            return f"\\{following}"
+        if following.isdigit() and following.isascii() and not inside:
+            return self._back_reference()
+        members, negated = self._multi_character_escape(following)
+        if not inside:
+            return f"[{'^' if negated else ''}{members}]"
+        if not negated:
+            return members
+        return _complement(members)
+
+    def _back_reference(self) -> str:
+        end = self._position + 2
+        while (
+            self._pattern[end : end + 1].isdigit()
+            and int(self._pattern[self._position + 1 : end + 1]) <= self._groups
+        ):
+            end += 1
+        group = int(self._pattern[self._position + 1 : end])
+        if group not in self._closed:
+            raise self._error(f"\\{group} refers to no group before it")
+        self._position = end
+        return f"(?:\\{group})"
+
+    def _multi_character_escape(self, letter: str) -> tuple[str, bool]:
+        negated = letter.isupper()
+        match letter.lower():
+            case "s":
+                members = _SPACE
+            case "i":
+                members = _NAME_START
+            case "c":
+                members = _NAME
+            case "d":
+                members = _of_category("Nd")
+            case "w":
+                # \w is all but punctuation, separators and others.
+                members, negated = _of_category("P", "Z", "C"), not negated
+            case "p":
+                return self._property(negated)
+            case _:
+                raise self._error(f"\\{letter} is no escape of XPath")
+        self._position += 2
+        return members, negated
+
+    def _property(self, negated: bool) -> tuple[str, bool]:
+        end = self._pattern.find("}", self._position)
+        name = self._pattern[self._position + 3 : end]
+        if self._pattern[self._position + 2 : self._position + 3] != "{" or end < 0:
+            raise self._error("\\p needs {a category}")
+        if name not in _categories():
+            raise self._error(f"{name} is no Unicode category (blocks are not supported)")
+        self._position = end + 1
+        return _of_category(name), negated
+
+    def _class(self) -> str:
+        """A character class expression, with its subtraction as a negative look-ahead."""
+        self._position += 1
+        negated = self._pattern.startswith("^", self._position)
+        self._position += negated
+        members: list[str] = []
+        subtracted = ""
+        while True:
+            character = self._pattern[self._position : self._position + 1]
+            if character == "":
+                raise self._error("a [ that is never closed")
+            if character == "]" and members:
+                self._position += 1
+                break
+            if self._pattern.startswith("-[", self._position) and members:
+                self._position += 1
+                subtracted = f"(?!{self._class()})"
+                if self._pattern[self._position : self._position + 1] != "]":
+                    raise self._error("a subtraction ends its class")
+                self._position += 1
+                break
+            if character in "[]":
+                raise self._error(f"{character} needs a backslash in a class")
+            members.append(self._member())
+        text = f"[{'^' if negated else ''}{''.join(members)}]"
+        return f"(?:{subtracted}{text})" if subtracted else text
+
+    def _member(self) -> str:
+        """One character, escape or range of a class, escaped for Python."""
+        if self._pattern[self._position] == "\\":
+            first = self._escape(inside=True)
+        else:
+            first = re.escape(self._pattern[self._position])
+            self._position += 1
+        is_range = self._pattern.startswith("-", self._position) and (
+            self._pattern[self._position + 1 : self._position + 2] not in ("]", "[", "")
+        )
+        if not is_range:
+            return first
+        self._position += 1
+        if self._pattern[self._position] == "\\":
+            return f"{first}-{self._escape(inside=True)}"
+        self._position += 1
+        return f"{first}-{re.escape(self._pattern[self._position - 1])}"
+
+    def _error(self, reason: str) -> PatternError:
+        return PatternError(f"{self._pattern}: {reason}")
+
+
+@cache
+def _categories() -> dict[str, tuple[tuple[int, int], ...]]:
+    """Ranges of code points per Unicode category and per first letter of one."""
+    runs: dict[str, list[tuple[int, int]]] = {}
+    start, category = 0, unicodedata.category("\0")
+    for code in range(1, sys.maxunicode + 2):
+        found = unicodedata.category(chr(code)) if code <= sys.maxunicode else ""
+        if found != category:
+            for name in (category, category[0]):
+                ranges = runs.setdefault(name, [])
+                if ranges and ranges[-1][1] == start - 1:
+                    ranges[-1] = (ranges[-1][0], code - 1)
+                else:
+                    ranges.append((start, code - 1))
+            start, category = code, found
+    return {name: tuple(ranges) for name, ranges in runs.items()}
+
+
+@cache
+def _of_category(*names: str) -> str:
+    """The members of Unicode categories, as the inside of a character class."""
+    ranges = sorted(r for name in names for r in _categories().get(name, ()))
+    return _ranges_text(ranges)
+
+
+@cache
+def _complement(members: str) -> str:
+    """All characters but those of a class, as the inside of one."""
+    inside = re.compile(f"[{members}]")
+    ranges: list[tuple[int, int]] = []
+    for code in range(sys.maxunicode + 1):
+        if not inside.match(chr(code)):
+            if ranges and ranges[-1][1] == code - 1:
+                ranges[-1] = (ranges[-1][0], code)
+            else:
+                ranges.append((code, code))
+    return _ranges_text(ranges)
+
+
+def _ranges_text(ranges: list[tuple[int, int]]) -> str:
+    return "".join(f"\\U{first:08x}-\\U{last:08x}" for first, last in ranges)

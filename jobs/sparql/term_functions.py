@@ -1,0 +1,261 @@
+"""Functions on RDF terms, and the casts of XPath.
+
+https://www.w3.org/TR/sparql11-query/#func-rdfTerms, https://www.w3.org/TR/sparql11-query/#FunctionMapping
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from decimal import Decimal
+
+from jobs.rdf import terms
+from jobs.rdf.terms import LANG_STRING, Blank, Iri
+from jobs.sparql.calendar import zone_text
+from jobs.sparql.iris import is_absolute, resolve
+from jobs.sparql.numerics import truncate
+from jobs.sparql.values import (
+    XSD,
+    Boolean,
+    Date,
+    DateTime,
+    LangText,
+    Number,
+    Opaque,
+    Text,
+    Value,
+    boolean,
+    datatype_of,
+    decimal,
+    double,
+    integer,
+    single,
+    typed,
+)
+
+_LANGUAGE = re.compile("[a-zA-Z]+(?:-[a-zA-Z0-9]+)*")
+
+
+def is_iri(value: Value) -> Value:
+    """isIRI, isURI."""
+    return boolean(isinstance(value, Iri))
+
+
+def is_blank(value: Value) -> Value:
+    """isBLANK."""
+    return boolean(isinstance(value, Blank))
+
+
+def is_literal(value: Value) -> Value:
+    """isLITERAL."""
+    return boolean(not isinstance(value, Iri | Blank))
+
+
+def str_(value: Value) -> Value | None:
+    """STR: the lexical form of a literal, the text of an IRI."""
+    match value:
+        case Iri(iri):
+            return Text(iri)
+        case Blank():
+            return None
+        case _:
+            return Text(value.lexical)
+
+
+def lang(value: Value) -> Value | None:
+    """LANG; empty without a tag."""
+    if isinstance(value, Iri | Blank):
+        return None
+    return Text(value.language if isinstance(value, LangText) else "")
+
+
+def datatype(value: Value) -> Value | None:
+    """DATATYPE."""
+    return None if isinstance(value, Iri | Blank) else Iri(datatype_of(value))
+
+
+def iri(value: Value, base: Value | None = None) -> Value | None:
+    """IRI, URI; a relative IRI is resolved against the query's base, an error without one."""
+    if isinstance(value, Iri):
+        return value
+    if not isinstance(value, Text):
+        return None
+    text = resolve(value.lexical, base.value) if isinstance(base, Iri) else value.lexical
+    if not is_absolute(text) or terms.check_term(terms.iri(text), "object") is not None:
+        return None
+    return Iri(text)
+
+
+def strdt(lexical: Value, datatype: Value) -> Value | None:
+    """STRDT."""
+    if not isinstance(lexical, Text) or not isinstance(datatype, Iri):
+        return None
+    return None if datatype.value == LANG_STRING else typed(lexical.lexical, datatype.value)
+
+
+def strlang(lexical: Value, language: Value) -> Value | None:
+    """STRLANG."""
+    if not isinstance(lexical, Text) or not isinstance(language, Text):
+        return None
+    if not _LANGUAGE.fullmatch(language.lexical):
+        return None
+    return LangText(lexical.lexical, language.lexical.lower())
+
+
+def cast_string(value: Value) -> Value | None:
+    """xsd:string: IRIs and literals; numbers in XPath's form (`100`, `1.0E7`)."""
+    match value:
+        case Number():
+            return Text(_number_text(value))
+        case Boolean(true, _):
+            return Text("true" if true else "false")
+        case _:
+            return str_(value)
+
+
+def cast_boolean(value: Value) -> Value | None:
+    """xsd:boolean."""
+    match value:
+        case Boolean(true, _):
+            return boolean(true)
+        case Number(number):
+            return boolean(number != 0 and number == number)
+        case Text():
+            return _of_text(value, "boolean")
+        case _:
+            return None
+
+
+def cast_integer(value: Value) -> Value | None:
+    """xsd:integer: numbers are cut towards zero."""
+    match value:
+        case Number(number):
+            whole = truncate(number)
+            return None if whole is None else integer(whole)
+        case Boolean(true, _):
+            return integer(int(true))
+        case Text():
+            return _of_text(value, "integer")
+        case _:
+            return None
+
+
+def cast_decimal(value: Value) -> Value | None:
+    """xsd:decimal."""
+    match value:
+        case Number(number):
+            if isinstance(number, float) and not math.isfinite(number):
+                return None
+            exact = Decimal(repr(number)) if isinstance(number, float) else Decimal(number)
+            return decimal(exact)
+        case Boolean(true, _):
+            return decimal(Decimal(int(true)))
+        case Text():
+            return _of_text(value, "decimal")
+        case _:
+            return None
+
+
+def cast_double(value: Value) -> Value | None:
+    """xsd:double."""
+    match value:
+        case Number(number):
+            return double(_float(number))
+        case Boolean(true, _):
+            return double(float(true))
+        case Text():
+            return _of_text(value, "double")
+        case _:
+            return None
+
+
+def cast_float(value: Value) -> Value | None:
+    """xsd:float."""
+    match value:
+        case Number(number):
+            return single(_float(number))
+        case Boolean(true, _):
+            return single(float(true))
+        case Text():
+            return _of_text(value, "float")
+        case _:
+            return None
+
+
+def cast_date_time(value: Value) -> Value | None:
+    """xsd:dateTime; a date becomes its first moment."""
+    match value:
+        case DateTime():
+            return value
+        case Date(moment, lexical):
+            zone = zone_text(moment.offset)
+            return typed(
+                f"{lexical[: -len(zone)] if zone else lexical}T00:00:00{zone}", f"{XSD}dateTime"
+            )
+        case Text():
+            return _of_text(value, "dateTime")
+        case _:
+            return None
+
+
+def cast_date(value: Value) -> Value | None:
+    """xsd:date; a moment becomes its day."""
+    match value:
+        case Date():
+            return value
+        case DateTime(moment, lexical):
+            zone = zone_text(moment.offset)
+            return typed(f"{lexical.partition('T')[0]}{zone}", f"{XSD}date")
+        case Text():
+            return _of_text(value, "date")
+        case _:
+            return None
+
+
+def _of_text(text: Text, name: str) -> Value | None:
+    """A string cast by its lexical form, white space at the ends aside; the result is canonical."""
+    value = typed(text.lexical.strip(" \t\r\n"), f"{XSD}{name}")
+    match value:
+        case Opaque():
+            return None
+        case Number(int(number), "integer"):
+            return integer(number)
+        case Number(Decimal() as number, "decimal"):
+            return decimal(number)
+        case Number(float(number), "double"):
+            return double(number)
+        case Number(float(number), "float"):
+            return single(number)
+        case Boolean(true, _):
+            return boolean(true)
+        case _:
+            return value
+
+
+def _float(number: int | Decimal | float) -> float:
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
+
+
+def _number_text(number: Number) -> str:
+    """https://www.w3.org/TR/xpath-functions/#casting-to-string."""
+    match number.value:
+        case int(value):
+            return str(value)
+        case Decimal() as exact:
+            return _lexical(decimal(exact), number)
+        case float(value) if value == 0:
+            return "-0" if math.copysign(1, value) < 0 else "0"
+        case float(value) if 1e-6 <= abs(value) < 1e6:
+            shortest = single(value).lexical if number.type == "float" else repr(value)
+            return _lexical(decimal(Decimal(shortest)), number)
+        case float(value):
+            return (single(value) if number.type == "float" else double(value)).lexical
+        case _:
+            raise AssertionError(f"{number}: a value of another type")
+
+
+def _lexical(made: Number | None, otherwise: Number) -> str:
+    return otherwise.lexical if made is None else made.lexical

@@ -1,0 +1,94 @@
+"""The syntax tree of a query, free of the parser's own types."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from jobs.sparql.errors import QuerySyntaxError, UnsupportedQuery
+from jobs.sparql.expressions import Constant, Variable
+from jobs.sparql.positions import Token
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A variable, blank node or term, with its token; None if the syntax implies it (`a`, `[]`)."""
+
+    node: Variable | Constant
+    token: Token | None = None
+
+    @property
+    def is_iri(self) -> bool:
+        """Whether it is an IRI."""
+        return isinstance(self.node, Constant) and self.node.term.startswith("<")
+
+    @property
+    def is_literal(self) -> bool:
+        """Whether it is a literal."""
+        return isinstance(self.node, Constant) and self.node.term.startswith('"')
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A production of the grammar, named as rdflib's parser names it, and its parts."""
+
+    name: str
+    parts: Mapping[str, Branch]
+
+    def get(self, part: str) -> Branch | None:
+        """The part, or None if it is not there."""
+        return self.parts.get(part)
+
+    def all(self, part: str) -> tuple[Branch, ...]:
+        """The part as a tuple, empty if it is not there."""
+        found = self.parts.get(part)
+        if found is None:
+            return ()
+        return found if isinstance(found, tuple) else (found,)
+
+
+Branch = Tree | Leaf | str | tuple["Branch", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The tokens behind a syntax tree; it knows where things are."""
+
+    file: str
+    tokens: tuple[Token, ...]
+    end: int
+
+    def first_word(self, *words: str) -> Token | None:
+        """The first of the keywords `words`."""
+        return next((token for token in self.tokens if token.is_word(*words)), None)
+
+    def first_variable(self, name: str) -> Token | None:
+        """The first mention of a variable, or of a blank node if `name` begins with `_:`."""
+        spelled = (name,) if name.startswith("_:") else (f"?{name}", f"${name}")
+        return next((token for token in self.tokens if token.text in spelled), None)
+
+    def sign_of(self, leaf: Leaf) -> str:
+        """The sign written right before a number, or nothing."""
+        if leaf.token is None or leaf.token.kind != "number":
+            return ""
+        before = [token for token in self.tokens if token.end == leaf.token.offset]
+        return before[0].text if before and before[0].text in ("+", "-") else ""
+
+    def unsupported(
+        self, what: str, token: Token | None, reason: str, instead: str
+    ) -> UnsupportedQuery:
+        """The error for a construct at `token`."""
+        line, column = self.place(token)
+        return UnsupportedQuery(what, self.file, line, column, reason, instead)
+
+    def malformed(
+        self, what: str, token: Token | None, reason: str, instead: str = ""
+    ) -> QuerySyntaxError:
+        """The error for text that is no SPARQL at `token`."""
+        line, column = self.place(token)
+        return QuerySyntaxError(what, self.file, line, column, reason, instead)
+
+    def place(self, token: Token | None) -> tuple[int, int]:
+        """Line and column of `token`, or of the first token."""
+        found = token or (self.tokens[0] if self.tokens else None)
+        return (found.line, found.column) if found else (1, 1)
