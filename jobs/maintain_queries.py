@@ -309,7 +309,8 @@ class _Group:
             fingerprint=fingerprint(task.query),
             mode=task.mode,
             extra={
-                "columns": {shown: int(column[1:]) for shown, column in task.plan.columns},
+                # A list: the order is the query's, and JSON objects are stored sorted.
+                "columns": [[shown, int(column[1:])] for shown, column in task.plan.columns],
                 "is_set": task.plan.is_set,
                 "reason": task.reason,
             },
