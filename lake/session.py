@@ -20,6 +20,8 @@ _DELTA = {
     "spark.databricks.io.skipping.stringPrefixLength": "256",
     # 50 tasks to read the log of a small table are 49 too many.
     "spark.databricks.delta.snapshotPartitions": "2",
+    # A commit without rows still carries a watermark.
+    "spark.databricks.delta.skipRecordingEmptyCommits": "false",
     # A flipped bit in a data file must be an error, not a wrong row.
     "spark.hadoop.parquet.page.write-checksum.enabled": "true",
     "spark.hadoop.parquet.page.verify-checksum.enabled": "true",
