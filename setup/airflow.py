@@ -16,8 +16,11 @@ import sys
 import time
 import urllib.request
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import FrameType
+
+import psutil  # type: ignore[import-untyped]  # comes with Airflow
 
 from setup.steps import ROOT, SetupError, call
 
@@ -31,7 +34,7 @@ COMPONENTS = {
 PATIENCE = 240
 """Seconds until Airflow must answer."""
 GRACE = 20
-"""Seconds that a component has to stop by itself."""
+"""Seconds that the components and their tasks have to stop by themselves."""
 
 
 class Stopped(Exception):  # noqa: N818  (a wish, not an error)
@@ -147,21 +150,27 @@ def _stop(_signal: int, _frame: FrameType | None) -> None:
 
 
 def _stop_all(running: Sequence[subprocess.Popen[bytes]]) -> None:
+    """End the components; what is left of them and of their tasks after `GRACE` is killed."""
     # A second Ctrl-C must not leave half of them running.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    processes = [process for component in running for process in _family(component.pid)]
     for component in running:
         component.terminate()
-    deadline = time.monotonic() + GRACE
-    for component in running:
-        try:
-            component.wait(max(0.1, deadline - time.monotonic()))
-        except subprocess.TimeoutExpired:
-            print(f"airflow: killing {component.args!r}", file=sys.stderr)
-        # Workers and tasks are in the session of their component.
-        try:
-            os.killpg(component.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            continue
+    _, left = psutil.wait_procs(processes, timeout=GRACE)
+    for process in left:
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
+    psutil.wait_procs(left, timeout=GRACE)
+    if left:
+        print(f"airflow: {len(left)} processes did not stop by themselves", flush=True)
+
+
+def _family(pid: int) -> list[psutil.Process]:
+    try:
+        parent = psutil.Process(pid)
+        return [parent, *parent.children(recursive=True)]
+    except psutil.NoSuchProcess:
+        return []
 
 
 if __name__ == "__main__":
