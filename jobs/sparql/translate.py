@@ -199,6 +199,9 @@ class _Numbered:
         return False
 
     def _number(self, term: str, token: Token) -> int:
+        reason = terms.check_term(term, "object")
+        if reason is not None:
+            raise self._source.malformed(token.text, token, reason)
         self.leaves.append(Leaf(Constant(term), token))
         return len(self.leaves)
 
