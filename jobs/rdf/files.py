@@ -2,15 +2,42 @@
 
 from __future__ import annotations
 
+import gzip
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
+from typing import IO, cast
+
+from pyarrow import fs
 
 from jobs.rdf.records import Format
+
+_FORMATS: dict[str, Format] = {
+    "nt": "n-triples",
+    "nq": "n-quads",
+    "ttl": "turtle",
+    "trig": "trig",
+    "rdf": "rdf-xml",
+    "owl": "rdf-xml",
+    "xml": "rdf-xml",
+    "jsonld": "json-ld",
+    "json": "json-ld",
+    "nqp": "rdf-patch",
+    "rdfp": "rdf-patch",
+    "patch": "rdf-patch",
+}
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 
 
 @dataclass(frozen=True, slots=True)
 class FileInfo:
-    """One file of a source: path or URI to open it, name relative to the listed folder, bytes, last change (UTC)."""
+    """One file of a source.
+
+    path: path or URI to open it. name: relative to the listed folder. size: bytes. modified: UTC.
+    """
 
     path: str
     name: str
@@ -19,14 +46,55 @@ class FileInfo:
 
 
 def list_files(location: str) -> list[FileInfo]:
-    """The files below a local folder or URI (itself, if it is a file), sorted by name; `.x` and `_x` left out.
+    """The files below a local folder or URI (itself, if it is a file), sorted by name.
+
+    Files and folders named `.x` or `_x` are left out, as Spark does.
 
     Raises:
         FileNotFoundError: nothing is there.
     """
-    raise NotImplementedError
+    system, root = _resolve(location)
+    there = system.get_file_info(root)
+    if there.type == fs.FileType.NotFound:
+        raise FileNotFoundError(f"{location}: no such file or folder")
+    if there.type == fs.FileType.File:
+        return [FileInfo(location, there.base_name, there.size, there.mtime)]
+    prefix = root.rstrip("/") + "/"
+    found = [
+        FileInfo(f"{location.rstrip('/')}/{name}", name, info.size, info.mtime)
+        for info in system.get_file_info(fs.FileSelector(root, recursive=True))
+        if info.type == fs.FileType.File
+        for name in [info.path.removeprefix(prefix)]
+        if not any(part.startswith((".", "_")) for part in name.split("/"))
+    ]
+    return sorted(found, key=lambda file: file.name)
 
 
 def format_of(name: str) -> Format | None:
     """The format that a file name (with or without `.gz`) says; None if it is none of ours."""
-    raise NotImplementedError
+    *_, ending = name.lower().removesuffix(".gz").rpartition(".")
+    return _FORMATS.get(ending)
+
+
+@contextmanager
+def opened(path: str) -> Iterator[IO[bytes]]:
+    """The bytes of a file, decompressed if its name ends with `.gz`.
+
+    Raises:
+        OSError: it cannot be opened.
+    """
+    system, inner = _resolve(path)
+    # A pyarrow file has what gzip and we use of a file.
+    with system.open_input_stream(inner, compression=None) as raw:
+        file = cast(IO[bytes], raw)
+        if path.lower().endswith(".gz"):
+            with gzip.open(file) as unzipped:
+                yield cast(IO[bytes], unzipped)
+        else:
+            yield file
+
+
+def _resolve(location: str) -> tuple[fs.FileSystem, str]:
+    if _SCHEME.match(location):
+        return fs.FileSystem.from_uri(location)
+    return fs.LocalFileSystem(), str(Path(location).absolute())

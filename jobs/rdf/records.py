@@ -11,37 +11,35 @@ import pyarrow as pa
 Format = Literal["n-triples", "n-quads", "turtle", "trig", "rdf-xml", "json-ld", "rdf-patch"]
 Role = Literal["patch", "snapshot"]
 
-CHANGES = pa.schema(
-    [
-        pa.field("line", pa.int64(), nullable=False),
-        pa.field("insert", pa.bool_(), nullable=False),
-        pa.field("graph", pa.string(), nullable=False),
-        pa.field("subject", pa.string(), nullable=False),
-        pa.field("predicate", pa.string(), nullable=False),
-        pa.field("object", pa.string(), nullable=False),
-    ]
+
+def _schema(**columns: pa.DataType) -> pa.Schema:
+    return pa.schema([pa.field(name, type_, nullable=False) for name, type_ in columns.items()])
+
+
+CHANGES = _schema(
+    line=pa.int64(),
+    insert=pa.bool_(),
+    graph=pa.string(),
+    subject=pa.string(),
+    predicate=pa.string(),
+    object=pa.string(),
 )
-"""Changes in the order of the file.
+"""Changes; the columns are the fields of `Change`. In the order of `line`; a quad may occur more
+than once."""
 
-line: from 1; 0 where the format has no lines (documents). insert: False = deletion. graph: `<iri>`, or '' for none.
-subject, predicate, object: N-Triples form. A change may occur more than once.
-"""
-
-REJECTIONS = pa.schema(
-    [
-        pa.field("file", pa.string(), nullable=False),
-        pa.field("line", pa.int64(), nullable=False),
-        pa.field("column", pa.int64(), nullable=False),
-        pa.field("reason", pa.string(), nullable=False),
-        pa.field("raw", pa.string(), nullable=False),
-    ]
+REJECTIONS = _schema(
+    file=pa.string(), line=pa.int64(), column=pa.int64(), reason=pa.string(), raw=pa.string()
 )
 """Rejected input; the columns are the fields of `Rejection`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One quad that is inserted or deleted; terms in N-Triples form, graph '' for none."""
+    """One quad that is inserted or deleted.
+
+    line: from 1; 0 where the format has no lines (documents). insert: False = deletion.
+    graph: `<iri>`, or '' for none. subject, predicate, object: N-Triples form.
+    """
 
     line: int
     insert: bool
@@ -55,7 +53,8 @@ class Change:
 class Rejection:
     """Input that could not be used.
 
-    line: from 1, 0 = the file as a whole. column: in characters from 1, 0 = unknown. raw: the text, cut.
+    line: from 1, 0 = the file as a whole. column: in characters from 1, 0 = unknown.
+    raw: the text, cut.
     """
 
     file: str
@@ -82,9 +81,12 @@ class Header:
 class ParseRequest:
     """One file to parse.
 
-    file: path or URI. role: 'patch' = changes, 'snapshot' = a whole state (every row an insertion).
-    scope: what the labels of blank nodes are unique in: the source's name for a patch, the source's name and the
-    document's relative name for a snapshot. graph: `<iri>` for quads that name no graph, or ''.
+    file: path or URI.
+    role: 'patch' = changes, blank nodes by label; 'snapshot' = a whole state (every row an
+        insertion), blank nodes by content.
+    scope: within what a blank node is one node: the source's name for a patch, the source's name
+        and the document's relative name for a snapshot.
+    graph: `<iri>` for quads that name no graph, or ''.
     base: IRI that relative IRIs of a document are resolved against; None = they are errors.
     """
 
@@ -100,8 +102,9 @@ class ParseRequest:
 class ParsedFile:
     """What a file gave.
 
-    changes: schema `CHANGES`. rejections: schema `REJECTIONS`. usable: False if the file was rejected as a whole
-    (broken document, truncated gzip, parser process died); then `changes` is empty and the state before stays.
+    changes: schema `CHANGES`. rejections: schema `REJECTIONS`.
+    usable: False if the file was rejected as a whole (broken document, truncated gzip, transaction
+        without end, parser process died); then `changes` is empty and the state before stays.
     """
 
     request: ParseRequest

@@ -1,16 +1,226 @@
-"""Parsing of untrusted files in a child process with memory and CPU limits."""
+"""Parsing of untrusted files in a child process with memory and CPU limits.
+
+The parent writes the limits and then a request per line to the child's standard input and reads
+frames from its standard output (`frames`). It sends the next request when the file before is done,
+so that of a dying child exactly one file is in hand.
+"""
 
 from __future__ import annotations
 
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import BinaryIO, assert_never
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from jobs.rdf.frames import End, Failed, Frame, Started, read_frame, write_frame
 from jobs.rdf.limits import ParseLimits
-from jobs.rdf.records import ParsedFile, ParseRequest
+from jobs.rdf.parse import parse
+from jobs.rdf.pieces import Changes, Discarded, Rejections, Unusable
+from jobs.rdf.records import CHANGES, REJECTIONS, Header, ParsedFile, ParseRequest, Rejection
+
+_OUT_OF_MEMORY = 77
+"""Exit code of a child that ran out of memory and could still say so."""
+
+
+class ParserNotStartedError(RuntimeError):
+    """The child process does not run at all: no file is to blame."""
 
 
 def parse_files(requests: Sequence[ParseRequest], limits: ParseLimits) -> Iterator[ParsedFile]:
     """Parse each file, in order, one result per request.
 
-    A file that kills the child process is rejected as a whole with the reason; a new child goes on with the rest.
+    A file that kills the child process is rejected as a whole with the reason; a new child goes on
+    with the rest.
+
+    Raises:
+        OSError: a file cannot be opened or read.
+        ParserNotStartedError: the child process does not start.
     """
-    raise NotImplementedError
+    child: _Child | None = None
+    try:
+        for request in requests:
+            child = child or _Child(limits)
+            yield child.parse(request)
+            if child.is_dead:
+                child.close()
+                child = None
+    finally:
+        if child:
+            child.close()
+
+
+class _Child:
+    """A running child process."""
+
+    def __init__(self, limits: ParseLimits) -> None:
+        self._limits = limits
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `close`
+        path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
+        # What reserves address space or starts threads that parse nothing is turned off.
+        quiet = {
+            "ARROW_DEFAULT_MEMORY_POOL": "system",
+            "MALLOC_ARENA_MAX": "1",
+            "OMP_NUM_THREADS": "1",
+            "OPENBLAS_NUM_THREADS": "1",
+        }
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "jobs.rdf.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            env={**os.environ, **quiet, "PYTHONPATH": path},
+        )
+        self.is_dead = False
+        self._send(asdict(limits))
+
+    def parse(self, request: ParseRequest) -> ParsedFile:
+        """The result for one file; afterwards the child may be dead."""
+        self._send(asdict(request))
+        started = False
+        header = Header()
+        changes: list[pa.RecordBatch] = []
+        rejections: list[pa.RecordBatch] = []
+        discarded: list[Discarded] = []
+        usable = True
+        while not isinstance(frame := self._frame(), End):
+            match frame:
+                case Started():
+                    started = True
+                case Changes(batch):
+                    changes.append(batch)
+                case Rejections(batch):
+                    rejections.append(batch)
+                case Discarded():
+                    discarded.append(frame)
+                case Header():
+                    header = frame
+                case Unusable(rejection):
+                    rejections.append(Rejections.of([rejection]).batch)
+                    usable = False
+                case Failed(number, message):
+                    raise OSError(number, message, request.file)
+                case None:
+                    self.is_dead = True
+                    reason = self._cause_of_death(started)
+                    rejection = Rejection(request.file, 0, 0, reason, "")
+                    rejections.append(Rejections.of([rejection]).batch)
+                    usable = False
+                    break
+                case _:
+                    assert_never(frame)
+        table = pa.Table.from_batches(changes if usable else [], CHANGES)
+        return ParsedFile(
+            request,
+            header,
+            _without(table, discarded),
+            pa.Table.from_batches(rejections, REJECTIONS),
+            usable,
+        )
+
+    def close(self) -> None:
+        """End the child, whatever it is doing."""
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe:
+                try:
+                    pipe.close()
+                except BrokenPipeError:
+                    continue  # it died with a request unread
+        self._process.kill()
+        self._process.wait()
+        self._errors.close()
+
+    def _send(self, message: dict[str, object]) -> None:
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(json.dumps(message).encode() + b"\n")
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            return  # reading the answer tells what became of it
+
+    def _frame(self) -> Frame | None:
+        assert self._process.stdout is not None
+        return read_frame(self._process.stdout)
+
+    def _cause_of_death(self, started: bool) -> str:
+        code = self._process.wait()
+        self._errors.seek(0)
+        words = self._errors.read().decode(errors="replace")
+        if not started:
+            raise ParserNotStartedError(f"exit code {code}: {words[-2000:]}")
+        if code == -signal.SIGXCPU:
+            return f"parsing took more than {self._limits.parse_seconds} seconds of CPU"
+        if code == _OUT_OF_MEMORY or "memory allocation" in words:
+            return f"parsing needed more than {self._limits.parse_memory_mb} MiB of memory"
+        if code < 0:
+            return f"the parser died of {signal.Signals(-code).name}"
+        return f"the parser failed: {words.strip().rpartition(chr(10))[2][:500]}"
+
+
+def _without(changes: pa.Table, discarded: Sequence[Discarded]) -> pa.Table:
+    for lines in discarded:
+        line = changes.column("line")
+        before, after = (
+            pc.less(line, pa.scalar(lines.since)),
+            pc.greater(line, pa.scalar(lines.until)),
+        )
+        changes = changes.filter(pc.or_(before, after))
+    return changes
+
+
+def main() -> None:
+    """The child: parse what standard input asks for until it ends."""
+    requests, output = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # whatever else prints must not get between the frames
+    limits = ParseLimits(**json.loads(requests.readline()))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    _limit_memory(limits.parse_memory_mb)
+    for line in requests:
+        _limit_seconds(limits.parse_seconds)
+        try:
+            _answer(ParseRequest(**json.loads(line)), limits, output)
+        except MemoryError:
+            os._exit(_OUT_OF_MEMORY)
+
+
+def _answer(request: ParseRequest, limits: ParseLimits, output: BinaryIO) -> None:
+    write_frame(output, Started())
+    try:
+        for piece in parse(request, limits):
+            write_frame(output, piece)
+    except OSError as error:
+        write_frame(output, Failed(error.errno or 0, error.strerror or str(error)))
+    write_frame(output, End())
+    output.flush()
+
+
+def _limit_memory(megabytes: int) -> None:
+    """Allow `megabytes` more address space than the process has now (only where Linux says it)."""
+    sizes = Path("/proc/self/statm")
+    if sizes.exists():
+        now = int(sizes.read_text().split()[0]) * resource.getpagesize()
+        _limit(resource.RLIMIT_AS, now + (megabytes << 20))
+
+
+def _limit_seconds(seconds: int) -> None:
+    """Allow `seconds` more CPU time than the process has used."""
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    _limit(resource.RLIMIT_CPU, int(usage.ru_utime + usage.ru_stime) + seconds + 1)
+
+
+def _limit(which: int, value: int) -> None:
+    _, hard = resource.getrlimit(which)
+    resource.setrlimit(which, (value if hard == resource.RLIM_INFINITY else min(value, hard), hard))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,130 @@
+"""Labels of blank nodes that say the same next time.
+
+A blank node of a patch is what its label says, within its source. A blank node of a document is
+what is said about it: its label is a hash of its content tree, so that an unchanged node keeps its
+label from version to version, and nodes of one document with equal content are one node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from hashlib import sha256
+
+from jobs.rdf.cycles import canonical_order
+
+Quad = tuple[str, str, str, str]
+"""Graph, subject, predicate, object in N-Triples form."""
+
+Property = tuple[str, str, str]
+"""Graph, predicate, object of a node."""
+
+
+def scoped_label(scope: str, label: str) -> str:
+    """The label `_:b<hash>` of the blank node that `scope` calls `label`."""
+    return _label(scope, "name", label)
+
+
+def content_labels(quads: Iterable[Quad], scope: str) -> dict[str, str]:
+    """The label of every blank node of a document, by its old label (`_:x`).
+
+    A node's content is its properties, those of the blank nodes it points to included. Nodes that
+    reach each other have no tree: they are labelled together, from a canonical form of their
+    cycle (`cycles`); so are the nodes of the same form elsewhere in the document.
+    """
+    content: dict[str, dict[Property, None]] = {}
+    for graph, subject, predicate, object_ in quads:
+        if subject.startswith("_:"):
+            content.setdefault(subject, {})[graph, predicate, object_] = None
+        if object_.startswith("_:"):
+            content.setdefault(object_, {})
+    labels: dict[str, str] = {}
+    for group in _strongly_connected(content):
+        if len(group) == 1 and not any(o == group[0] for _, _, o in content[group[0]]):
+            lines = sorted(_line(property_, labels) for property_ in content[group[0]])
+            labels[group[0]] = _label(scope, "tree", *lines)
+        else:
+            labels |= _cycle_labels(group, content, labels, scope)
+    return labels
+
+
+def _cycle_labels(
+    group: list[str],
+    content: Mapping[str, Iterable[Property]],
+    labels: Mapping[str, str],
+    scope: str,
+) -> dict[str, str]:
+    """Labels of nodes that reach each other; `labels` has the others that they reach."""
+    inside = set(group)
+    own = {
+        node: tuple(sorted(_line(p, labels) for p in content[node] if p[2] not in inside))
+        for node in group
+    }
+    edges = [
+        (node, f"{graph} {predicate}", object_)
+        for node in group
+        for graph, predicate, object_ in content[node]
+        if object_ in inside
+    ]
+    place = canonical_order(own, edges)
+    form = (
+        *(
+            f"{place[node]} {line}"
+            for node in sorted(group, key=place.__getitem__)
+            for line in own[node]
+        ),
+        *(f"{s} {edge} {o}" for s, edge, o in sorted((place[s], e, place[o]) for s, e, o in edges)),
+    )
+    return {node: _label(scope, "cycle", str(place[node]), *form) for node in group}
+
+
+def _line(property_: Property, labels: Mapping[str, str]) -> str:
+    graph, predicate, object_ = property_
+    return f"{graph} {predicate} {labels.get(object_, object_)}"
+
+
+def _label(scope: str, kind: str, *lines: str) -> str:
+    # Terms in N-Triples form hold no line feed, so that different lines give different text.
+    text = "\n".join((kind, *lines))
+    return f"_:b{sha256(f'{len(scope)} {scope} {text}'.encode()).hexdigest()[:32]}"
+
+
+def _strongly_connected(content: Mapping[str, Iterable[Property]]) -> Iterator[list[str]]:
+    """Groups of nodes that reach each other, those that a group points to before it.
+
+    Members in the order of `content`. Tarjan's algorithm, without recursion: chains of blank nodes
+    (lists) are as long as a document lets them be.
+    """
+    position = {node: i for i, node in enumerate(content)}
+    number: dict[str, int] = {}
+    lowest: dict[str, int] = {}
+    waiting: dict[str, None] = {}  # numbered, group not yet known; in the order of numbers
+    for start in content:
+        if start in number:
+            continue
+        path = [(start, _targets(content[start]))]
+        number[start] = lowest[start] = len(number)
+        waiting[start] = None
+        while path:
+            node, targets = path[-1]
+            for target in targets:
+                if target not in number:
+                    number[target] = lowest[target] = len(number)
+                    waiting[target] = None
+                    path.append((target, _targets(content[target])))
+                    break
+                if target in waiting:
+                    lowest[node] = min(lowest[node], number[target])
+            else:
+                path.pop()
+                if path:
+                    parent = path[-1][0]
+                    lowest[parent] = min(lowest[parent], lowest[node])
+                if lowest[node] == number[node]:
+                    group = [waiting.popitem()[0]]
+                    while group[-1] != node:
+                        group.append(waiting.popitem()[0])
+                    yield sorted(group, key=position.__getitem__)
+
+
+def _targets(properties: Iterable[Property]) -> Iterator[str]:
+    return (object_ for _, _, object_ in properties if object_.startswith("_:"))

@@ -1,0 +1,63 @@
+"""A canonical order of the nodes of a small labelled graph: colour refinement, then choices."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+Edge = tuple[str, str, str]
+"""From, label, to."""
+
+_COMPARISONS = 4_000
+"""Nodes to choose between times edges up to which all choices are compared."""
+
+
+def canonical_order(own: Mapping[str, tuple[str, ...]], edges: Iterable[Edge]) -> dict[str, int]:
+    """The place (from 0) of each node in an order that depends on no node's name.
+
+    Nodes are told apart by `own` and by their edges, as far as refining goes. Of the nodes still
+    alike, each is tried as the first, and the one with the least graph is taken; if several give
+    the same graph (they are automorphic, as a rule) the first in the order of `own`. Where there
+    are too many to compare, the first is taken at once: the same document then still gives the
+    same order, but not every spelling of it does.
+    """
+    graph = list(edges)
+    values = sorted(set(own.values()))
+    rank = {value: i for i, value in enumerate(values)}
+    colours = _refine({node: rank[value] for node, value in own.items()}, graph)
+    while alike := _first_alike(colours):
+        tried = alike if len(alike) * len(graph) <= _COMPARISONS else alike[:1]
+        refined = (_refine(_set_apart(node, colours), graph) for node in tried)
+        colours = min(refined, key=lambda colours: _form(colours, graph))
+    return colours
+
+
+def _refine(colours: dict[str, int], edges: list[Edge]) -> dict[str, int]:
+    """Split colours until nodes of one colour have the same edges to and from the same colours."""
+    while True:
+        around: dict[str, list[tuple[bool, str, int]]] = {node: [] for node in colours}
+        for source, label, target in edges:
+            around[source].append((True, label, colours[target]))
+            around[target].append((False, label, colours[source]))
+        signatures = {
+            node: (colour, tuple(sorted(around[node]))) for node, colour in colours.items()
+        }
+        rank = {signature: i for i, signature in enumerate(sorted(set(signatures.values())))}
+        refined = {node: rank[signature] for node, signature in signatures.items()}
+        if len(rank) == len(set(colours.values())):
+            return refined
+        colours = refined
+
+
+def _first_alike(colours: Mapping[str, int]) -> list[str]:
+    """The nodes of the lowest colour that several nodes have; none if every node has its own."""
+    shared = [colour for colour, nodes in Counter(colours.values()).items() if nodes > 1]
+    return [node for node, colour in colours.items() if colour == min(shared)] if shared else []
+
+
+def _set_apart(chosen: str, colours: Mapping[str, int]) -> dict[str, int]:
+    return {node: 2 * colour + (node != chosen) for node, colour in colours.items()}
+
+
+def _form(colours: Mapping[str, int], edges: Iterable[Edge]) -> list[tuple[int, str, int]]:
+    return sorted((colours[source], label, colours[target]) for source, label, target in edges)

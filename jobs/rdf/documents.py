@@ -1,0 +1,90 @@
+"""Turtle, TriG, RDF/XML, JSON-LD: a document is read whole or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import IO, assert_never
+
+import numpy as np
+import pyarrow.compute as pc
+import pyoxigraph
+from pyoxigraph import RdfFormat
+
+from jobs.rdf.canonical import Lines, Terms, split_terms
+from jobs.rdf.limits import ParseLimits
+from jobs.rdf.lines import changes
+from jobs.rdf.nesting import nesting_fault
+from jobs.rdf.pieces import Changes, Piece, Unusable, cut
+from jobs.rdf.records import Format, ParseRequest, Rejection
+from jobs.rdf.statements import BASE_DIRECTION, BLANK_GRAPH, TRIPLE_TERM, fault_of, n_quads
+
+_BATCH_QUADS = 20_000
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+def parse_document(file: IO[bytes], request: ParseRequest, limits: ParseLimits) -> Iterator[Piece]:
+    """The quads of a document, each an insertion of line 0; `Unusable` if anything is wrong."""
+
+    def unusable(reason: str, line: int = 0, column: int = 0) -> Unusable:
+        raw = cut(_line(text, line), limits.raw_bytes) if line else ""
+        return Unusable(Rejection(request.file, line, column, reason, raw))
+
+    text = file.read(limits.document_bytes + 1).removeprefix(_BYTE_ORDER_MARK)
+    if len(text) > limits.document_bytes:
+        text = b""
+        yield unusable(f"a document of more than {limits.document_bytes} bytes")
+        return
+    if fault := nesting_fault(text, request.format, limits.nesting):
+        yield unusable(fault.reason, _line_number(text, fault.offset))
+        return
+    try:
+        quads = iter(pyoxigraph.parse(text, _syntax(request.format), base_iri=request.base))
+        while batch := n_quads(islice(quads, _BATCH_QUADS)):
+            lines = Lines.of(batch)
+            terms = split_terms(lines, np.arange(len(lines)))
+            if reason := _unsupported(terms):
+                yield unusable(reason)
+                return
+            inserts = np.ones(len(lines), np.bool_)
+            yield Changes(changes(np.zeros(len(lines), np.int64), inserts, terms, request.graph))
+    except SyntaxError as error:
+        yield unusable(fault_of(error, 0).reason, error.lineno or 0, error.offset or 0)
+
+
+def _syntax(format_: Format) -> RdfFormat:
+    match format_:
+        case "turtle":
+            return RdfFormat.TURTLE
+        case "trig":
+            return RdfFormat.TRIG
+        case "rdf-xml":
+            return RdfFormat.RDF_XML
+        case "json-ld":
+            return RdfFormat.JSON_LD
+        case "n-triples" | "n-quads" | "rdf-patch":
+            raise ValueError(f"{format_} is no document")
+        case _:
+            assert_never(format_)
+
+
+def _unsupported(terms: Terms) -> str | None:
+    """Why some quad cannot be used, or None."""
+    if pc.any(pc.starts_with(terms.object, "<<")).as_py():
+        return TRIPLE_TERM
+    if pc.any(pc.match_substring_regex(terms.object, r'^"(?s:.*)"@[a-z0-9\-]+--[a-z]+$')).as_py():
+        return BASE_DIRECTION
+    if pc.any(pc.starts_with(terms.graph, "_:")).as_py():
+        return BLANK_GRAPH
+    return None
+
+
+def _line_number(text: bytes, offset: int) -> int:
+    return text.count(b"\n", 0, offset) + 1
+
+
+def _line(text: bytes, number: int) -> bytes:
+    start = 0
+    for _ in range(number - 1):
+        start = text.find(b"\n", start) + 1
+    return text[start:].partition(b"\n")[0]

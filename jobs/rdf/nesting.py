@@ -1,0 +1,78 @@
+"""How deep a document nests, found before a parser sees it, as deep nesting kills parsers.
+
+The scan knows of each syntax only what hides brackets: strings, comments, IRIs.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import assert_never
+
+from jobs.rdf.records import Format
+
+# Where something is not closed, the pattern takes all that follows: one pass, whatever the input.
+_JSON = re.compile(
+    rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\Z)|(?P<open>[\[{])|(?P<close>[\]}])', re.DOTALL
+)
+_TURTLE = re.compile(
+    rb"#[^\n]*+"
+    rb'|"""(?:[^"\\]++|\\.|"(?!""))*+(?:"""|\Z)'
+    rb"|'''(?:[^'\\]++|\\.|'(?!''))*+(?:'''|\Z)"
+    rb'|"(?:[^"\\\n]++|\\.)*+'
+    rb'"?'
+    rb"|'(?:[^'\\\n]++|\\.)*+'?"
+    rb'|<[^<>"{}|^`\\\s]*+>'
+    rb"|\\."
+    rb"|(?P<open>[\[({]|<<)|(?P<close>[\])}]|>>)",
+    re.DOTALL,
+)
+_XML = re.compile(
+    rb"<!--.*?(?:-->|\Z)"
+    rb"|<!\[CDATA\[.*?(?:\]\]>|\Z)"
+    rb"|<\?.*?(?:\?>|\Z)"
+    rb"|(?P<declaration><!)"
+    rb"|(?P<close></)"
+    rb"|(?P<open><)(?:[^\"'>/]++|\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z)|/(?!>))*+(?P<empty>/>)?",
+    re.DOTALL,
+)
+_DOCTYPE = re.compile(rb"<!DOCTYPE(?:[^\[\"'<>]++|\"[^\"<]*+\"|'[^'<]*+')*+>", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class NestingFault:
+    """Why a document may not be parsed, and the offset of the byte that says so."""
+
+    offset: int
+    reason: str
+
+
+def nesting_fault(text: bytes, syntax: Format, limit: int) -> NestingFault | None:
+    """The first place where a document nests more than `limit` deep, or, in XML, could define
+    entities (a DOCTYPE with an internal subset expands a kilobyte to gigabytes)."""
+    depth = 0
+    for token in _tokens(syntax).finditer(text):
+        kind = token.lastgroup
+        if kind == "open":
+            depth += 1
+            if depth > limit:
+                return NestingFault(token.start(), f"nested more than {limit} deep")
+        elif kind == "close":
+            depth = max(depth - 1, 0)
+        elif kind == "declaration" and not _DOCTYPE.match(text, token.start()):
+            return NestingFault(token.start(), "a DOCTYPE with an internal subset is not accepted")
+    return None
+
+
+def _tokens(syntax: Format) -> re.Pattern[bytes]:
+    match syntax:
+        case "turtle" | "trig":
+            return _TURTLE
+        case "rdf-xml":
+            return _XML
+        case "json-ld":
+            return _JSON
+        case "n-triples" | "n-quads" | "rdf-patch":
+            raise ValueError(f"{syntax} is no document")
+        case _:
+            assert_never(syntax)

@@ -1,0 +1,43 @@
+"""Parse one file of any format, in this process: `worker` puts a fence around it."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Iterator
+from typing import assert_never
+
+from jobs.rdf.documents import parse_document
+from jobs.rdf.files import opened
+from jobs.rdf.labelling import label_by_content, label_by_name
+from jobs.rdf.limits import ParseLimits
+from jobs.rdf.lines import parse_lines
+from jobs.rdf.patch import parse_patch
+from jobs.rdf.pieces import Piece, Unusable
+from jobs.rdf.records import ParseRequest, Rejection
+
+
+def parse(request: ParseRequest, limits: ParseLimits) -> Iterator[Piece]:
+    """The pieces of one file; after an `Unusable` nothing else of it counts.
+
+    Raises:
+        OSError: the file cannot be opened or read (a broken gzip file is `Unusable`).
+    """
+    with opened(request.file) as file:
+        try:
+            match request.format:
+                case "rdf-patch":
+                    yield from label_by_name(parse_patch(file, request, limits), request.scope)
+                case "n-triples" | "n-quads":
+                    pieces = parse_lines(file, request, limits)
+                    label = label_by_name if request.role == "patch" else label_by_content
+                    yield from label(pieces, request.scope)
+                case "turtle" | "trig" | "rdf-xml" | "json-ld":
+                    # The labels of a document mean nothing outside it, whatever its role.
+                    pieces = parse_document(file, request, limits)
+                    yield from label_by_content(pieces, request.scope)
+                case _:
+                    assert_never(request.format)
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            reason = f"the compressed file is broken: {error}"
+            yield Unusable(Rejection(request.file, 0, 0, reason, ""))

@@ -1,0 +1,54 @@
+"""What the parser of a file yields, piece by piece, so that no file is ever held as objects."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass
+
+import pyarrow as pa
+
+from jobs.rdf.records import REJECTIONS, Header, Rejection
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Some changes; schema `CHANGES`."""
+
+    batch: pa.RecordBatch
+
+
+@dataclass(frozen=True, slots=True)
+class Rejections:
+    """Some rejected lines; schema `REJECTIONS`."""
+
+    batch: pa.RecordBatch
+
+    @classmethod
+    def of(cls, rejections: Sequence[Rejection]) -> Rejections:
+        """As columns."""
+        columns = zip(*map(astuple, rejections), strict=True)
+        return cls(pa.RecordBatch.from_arrays([*map(pa.array, columns)], schema=REJECTIONS))
+
+
+@dataclass(frozen=True, slots=True)
+class Discarded:
+    """An aborted transaction: changes of the lines since <= line < until do not count."""
+
+    since: int
+    until: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unusable:
+    """The file is rejected as a whole: no change of it counts."""
+
+    rejection: Rejection
+
+
+Piece = Changes | Rejections | Discarded | Unusable | Header
+
+
+def cut(text: bytes, size: int) -> str:
+    """At most `size` bytes of UTF-8 of a rejected text, whatever bytes it has."""
+    shown = text[:size].decode(errors="replace").encode()
+    return shown[:size].decode(errors="ignore")

@@ -1,0 +1,162 @@
+"""Lines of statements to quads: canonical ones by column, the others by pyoxigraph."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyoxigraph
+from pyoxigraph import RdfFormat
+
+from jobs.rdf.canonical import Lines, Mask, Positions, Terms, split_terms
+
+TRIPLE_TERM = "triple terms (RDF 1.2) are not supported"
+BASE_DIRECTION = "literals with a base direction (RDF 1.2) are not supported"
+BLANK_GRAPH = "a blank node as the name of a graph is not supported"
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A line that is not canonical: its index, what comes before the statement, the statement."""
+
+    row: int
+    skipped: int
+    text: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A line that gives no quad: its index, the column (characters, from 1; 0 = unknown), why."""
+
+    row: int
+    column: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Quads:
+    """Quads with the index of the line of each, ascending."""
+
+    rows: Positions
+    terms: Terms
+
+
+def read_quads(
+    lines: Lines,
+    fast: Mask,
+    skip: int,
+    others: Sequence[Statement],
+    syntax: RdfFormat,
+    nesting: int,
+) -> tuple[Quads, list[Fault]]:
+    """The quads of the lines that are canonical (`fast`) after `skip` bytes, and of `others`.
+
+    A line that is no statement is one fault and no quad, and does nothing to its neighbours.
+    """
+    rows = np.flatnonzero(fast)
+    quads = Quads(rows, split_terms(lines, rows, skip))
+    if not others:
+        return quads, []
+    parsed = _parse_together(others, syntax)
+    faults: list[Fault] = []
+    if parsed is None:
+        parsed, faults = _parse_one_by_one(others, syntax, nesting)
+    return _merge(quads, parsed), faults
+
+
+def n_quads(quads: Iterable[pyoxigraph.Quad]) -> bytes:
+    """Canonical N-Quads, a line for each quad."""
+    return pyoxigraph.serialize(quads, format=RdfFormat.N_QUADS) or b""
+
+
+def fault_of(error: SyntaxError, row: int, skipped: int = 0) -> Fault:
+    """What pyoxigraph says of one line, without the position in its words."""
+    column = error.offset + skipped if error.offset else 0
+    return Fault(row, column, _POSITION.sub("", error.msg))
+
+
+_POSITION = re.compile(r"^Parser error (?:at|between) line[^:]*: ")
+
+# Bytes that a statement needs before it can be more, or other, than one RDF 1.1 quad: a triple
+# term, a base direction, a second line (N-Triples ends lines at a carriage return, too).
+_SUSPECT = (b"<<", b"--", b"\r")
+
+
+def _parse_together(statements: Sequence[Statement], syntax: RdfFormat) -> Quads | None:
+    """All quads in one call of the parser; None if some line may not be one RDF 1.1 quad."""
+    text = b"\n".join(statement.text for statement in statements)
+    if any(suspect in text for suspect in _SUSPECT):
+        return None
+    try:
+        lines = Lines.of(n_quads(pyoxigraph.parse(text, syntax)))
+    except SyntaxError:
+        return None
+    if len(lines) != len(statements):
+        return None
+    terms = split_terms(lines, np.arange(len(lines)))
+    if pc.any(pc.starts_with(terms.graph, "_:")).as_py():
+        return None
+    return Quads(np.array([statement.row for statement in statements]), terms)
+
+
+def _parse_one_by_one(
+    statements: Sequence[Statement], syntax: RdfFormat, nesting: int
+) -> tuple[Quads, list[Fault]]:
+    faults: list[Fault] = []
+    quads: list[pyoxigraph.Quad] = []
+    rows: list[int] = []
+    for statement in statements:
+        if _nested_deeper(statement.text, nesting):
+            faults.append(Fault(statement.row, 0, f"nested more than {nesting} deep"))
+            continue
+        try:
+            found = list(pyoxigraph.parse(statement.text, syntax))
+        except SyntaxError as error:
+            faults.append(fault_of(error, statement.row, statement.skipped))
+            continue
+        reason = next(filter(None, map(_unsupported, found)), None)
+        if reason:
+            faults.append(Fault(statement.row, 0, reason))
+            continue
+        quads.extend(found)
+        rows.extend([statement.row] * len(found))
+    lines = Lines.of(n_quads(quads))
+    terms = split_terms(lines, np.arange(len(lines)))
+    return Quads(np.array(rows, np.int64), terms), faults
+
+
+def _unsupported(quad: pyoxigraph.Quad) -> str | None:
+    match quad:
+        case pyoxigraph.Quad(object=pyoxigraph.Triple()):
+            return TRIPLE_TERM
+        case pyoxigraph.Quad(object=pyoxigraph.Literal(direction=direction)) if direction:
+            return BASE_DIRECTION
+        case pyoxigraph.Quad(graph_name=pyoxigraph.BlankNode()):
+            return BLANK_GRAPH
+    return None
+
+
+_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"')
+
+
+def _nested_deeper(text: bytes, nesting: int) -> bool:
+    return text.count(b"<<") > nesting and _STRING.sub(b'""', text).count(b"<<") > nesting
+
+
+def _merge(left: Quads, right: Quads) -> Quads:
+    rows = np.concatenate((left.rows, right.rows))
+    order = np.argsort(rows, kind="stable")
+    columns = (
+        pa.concat_arrays([a, b]).take(order)
+        for a, b in (
+            (left.terms.graph, right.terms.graph),
+            (left.terms.subject, right.terms.subject),
+            (left.terms.predicate, right.terms.predicate),
+            (left.terms.object, right.terms.object),
+        )
+    )
+    return Quads(rows[order], Terms(*columns))
