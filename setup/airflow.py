@@ -22,7 +22,8 @@ from types import FrameType
 
 import psutil  # type: ignore[import-untyped]  # comes with Airflow
 
-from setup.steps import ROOT, SetupError, call
+from setup import database
+from setup.steps import ROOT, SetupError, take
 
 HOST = "127.0.0.1"
 # Logs are read from the disk, as everything runs on one machine; nothing needs the log server.
@@ -57,7 +58,7 @@ def main() -> int:
         print("airflow: starting ...", flush=True)
         started = time.monotonic()
         environment = os.environ | _environment(port)
-        call(("airflow", "db", "migrate"), f"Is the database below {home} in order?", environment)
+        take([database.step(environment)])
         running = [_start(name, home, environment) for name in COMPONENTS]
         _wait_until_healthy(running, port, home)
         print(_welcome(home, port, time.monotonic() - started), flush=True)

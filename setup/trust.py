@@ -11,7 +11,7 @@ from pathlib import Path
 from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, pkcs12
 from cryptography.x509 import load_pem_x509_certificates
 
-PASSWORD = b"public"
+from setup.java import TRUST_PASSWORD
 
 
 def write_trust_store(certificates: Path, store: Path) -> None:
@@ -21,7 +21,9 @@ def write_trust_store(certificates: Path, store: Path) -> None:
         pkcs12.PKCS12Certificate(certificate, f"certificate {number}".encode())
         for number, certificate in enumerate(loaded)
     ]
-    store.write_bytes(pkcs12.serialize_java_truststore(entries, BestAvailableEncryption(PASSWORD)))
+    store.write_bytes(
+        pkcs12.serialize_java_truststore(entries, BestAvailableEncryption(TRUST_PASSWORD.encode()))
+    )
 
 
 if __name__ == "__main__":

@@ -1,0 +1,127 @@
+"""`make demo`: the main job on five versions of the Brick ontology, through the real DAGs.
+
+`airflow dags test` runs the DAG files with their real operators, without a scheduler: each task is
+a spark-submit. Then the answer tables are read without Spark and shown.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from deltalake import DeltaTable
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from demo.changes import Delta, deltas, versions
+from setup import database
+from setup.steps import CACHE, SetupError, take
+
+PROJECT = Path(__file__).resolve().parent
+LAKE = PROJECT / "lake"
+LOGS = CACHE / "demo"
+DAGS = {
+    "ingest_changes": "read the five versions, store what each changed",
+    "maintain_queries": "compute, check and publish what that changes in ten answers",
+}
+# Every run leaves rows in these; all others change only when there is something new.
+LEDGERS = ("runs", "quality")
+EXAMPLES = 2
+
+console = Console(highlight=False, soft_wrap=False, width=None if sys.stdout.isatty() else 130)
+
+
+def main() -> int:
+    """Run both DAGs, then show what changed."""
+    started = time.monotonic()
+    before = table_versions()
+    try:
+        take([database.step()])
+        for dag, purpose in DAGS.items():
+            run_dag(dag, purpose)
+    except SetupError as error:
+        console.print(f"demo: {error}", style="red")
+        return 1
+    for query in sorted(PROJECT.glob("queries/*.rq")):
+        show(query)
+    say_where(before, time.monotonic() - started)
+    return 0
+
+
+def table_versions() -> dict[str, int]:
+    """The newest version of every table of the demo's lake."""
+    logs = sorted(LAKE.rglob("_delta_log")) if LAKE.exists() else []
+    return {str(log.parent.relative_to(LAKE)): DeltaTable(log.parent).version() for log in logs}
+
+
+def run_dag(dag: str, purpose: str) -> None:
+    """Run one DAG as Airflow would.
+
+    Raises:
+        SetupError: a task of it failed.
+    """
+    LOGS.mkdir(parents=True, exist_ok=True)
+    log = LOGS / f"{dag}.log"
+    console.print(f"demo: DAG {dag}: {purpose} ...")
+    started = time.monotonic()
+    with log.open("w") as output:
+        done = subprocess.run(
+            ["airflow", "dags", "test", dag],
+            env=os.environ | {"WEIR_PROJECT": str(PROJECT), "WEIR_RETRIES": "0"},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
+    if done.returncode:
+        sys.stderr.write("".join(log.read_text().splitlines(keepends=True)[-40:]))
+        raise SetupError(f"DAG {dag} failed; all that it said is in {log}")
+    console.print(f"demo: DAG {dag}: {time.monotonic() - started:.1f} s")
+
+
+def show(query: Path) -> None:
+    """Print what each version changed in the answer of a query."""
+    description = query.read_text().splitlines()[0].removeprefix("#+ description: ")
+    table = Table(title=Text(f"{query.stem}: {description}", style="bold"), title_justify="left")
+    for column in ("Brick", "+", "-", "rows"):
+        table.add_column(column, justify="right", no_wrap=True)
+    table.add_column("for example", overflow="fold")
+    for delta in deltas(str(LAKE), query.stem, versions(str(LAKE))):
+        table.add_row(*_cells(delta))
+    console.print()
+    console.print(table)
+
+
+def _cells(delta: Delta) -> tuple[str | Text, ...]:
+    came, went = delta.appeared.total(), delta.vanished.total()
+    shown = Text("\n".join(delta.examples(EXAMPLES)))
+    return (delta.version, str(came or ""), str(went or ""), str(delta.rows), shown)
+
+
+def say_where(before: dict[str, int], seconds: float) -> None:
+    """Print where the tables are, what was committed, and what to try next."""
+    after = table_versions()
+    changed = [name for name, version in after.items() if before.get(name) != version]
+    committed = [name for name in changed if name not in LEDGERS]
+    count = len(after) - len(LEDGERS)
+    console.print()
+    if committed:
+        console.print(f"demo: {len(committed)} of {count} tables have new commits")
+    else:
+        console.print(f"demo: nothing new: all {count} tables are at the version they had before")
+    lake = LAKE.relative_to(Path.cwd()) if LAKE.is_relative_to(Path.cwd()) else LAKE
+    console.print(f"demo: Delta tables: {lake}/answers/<query>, {lake}/quads and others")
+    console.print("demo: try this (once more with another query, or your own SQL):")
+    console.print(
+        '  .venv/bin/weir --config demo/weir.toml sql "SELECT epoch, weight, class, parent'
+        ' FROM class_tree_changes WHERE epoch = 5 ORDER BY class"'
+    )
+    console.print(f"demo: {seconds:.0f} s in all")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

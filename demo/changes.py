@@ -1,0 +1,105 @@
+"""What the answer tables of the demo say: per query and version, which rows came and which went."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from lake.reader import to_arrow
+from lake.tables import ANSWER_COLUMNS, TRANSACTIONS, answers
+
+Row = tuple[str, ...]
+PREFIXES = (
+    (re.compile(r"https://brickschema\.org/schema/(?:[\d.]+/)?Brick#"), "brick:"),
+    (re.compile(r"https://brickschema\.org/schema/(?:[\d.]+/)?BrickTag#"), "tag:"),
+    (re.compile(r"https://brickschema\.org/schema/(?:[\d.]+/)?BrickShape#"), "bsh:"),
+    (re.compile(r"https://w3id\.org/rec(?:/\w+/|#)"), "rec:"),
+    (re.compile(r"http://qudt\.org/vocab/unit/"), "unit:"),
+    (re.compile(r"http://qudt\.org/vocab/quantitykind/"), "quantity:"),
+    (re.compile(r"http://www\.w3\.org/2004/02/skos/core#"), "skos:"),
+)
+LONGEST = 48
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """What one version changed in the answer of one query."""
+
+    version: str
+    appeared: Counter[Row]
+    vanished: Counter[Row]
+    rows: int
+
+    def examples(self, limit: int) -> list[str]:
+        """A few of its rows: first those where something took the place of something else."""
+        before, after = _by_first(self.vanished), _by_first(self.appeared)
+        replaced = [
+            f"{key}: {', '.join(old)} -> {', '.join(new)}"
+            for key in sorted(before.keys() & after.keys())
+            if len(old := before[key]) == 1 and len(new := after[key]) == 1 and old != new
+        ]
+        came = [f"+ {' '.join(row)}" for row in sorted(map(_shown_row, self.appeared))]
+        went = [f"- {' '.join(row)}" for row in sorted(map(_shown_row, self.vanished))]
+        mixed = [line for pair in zip(came, went, strict=False) for line in pair]
+        return (replaced or mixed or came or went)[:limit]
+
+
+def versions(lake: str) -> dict[int, str]:
+    """Which version of the ontology each epoch is: the folder of its file."""
+    rows = to_arrow(lake, TRANSACTIONS.name, columns=["epoch", "position"]).to_pylist()
+    positions = {row["epoch"]: row["position"] for row in rows}
+    return {epoch: positions[epoch].split("/")[0] for epoch in sorted(positions)}
+
+
+def deltas(lake: str, query: str, versions: dict[int, str]) -> Iterator[Delta]:
+    """The published answer of `query`, version by version."""
+    table = to_arrow(lake, answers(query, ()).name)
+    variables = [name for name in table.column_names if name not in ANSWER_COLUMNS]
+    by_epoch: dict[int, list[tuple[int, Row]]] = defaultdict(list)
+    for record in table.to_pylist():
+        row = tuple(record[name] or "" for name in variables)
+        by_epoch[record["epoch"]].append((record["weight"], row))
+    rows = 0
+    for epoch, version in versions.items():
+        signed = by_epoch[epoch]
+        rows += sum(weight for weight, _ in signed)
+        yield Delta(version, _counted(signed, 1), _counted(signed, -1), rows)
+
+
+def shown(term: str) -> str:
+    """A term for people: prefixes for IRIs, the bare text of literals, cut where it gets long."""
+    text = term
+    if term.startswith("<"):
+        text = term[1:-1]
+        for namespace, prefix in PREFIXES:
+            text = namespace.sub(prefix, text, count=1)
+    elif literal := re.fullmatch(r'"(.*)"(@[\w-]+|\^\^<.*>)?', term, re.DOTALL):
+        tag = literal[2] or ""
+        return f'"{_cut(literal[1])}"{tag if tag.startswith("@") else ""}'
+    return _cut(text)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+def _shown_row(row: Row) -> Row:
+    return tuple(shown(term) for term in row)
+
+
+def _by_first(rows: Counter[Row]) -> dict[str, Sequence[str]]:
+    found: dict[str, list[str]] = defaultdict(list)
+    for row in map(_shown_row, rows):
+        if len(row) > 1:
+            found[row[0]].append(" ".join(row[1:]))
+    return dict(found)
+
+
+def _counted(signed: Sequence[tuple[int, Row]], sign: int) -> Counter[Row]:
+    counted: Counter[Row] = Counter()
+    for weight, row in signed:
+        if weight * sign > 0:
+            counted[row] += abs(weight)
+    return counted

@@ -1,0 +1,109 @@
+"""The launcher of Java, with a script in Java's place."""
+
+from __future__ import annotations
+
+import subprocess
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding
+
+from setup import java
+from setup.steps import CACHE
+from setup.trust import write_trust_store
+
+SPARK_ASKS_FOR = "--add-modules=jdk.incubator.vector"
+
+
+@pytest.fixture
+def launcher(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The launcher of the packaged JRE, which prints its arguments instead of being a JRE."""
+    printing = _script(tmp_path / "java", 'printf "%s\\n" "$@"')
+    monkeypatch.setattr(java, "PACKAGED", printing)
+    monkeypatch.setattr(java, "_trust_options", lambda: "")
+    return _script(tmp_path / "launcher", java.packaged_launcher().partition("\n")[2])
+
+
+def test_the_packaged_jre_is_not_asked_for_the_module_it_lacks(launcher: Path) -> None:
+    assert SPARK_ASKS_FOR not in _arguments(launcher, SPARK_ASKS_FOR, "Main")
+
+
+def test_arguments_keep_their_order_and_their_blanks(launcher: Path) -> None:
+    given = ["-Dname=a b", SPARK_ASKS_FOR, "Main", "", "*", "--add-modules=other"]
+    expected = [word for word in given if word != SPARK_ASKS_FOR]
+    assert _arguments(launcher, *given)[-len(expected) :] == expected
+
+
+def test_temporary_files_of_java_stay_in_the_project(launcher: Path) -> None:
+    assert f"-Djava.io.tmpdir={CACHE / 'tmp'}" in _arguments(launcher, "Main")
+
+
+@pytest.mark.parametrize(
+    ("said", "version"),
+    [
+        ('openjdk version "17.0.15" 2025-04-15', 17),
+        ('openjdk version "21.0.8" 2025-07-15 LTS', 21),
+        ('java version "1.8.0_412"', 1),
+        ('openjdk version "25" 2025-09-16', 25),
+        ("no Java here", None),
+    ],
+)
+def test_the_version_of_a_java_is_read(tmp_path: Path, said: str, version: int | None) -> None:
+    fake = _script(tmp_path / "java", f"echo '{said}' >&2")
+    assert java.major_version(fake) == version
+
+
+def test_a_java_that_is_not_there_has_no_version(tmp_path: Path) -> None:
+    assert java.major_version(tmp_path / "java") is None
+
+
+def test_the_packaged_jre_reads_the_trust_store(tmp_path: Path) -> None:
+    pem, store = tmp_path / "certificates.pem", tmp_path / "trusted.p12"
+    pem.write_bytes(_certificate("one") + _certificate("two"))
+    write_trust_store(pem, store)
+    said = subprocess.run(
+        [
+            java.PACKAGED.with_name("keytool"),
+            "-list",
+            "-keystore",
+            store,
+            "-storepass",
+            java.TRUST_PASSWORD,
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert said.count("trustedCertEntry") == 2
+
+
+def _certificate(name: str) -> bytes:
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
+    now = datetime.now(UTC)
+    return (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(subject)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now)
+        .not_valid_after(now + timedelta(days=1))
+        .sign(key, hashes.SHA256())
+        .public_bytes(Encoding.PEM)
+    )
+
+
+def _script(file: Path, body: str) -> Path:
+    file.write_text(f"#!/bin/sh\n{body}\n")
+    file.chmod(0o755)
+    return file
+
+
+def _arguments(launcher: Path, *given: str) -> list[str]:
+    said = subprocess.run([launcher, *given], capture_output=True, text=True, check=True).stdout
+    return said.splitlines()
