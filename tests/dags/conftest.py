@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ CODE = HERE.parent.parent
 LOCAL_SPARK = {"conn_type": "spark", "host": "local[2]", "extra": {"deploy-mode": "client"}}
 
 
-def environment(home: Path, project: Path) -> dict[str, str]:
+def _environment(home: Path, project: Path) -> dict[str, str]:
     """The environment of an Airflow that keeps everything below `home`, whatever is set here."""
     inherited = {
         name: value
@@ -37,11 +38,17 @@ def environment(home: Path, project: Path) -> dict[str, str]:
 
 
 @pytest.fixture(scope="session")
+def airflow_environment() -> Callable[[Path, Path], dict[str, str]]:
+    """(folder of Airflow, folder of the project) -> environment of Airflow's processes."""
+    return _environment
+
+
+@pytest.fixture(scope="session")
 def described(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What Airflow finds in `dags/` for the project beside this file."""
     done = subprocess.run(
         [sys.executable, HERE / "describe.py", CODE / "dags"],
-        env=environment(tmp_path_factory.mktemp("airflow"), HERE / "project")
+        env=_environment(tmp_path_factory.mktemp("airflow"), HERE / "project")
         | {"WEIR_RETRIES": "2"},
         capture_output=True,
         text=True,

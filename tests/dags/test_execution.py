@@ -1,0 +1,72 @@
+"""Both DAGs run for real: Airflow, spark-submit, Delta."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lake.reader import to_arrow
+
+HERE = Path(__file__).parent
+pytestmark = pytest.mark.slow
+
+Environment = Callable[[Path, Path], dict[str, str]]
+
+
+class Airflow:
+    """An Airflow of its own with a project of its own."""
+
+    def __init__(self, folder: Path, project: Path, environment: dict[str, str]) -> None:
+        self.project = project
+        self._folder, self._environment = folder, environment
+        assert self.run("db", "migrate").returncode == 0
+
+    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """Run Airflow's command line."""
+        return subprocess.run(
+            [Path(sys.executable).with_name("airflow"), *words],
+            cwd=self._folder,
+            env=self._environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def answer(self, query: str) -> set[tuple[object, ...]]:
+        """The published rows of a query: epoch, weight, then the variables."""
+        table = to_arrow(str(self.project / "lake_data"), f"answers/{query}")
+        rows = table.drop_columns(["event_time"]).to_pylist()
+        return {tuple(row.values()) for row in rows}
+
+
+@pytest.fixture(scope="module")
+def airflow(tmp_path_factory: pytest.TempPathFactory, airflow_environment: Environment) -> Airflow:
+    folder = tmp_path_factory.mktemp("airflow")
+    project = folder / "project"
+    shutil.copytree(HERE / "project", project)
+    return Airflow(folder, project, airflow_environment(folder / "home", project))
+
+
+def test_the_dags_publish_the_delta_answers_of_every_query(airflow: Airflow) -> None:
+    for dag in ("ingest_changes", "maintain_queries"):
+        done = airflow.run("dags", "test", dag)
+        assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-4000:]
+    ann = "<http://example.org/ann>"
+    assert airflow.answer("acquaintances") == {
+        (2, 1, ann, '"Bob"'),
+        (3, -1, ann, '"Bob"'),
+        (3, 1, ann, '"Robert"'),
+    }
+
+
+def test_a_stage_that_fails_makes_its_dag_run_fail(airflow: Airflow) -> None:
+    (airflow.project / "sources.yml").write_text("sources: nonsense\n")
+    done = airflow.run("dags", "test", "ingest_changes")
+    assert done.returncode != 0
+    assert "sources.yml:1" in done.stdout + done.stderr
