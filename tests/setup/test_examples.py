@@ -1,0 +1,34 @@
+"""The projects in this repository are usable as they are."""
+
+from __future__ import annotations
+
+import pytest
+
+from jobs.registry import load_registry
+from jobs.settings import CONFIG_FILE, Settings
+from jobs.sources import load_sources
+from setup.steps import ROOT
+
+PROJECTS = (".", "demo")
+
+
+@pytest.mark.parametrize("project", PROJECTS)
+def test_every_query_of_the_project_is_usable(project: str) -> None:
+    registry = load_registry(Settings.load(ROOT / project / CONFIG_FILE).queries)
+    assert registry.queries
+    assert registry.errors == ()
+
+
+@pytest.mark.parametrize("project", PROJECTS)
+def test_every_query_of_the_project_says_what_it_is_for(project: str) -> None:
+    registry = load_registry(Settings.load(ROOT / project / CONFIG_FILE).queries)
+    assert [query.name for query in registry.queries if not query.front_matter.description] == []
+
+
+def test_the_demo_reads_the_brick_ontology() -> None:
+    (source,) = load_sources(Settings.load(ROOT / "demo" / CONFIG_FILE).sources)
+    assert source.name == "brick"
+
+
+def test_the_checkout_declares_no_source() -> None:
+    assert load_sources(Settings.load(ROOT / CONFIG_FILE).sources) == ()
