@@ -72,6 +72,8 @@ def submit(stage: str, **wiring: Any) -> SparkSubmitOperator:
         conf={
             "spark.pyspark.driver.python": sys.executable,
             "spark.pyspark.python": os.environ.get("PYSPARK_PYTHON", sys.executable),
+            # Options of the driver's JVM come too late once it runs.
+            **SETTINGS.spark.conf,
         },
         py_files=os.environ.get("WEIR_PY_FILES"),
         **{
