@@ -14,7 +14,13 @@ _ZONE = r"(Z|[+-](?:0[0-9]|1[0-3]):[0-5][0-9]|[+-]14:00)?"
 _DATE_TIME = re.compile(
     rf"{_YEAR}-([0-9]{{2}})-([0-9]{{2}})T([0-9]{{2}}):([0-9]{{2}}):([0-9]{{2}}(?:\.[0-9]{{1,100}})?){_ZONE}"
 )
-_DATE = re.compile(rf"{_YEAR}-([0-9]{{2}})-([0-9]{{2}}){_ZONE}")
+_DATES = {
+    "date": re.compile(rf"{_YEAR}-([0-9]{{2}})-([0-9]{{2}}){_ZONE}"),
+    "gYearMonth": re.compile(rf"{_YEAR}-([0-9]{{2}})(){_ZONE}"),
+    "gYear": re.compile(rf"{_YEAR}()(){_ZONE}"),
+}
+DATES = frozenset(_DATES)
+"""The datatypes of `parse_date`, without `xsd:`."""
 _DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _FOURTEEN_HOURS = 14 * 3600
 # Enough for the seconds of any year above and a fraction of 100 digits.
@@ -69,12 +75,12 @@ def parse_date_time(text: str) -> Moment | None:
     return Moment(year, month, day, hour, minute, second, offset)
 
 
-def parse_date(text: str) -> Moment | None:
-    """The first moment of an xsd:date, or None if the text is not of the datatype."""
-    match = _DATE.fullmatch(text)
+def parse_date(text: str, datatype: str) -> Moment | None:
+    """The first moment of a date, month or year, or None if the text is not of the datatype."""
+    match = _DATES[datatype].fullmatch(text)
     if match is None:
         return None
-    year, month, day = map(int, match.groups()[:3])
+    year, month, day = (int(part or "1") for part in match.groups()[:3])
     if not _is_day(year, month, day):
         return None
     return Moment(year, month, day, 0, 0, Decimal(0), _offset(match[4]))

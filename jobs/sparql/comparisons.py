@@ -23,6 +23,7 @@ from jobs.sparql.values import (
     Opaque,
     Text,
     Value,
+    datatype_of,
     to_single,
 )
 
@@ -75,8 +76,10 @@ def equal(left: Value, right: Value) -> bool | None:
             return number == other
         case Boolean(one, _), Boolean(two, _):
             return one == two
-        case (DateTime(one, _), DateTime(two, _)) | (Date(one, _), Date(two, _)):
-            found = calendar.order(one, two)
+        case _ if isinstance(left, DateTime | Date) and isinstance(right, DateTime | Date):
+            if datatype_of(left) != datatype_of(right):
+                return False
+            found = calendar.order(left.moment, right.moment)
             return None if found is None else found == 0
         case _:
             return left == right
@@ -92,8 +95,9 @@ def order(left: Value, right: Value) -> int | None:
             return (one > two) - (one < two)
         case Boolean(one, _), Boolean(two, _):
             return one - two
-        case (DateTime(one, _), DateTime(two, _)) | (Date(one, _), Date(two, _)):
-            return calendar.order(one, two)
+        case _ if isinstance(left, DateTime | Date) and isinstance(right, DateTime | Date):
+            comparable = datatype_of(left) == datatype_of(right)
+            return calendar.order(left.moment, right.moment) if comparable else None
         case _:
             return None
 

@@ -6,7 +6,6 @@ https://www.w3.org/TR/sparql11-query/#func-rdfTerms, https://www.w3.org/TR/sparq
 from __future__ import annotations
 
 import math
-import re
 from decimal import Decimal
 
 from jobs.rdf import terms
@@ -30,10 +29,9 @@ from jobs.sparql.values import (
     double,
     integer,
     single,
+    to_text,
     typed,
 )
-
-_LANGUAGE = re.compile("[a-zA-Z]+(?:-[a-zA-Z0-9]+)*")
 
 
 def is_iri(value: Value) -> Value:
@@ -97,9 +95,8 @@ def strlang(lexical: Value, language: Value) -> Value | None:
     """STRLANG."""
     if not isinstance(lexical, Text) or not isinstance(language, Text):
         return None
-    if not _LANGUAGE.fullmatch(language.lexical):
-        return None
-    return LangText(lexical.lexical, language.lexical.lower())
+    made = LangText(lexical.lexical, language.lexical.lower())
+    return made if terms.check_term(to_text(made), "object") is None else None
 
 
 def cast_string(value: Value) -> Value | None:
@@ -141,13 +138,12 @@ def cast_integer(value: Value) -> Value | None:
 
 
 def cast_decimal(value: Value) -> Value | None:
-    """xsd:decimal."""
+    """xsd:decimal; of a float its exact binary value."""
     match value:
         case Number(number):
             if isinstance(number, float) and not math.isfinite(number):
                 return None
-            exact = Decimal(repr(number)) if isinstance(number, float) else Decimal(number)
-            return decimal(exact)
+            return decimal(Decimal(number))
         case Boolean(true, _):
             return decimal(Decimal(int(true)))
         case Text():
@@ -187,7 +183,7 @@ def cast_date_time(value: Value) -> Value | None:
     match value:
         case DateTime():
             return value
-        case Date(moment, lexical):
+        case Date(moment, lexical, datatype) if datatype == f"{XSD}date":
             zone = zone_text(moment.offset)
             return typed(
                 f"{lexical[: -len(zone)] if zone else lexical}T00:00:00{zone}", f"{XSD}dateTime"
@@ -201,11 +197,12 @@ def cast_date_time(value: Value) -> Value | None:
 def cast_date(value: Value) -> Value | None:
     """xsd:date; a moment becomes its day."""
     match value:
-        case Date():
+        case Date(_, _, datatype) if datatype == f"{XSD}date":
             return value
-        case DateTime(moment, lexical):
+        case DateTime(moment, _):
             zone = zone_text(moment.offset)
-            return typed(f"{lexical.partition('T')[0]}{zone}", f"{XSD}date")
+            year = f"{'-' if moment.year < 0 else ''}{abs(moment.year):04}"
+            return typed(f"{year}-{moment.month:02}-{moment.day:02}{zone}", f"{XSD}date")
         case Text():
             return _of_text(value, "date")
         case _:

@@ -1,31 +1,43 @@
 """Functions on dates and times.
 
-https://www.w3.org/TR/sparql11-query/#func-date-time; an xsd:date is accepted where its parts
-suffice, which 17.3.1 permits.
+https://www.w3.org/TR/sparql11-query/#func-date-time; dates without a time are accepted where they
+have the part, which 17.3.1 permits.
 """
 
 from __future__ import annotations
 
-from jobs.sparql.calendar import Moment, zone_duration
-from jobs.sparql.values import XSD, Date, DateTime, Opaque, Text, Value, decimal, integer
+from jobs.sparql.calendar import zone_duration
+from jobs.sparql.values import (
+    XSD,
+    Date,
+    DateTime,
+    Opaque,
+    Text,
+    Value,
+    datatype_of,
+    decimal,
+    integer,
+)
 
 
 def year(value: Value) -> Value | None:
     """YEAR."""
-    moment = _day(value)
-    return None if moment is None else integer(moment.year)
+    return integer(value.moment.year) if isinstance(value, DateTime | Date) else None
 
 
 def month(value: Value) -> Value | None:
     """MONTH."""
-    moment = _day(value)
-    return None if moment is None else integer(moment.month)
+    if not isinstance(value, DateTime | Date) or datatype_of(value) == f"{XSD}gYear":
+        return None
+    return integer(value.moment.month)
 
 
 def day(value: Value) -> Value | None:
     """DAY."""
-    moment = _day(value)
-    return None if moment is None else integer(moment.day)
+    if not isinstance(value, DateTime | Date):
+        return None
+    has_day = datatype_of(value) in (f"{XSD}dateTime", f"{XSD}date")
+    return integer(value.moment.day) if has_day else None
 
 
 def hours(value: Value) -> Value | None:
@@ -45,10 +57,9 @@ def seconds(value: Value) -> Value | None:
 
 def timezone(value: Value) -> Value | None:
     """TIMEZONE: an xsd:dayTimeDuration; an error without a zone."""
-    moment = _day(value)
-    if moment is None or moment.offset is None:
+    if not isinstance(value, DateTime | Date) or value.moment.offset is None:
         return None
-    return Opaque(zone_duration(moment.offset), f"{XSD}dayTimeDuration")
+    return Opaque(zone_duration(value.moment.offset), f"{XSD}dayTimeDuration")
 
 
 def tz(value: Value) -> Value | None:
@@ -59,7 +70,3 @@ def tz(value: Value) -> Value | None:
     if lexical.endswith("Z"):
         return Text("Z")
     return Text("" if value.moment.offset is None else lexical[-6:])
-
-
-def _day(value: Value) -> Moment | None:
-    return value.moment if isinstance(value, DateTime | Date) else None

@@ -13,7 +13,7 @@ from typing import assert_never
 
 from jobs.rdf import terms
 from jobs.rdf.terms import LANG_STRING, XSD_STRING, Blank, Iri
-from jobs.sparql.calendar import Moment, parse_date, parse_date_time
+from jobs.sparql.calendar import DATES, Moment, parse_date, parse_date_time
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 
@@ -67,10 +67,14 @@ class DateTime:
 
 @dataclass(frozen=True, slots=True)
 class Date:
-    """A well-typed xsd:date; its moment is its first."""
+    """A well-typed xsd:date, xsd:gYearMonth or xsd:gYear (`datatype`, an IRI).
+
+    Its moment is its first.
+    """
 
     moment: Moment
     lexical: str
+    datatype: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +127,8 @@ def typed(lexical: str, datatype: str) -> Literal:
         return Boolean(_BOOLEANS[lexical], lexical)
     if name == "dateTime" and (moment := parse_date_time(lexical)):
         return DateTime(moment, lexical)
-    if name == "date" and (moment := parse_date(lexical)):
-        return Date(moment, lexical)
+    if name in DATES and (moment := parse_date(lexical, name)):
+        return Date(moment, lexical, datatype)
     return _number(lexical, name) or Opaque(lexical, datatype)
 
 
@@ -135,14 +139,12 @@ def datatype_of(literal: Literal) -> str:
             return XSD_STRING
         case LangText():
             return LANG_STRING
-        case Number(datatype=datatype) | Opaque(datatype=datatype):
-            return datatype
+        case Number() | Date() | Opaque():
+            return literal.datatype
         case Boolean():
             return f"{XSD}boolean"
         case DateTime():
             return f"{XSD}dateTime"
-        case Date():
-            return f"{XSD}date"
         case _:
             assert_never(literal)
 
