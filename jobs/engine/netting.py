@@ -18,23 +18,60 @@ Relations and their columns, QUAD = graph, subject, predicate, object:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlglot import exp
 from sqlglot.expressions import select
 
-from jobs.engine.relations import column, columns, number
+from jobs.engine.relations import column, columns, number, text
 
 QUAD = ("graph", "subject", "predicate", "object")
 TRIPLE = ("subject", "predicate", "object")
 
 
 def present(log: str) -> exp.Select:
+    """The quads of the relation `log` whose weights add up to more than nothing."""
+    return present_in(select(*columns((*QUAD, "weight"))).from_(log))
+
+
+def present_in(log: exp.Query) -> exp.Select:
     """The quads of `log` whose weights add up to more than nothing."""
     return (
         select(*columns(QUAD))
-        .from_(log)
+        .from_(log.subquery("log"))
         .group_by(*columns(QUAD))
         .having(exp.func("SUM", column("weight")) > number(0))
     )
+
+
+def rows_about(
+    rows: str,
+    changes: str,
+    key: tuple[str, ...] = TRIPLE,
+    predicates: Sequence[str] | None = None,
+) -> exp.Select:
+    """The `rows` that agree with one of the `changes` in `key`.
+
+    Args:
+        rows: relation with the columns of `key`.
+        changes: relation with the columns of `key`.
+        key: what has to agree.
+        predicates: all predicates of `changes`, if they are few: as literals they let Delta skip
+            files.
+    """
+    wanted = select(*columns(key)).distinct().from_(changes).subquery("wanted")
+    found = (
+        select(exp.Star())
+        .from_(exp.to_table(rows, alias="stored"))
+        .join(
+            wanted,
+            on=exp.and_(*(column(name, "stored").eq(column(name, "wanted")) for name in key)),
+            join_type="left semi",
+        )
+    )
+    if predicates is None:
+        return found
+    return found.where(column("predicate", "stored").isin(*(text(term) for term in predicates)))
 
 
 def last_operations(operations: str) -> exp.Select:

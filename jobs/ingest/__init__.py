@@ -1,0 +1,1 @@
+"""From pending change sets to committed epochs, one step of it per module."""

@@ -1,0 +1,201 @@
+"""What each source has to offer after its own position: change sets, in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from fnmatch import fnmatchcase
+from typing import Any, Literal, assert_never
+
+from deltalake import DeltaTable as StoredTable
+from deltalake.exceptions import TableNotFoundError
+
+from jobs.errors import ConfigurationError, WeirError
+from jobs.rdf.files import format_of, list_files
+from jobs.rdf.records import Format
+from jobs.sources import DeltaTable, Patches, Snapshots, Source, natural_order
+
+BASE = "base"
+"""Position of the file that holds the graph before the first patch."""
+
+Kind = Literal["patch", "snapshot", "content", "commit"]
+"""Changes in a file; a whole state in files; a foreign table's whole content; a commit of it."""
+
+
+class SourceError(WeirError):
+    """A source cannot go on; the others do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A file of a change set; `name` stays the same from version to version."""
+
+    path: str
+    name: str
+    size: int
+    format: Format
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeSet:
+    """What will be one epoch.
+
+    `position` is what `transactions` remembers of it. `version` is the foreign table's, or -1.
+    """
+
+    source: Source
+    kind: Kind
+    position: str
+    documents: tuple[Document, ...] = ()
+    version: int = -1
+    event_time: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Consumed:
+    """What `transactions` knows of a source: its positions, and the id of the last change set."""
+
+    positions: tuple[str, ...] = ()
+    last_id: str | None = None
+
+    @property
+    def last(self) -> str | None:
+        """The newest position."""
+        return self.positions[-1] if self.positions else None
+
+
+def pending(
+    source: Source, consumed: Consumed, storage_options: Mapping[str, str] | None = None
+) -> list[ChangeSet]:
+    """The change sets of `source` that come after `consumed`, in order.
+
+    Raises:
+        ConfigurationError: the location is not there, or holds nothing of the declared kind.
+        SourceError: a change set turned up before one that is already in.
+    """
+    match source:
+        case Patches():
+            return _patches(source, consumed)
+        case Snapshots():
+            return _snapshots(source, consumed)
+        case DeltaTable():
+            return _commits(source, consumed, storage_options)
+        case _:
+            assert_never(source)
+
+
+def versions_before(source: Snapshots, position: str) -> list[tuple[Document, ...]]:
+    """The documents of the versions up to `position` that are still there, newest first."""
+    upto = natural_order(position)
+    known = [files for name, files in _versions(source) if natural_order(name) <= upto]
+    return known[::-1]
+
+
+def _patches(source: Patches, consumed: Consumed) -> list[ChangeSet]:
+    found = [
+        ChangeSet(source, "patch", name, (document,))
+        for name, document in _documents(source.location, source.glob, source.name)
+        if document.format == "rdf-patch"
+    ]
+    new = _after(found, consumed, lambda name: name)
+    if source.base is not None and consumed.last is None:
+        ((_, document),) = _documents(source.base, "*", source.name)
+        return [ChangeSet(source, "patch", BASE, (document,)), *new]
+    return new
+
+
+def _snapshots(source: Snapshots, consumed: Consumed) -> list[ChangeSet]:
+    found = [ChangeSet(source, "snapshot", name, files) for name, files in _versions(source)]
+    return _after(found, consumed, natural_order)
+
+
+def _after(
+    found: list[ChangeSet], consumed: Consumed, order: Callable[[str], Any]
+) -> list[ChangeSet]:
+    """Those of `found` that are not consumed.
+
+    Raises:
+        SourceError: one of them belongs before a change set that is in already.
+    """
+    seen = {*consumed.positions} - {BASE}
+    new = [each for each in found if each.position not in seen]
+    late = [each for each in new if seen and order(each.position) < max(map(order, seen))]
+    if late:
+        raise SourceError(
+            f"{late[0].position} turned up after later change sets had been ingested",
+            late[0].source.location,
+            "Rename it so that it comes last, or take it away.",
+        )
+    return new
+
+
+def _versions(source: Snapshots) -> list[tuple[str, tuple[Document, ...]]]:
+    """The versions of a folder: its files, and its folders with all that is in them."""
+    documents = _documents(source.location, source.glob, source.name, source.format)
+    versions: dict[str, list[Document]] = {}
+    for path, document in documents:
+        version, _, inner = path.partition("/")
+        # A version that is one file is the same document from version to version.
+        versions.setdefault(version, []).append(replace(document, name=inner))
+    ordered = sorted(versions, key=natural_order)
+    return [(version, tuple(versions[version])) for version in ordered]
+
+
+def _documents(
+    location: str, glob: str, source: str, format_: Format | None = None
+) -> list[tuple[str, Document]]:
+    """The RDF files at `location` that `glob` takes, each with its relative path, by that path."""
+    try:
+        files = list_files(location)
+    except FileNotFoundError:
+        raise ConfigurationError(
+            f"source {source}: nothing is there", location, "Correct sources.yml, or create it."
+        ) from None
+    taken = [file for file in files if fnmatchcase(file.name, glob)]
+    found = [
+        (file.name, Document(file.path, file.name, file.size, known))
+        for file in taken
+        if (known := format_ or format_of(file.name)) is not None
+    ]
+    if taken and not found:
+        raise ConfigurationError(
+            f"source {source}: none of {len(taken)} files has a name that tells its format,"
+            f" {taken[0].name} for one",
+            location,
+            "Name them .nt, .nq, .ttl, .trig, .rdf, .jsonld or .rdfp (.gz or not).",
+        )
+    return found
+
+
+def _commits(
+    source: DeltaTable, consumed: Consumed, storage_options: Mapping[str, str] | None
+) -> list[ChangeSet]:
+    try:
+        table = StoredTable(source.location, storage_options=dict(storage_options or {}) or None)
+    except TableNotFoundError:
+        raise ConfigurationError(
+            f"source {source.name}: there is no Delta table",
+            source.location,
+            "Correct sources.yml.",
+        ) from None
+    newest = table.version()
+    times = {
+        commit["version"]: datetime.fromtimestamp(commit["timestamp"] / 1000, UTC)
+        for commit in table.history()
+        if "version" in commit and "timestamp" in commit
+    }
+
+    def at(kind: Kind, version: int) -> ChangeSet:
+        return ChangeSet(source, kind, str(version), (), version, times.get(version))
+
+    if consumed.last is None:
+        first = newest if source.starting_version is None else source.starting_version
+        if first > newest:
+            raise ConfigurationError(
+                f"source {source.name}: starting_version {first} is not there yet,"
+                f" the newest is {newest}",
+                source.location,
+            )
+        return [at("content", first), *(at("commit", v) for v in range(first + 1, newest + 1))]
+    return [at("commit", version) for version in range(int(consumed.last) + 1, newest + 1)]

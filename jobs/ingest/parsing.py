@@ -1,0 +1,94 @@
+"""Files of change sets to rows: on the driver if they are small, else in Spark tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, fields
+
+import pyarrow as pa
+from pyspark.sql import SparkSession
+
+from jobs.ingest.rows import SCHEMA, SPARK_SCHEMA, Rows, rows_by_tasks, rows_of, rows_on_driver
+from jobs.rdf.limits import ParseLimits
+from jobs.rdf.records import ParsedFile, ParseRequest
+from jobs.rdf.worker import parse_files
+from jobs.settings import Limits
+
+_BATCH_ROWS = 20_000
+_TASK_BYTES = 16_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class FileTask:
+    """A file to parse: which change set and which document it is, and what rejections call it."""
+
+    ordinal: int
+    document: int
+    name: str
+    size: int
+    request: ParseRequest
+
+
+def parse(spark: SparkSession, tasks: Sequence[FileTask], limits: Limits, staging: str) -> Rows:
+    """Parse the files; `staging` is a folder or URI for what is too much for the driver."""
+    parse_limits = ParseLimits(
+        **{field.name: getattr(limits, field.name) for field in fields(ParseLimits)}
+    )
+    if sum(task.size for task in tasks) <= limits.local_parse_bytes:
+        rows = pa.Table.from_batches(_parse(tasks, parse_limits), schema=SCHEMA)
+        return rows_on_driver(spark, rows, limits.local_rows, staging)
+    groups = _groups(tasks, spark.sparkContext.defaultParallelism)
+    parsed = spark.range(0, len(groups), 1, len(groups)).mapInArrow(
+        _parse_groups(groups, parse_limits), SPARK_SCHEMA
+    )
+    return rows_by_tasks(spark, parsed, staging)
+
+
+def _parse(tasks: Sequence[FileTask], limits: ParseLimits) -> Iterator[pa.RecordBatch]:
+    requests = [task.request for task in tasks]
+    for task, parsed in zip(tasks, parse_files(requests, limits), strict=True):
+        yield from _file_rows(task, parsed)
+
+
+def _file_rows(task: FileTask, parsed: ParsedFile) -> Iterator[pa.RecordBatch]:
+    place = {"ordinal": task.ordinal, "document": task.document}
+    for batch in parsed.changes.to_batches(max_chunksize=_BATCH_ROWS):
+        columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+        yield rows_of("change", batch.num_rows, **place, **columns)
+    for batch in parsed.rejections.to_batches(max_chunksize=_BATCH_ROWS):
+        columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+        del columns["file"]
+        yield rows_of("rejection", batch.num_rows, **place, **columns, file=task.name)
+    yield rows_of(
+        "file",
+        1,
+        **place,
+        **asdict(parsed.header),
+        usable=parsed.usable,
+        changes=parsed.changes.num_rows,
+        rejections=parsed.rejections.num_rows,
+    )
+
+
+def _parse_groups(
+    groups: Sequence[Sequence[FileTask]], limits: ParseLimits
+) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    def parse_groups(numbers: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in numbers:
+            for number in batch.to_pylist():
+                yield from _parse(groups[number["id"]], limits)
+
+    return parse_groups
+
+
+def _groups(tasks: Sequence[FileTask], parallelism: int) -> list[list[FileTask]]:
+    """The tasks in groups of about equal size, the largest files first."""
+    total = sum(task.size for task in tasks)
+    count = min(len(tasks), max(parallelism, total // _TASK_BYTES + 1))
+    groups: list[list[FileTask]] = [[] for _ in range(count)]
+    sizes = [0] * count
+    for task in sorted(tasks, key=lambda task: -task.size):
+        smallest = sizes.index(min(sizes))
+        groups[smallest].append(task)
+        sizes[smallest] += task.size
+    return groups

@@ -1,0 +1,212 @@
+"""The change sets of a batch to rows, source by source, each by its kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from itertools import count
+from operator import add
+
+from jobs.ingest.bench import Bench, Taken
+from jobs.ingest.changesets import (
+    BASE,
+    ChangeSet,
+    Consumed,
+    Document,
+    SourceError,
+    versions_before,
+)
+from jobs.ingest.foreign import foreign_rows
+from jobs.ingest.parsing import FileTask, parse
+from jobs.ingest.rows import FileResult, Rows
+from jobs.ingest.versions import Carried, Version, carried
+from jobs.rdf.records import ParseRequest
+from jobs.sources import DeltaTable, Patches, Snapshots, Source
+from lake.change_feed import ChangeFeedGap
+
+_NO_ORDINAL = -1
+"""Ordinal of documents of versions that are already in."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadBatch:
+    """The rows of a batch.
+
+    results: by ordinal, those of its documents. carried: by source, earlier documents that count
+    for its versions. versions: by source, the ordinals of the versions that can be used.
+    """
+
+    rows: Rows
+    results: Mapping[int, tuple[FileResult, ...]]
+    carried: Mapping[str, tuple[Carried, ...]]
+    versions: Mapping[str, tuple[int, ...]]
+
+
+def read_batch(bench: Bench, taken: Taken, consumed: Mapping[str, Consumed]) -> ReadBatch:
+    """Read all change sets; a source that cannot go on is stopped where it cannot.
+
+    Args:
+        bench: what to work with.
+        taken: the change sets; changed where a source stops.
+        consumed: what of each source is already in.
+    """
+    numbers = count()
+    names: dict[int, str] = {}
+    tasks = []
+    for ordinal, change_set in taken.change_sets.items():
+        for document in change_set.documents:
+            number = next(numbers)
+            names[number] = document.name
+            tasks.append(_task(ordinal, number, change_set.source, change_set.position, document))
+    parts = []
+    if tasks:
+        limits = bench.settings.limits
+        parts.append(parse(bench.engine.spark, tasks, limits, f"{bench.staging}/files"))
+    for name, of_source in taken.by_source().items():
+        if any(isinstance(each.source, DeltaTable) for each in of_source.values()):
+            parts.append(_read_table(bench, taken, name, next(numbers)))
+    carry: dict[str, tuple[Carried, ...]] = {}
+    usable: dict[str, tuple[int, ...]] = {}
+    for name, of_source in taken.by_source().items():
+        first, *_ = of_source.values()
+        if isinstance(first.source, Snapshots):
+            results = [each for part in parts for each in part.results]
+            versions = list(_versions(of_source, results, names))
+            earlier = _Earlier(bench, first.source, consumed[name].last, numbers)
+            try:
+                carry[name] = carried(versions, earlier.last_good)
+            except SourceError as error:
+                taken.stop(min(of_source), error)
+                continue
+            usable[name] = tuple(each.ordinal for each in versions if each.is_usable)
+            parts += earlier.rows
+        elif isinstance(first.source, DeltaTable):
+            usable[name] = tuple(
+                ordinal for ordinal, each in of_source.items() if each.kind == "content"
+            )
+    rows = reduce(add, parts)
+    by_ordinal: dict[int, tuple[FileResult, ...]] = {}
+    for result in rows.results:
+        by_ordinal[result.ordinal] = (*by_ordinal.get(result.ordinal, ()), result)
+    return ReadBatch(rows, by_ordinal, carry, usable)
+
+
+def refuse_broken_chains(
+    taken: Taken, results: Mapping[int, Sequence[FileResult]], consumed: Mapping[str, Consumed]
+) -> None:
+    """Stop each source of patches at a patch whose `H prev` is not the id before it."""
+    for name, of_source in taken.by_source().items():
+        before = consumed[name].last_id
+        for ordinal, change_set in of_source.items():
+            header = results[ordinal][0].header if change_set.kind == "patch" else None
+            if header is None:
+                continue
+            previous = header.previous_id
+            if previous is not None and before is not None and previous != before:
+                error = SourceError(
+                    f"source {name}: its `H prev` is {previous}, but the change set before it is"
+                    f" {before}",
+                    change_set.documents[0].path,
+                    "Put the missing patches into the folder, or correct the header.",
+                )
+                taken.stop(ordinal, error)
+                break
+            before = change_id(change_set, results[ordinal])
+
+
+def change_id(change_set: ChangeSet, results: Sequence[FileResult]) -> str | None:
+    """The id that the change set gives itself."""
+    if change_set.position == BASE and isinstance(change_set.source, Patches):
+        return change_set.source.base_id
+    return results[0].header.change_id if change_set.kind == "patch" else None
+
+
+def _task(ordinal: int, number: int, source: Source, position: str, document: Document) -> FileTask:
+    is_snapshot = isinstance(source, Snapshots)
+    request = ParseRequest(
+        document.path,
+        document.format,
+        "snapshot" if is_snapshot else "patch",
+        scope=f"{source.name}/{document.name}" if is_snapshot else source.name,
+        graph=source.graph_term,
+        base=source.base_iri if isinstance(source, Snapshots) else None,
+    )
+    return FileTask(ordinal, number, document.name or position, document.size, request)
+
+
+def _read_table(bench: Bench, taken: Taken, name: str, document: int) -> Rows:
+    """The rows of a foreign table; where its feed has a gap, its content instead of its commits."""
+    limits = bench.settings.limits
+    of_source = taken.of(name)
+    staging = f"{bench.staging}/{name}"
+    last = of_source[max(of_source)]
+    source = last.source
+    assert isinstance(source, DeltaTable)
+
+    def rows(change_sets: Mapping[int, ChangeSet], folder: str) -> Rows:
+        return foreign_rows(
+            bench.engine,
+            bench.name(name),
+            source,
+            [*change_sets.items()],
+            document,
+            limits,
+            folder,
+        )
+
+    try:
+        return rows(of_source, staging)
+    except ChangeFeedGap:
+        content = ChangeSet(source, "content", last.position, (), last.version, last.event_time)
+        taken.replace([*of_source], content)
+        return rows(taken.of(name), f"{staging}-content")
+
+
+def _versions(
+    of_source: Mapping[int, ChangeSet], results: Sequence[FileResult], names: Mapping[int, str]
+) -> Iterator[Version]:
+    for ordinal in of_source:
+        yield Version(
+            ordinal,
+            {
+                names[each.document]: each.document if each.usable else None
+                for each in results
+                if each.ordinal == ordinal
+            },
+        )
+
+
+class _Earlier:
+    """Documents of versions that are already in, parsed again where a later one is broken."""
+
+    def __init__(
+        self, bench: Bench, source: Snapshots, last: str | None, numbers: Iterator[int]
+    ) -> None:
+        self.bench, self.source, self.last, self.numbers = bench, source, last, numbers
+        self.rows: list[Rows] = []
+
+    def last_good(self, name: str) -> int | None:
+        """The number of the newest usable content of the document, or None if it had none."""
+        if self.last is None:
+            return None
+        versions = versions_before(self.source, self.last)
+        if not versions:
+            raise SourceError(
+                f"source {self.source.name}: {name or 'a document'} is broken, and the versions"
+                " before, which hold its last good content, are gone",
+                self.source.location,
+                f"Bring {self.last} back, or mend the document.",
+            )
+        for documents in versions:
+            found = [document for document in documents if document.name == name]
+            if not found:
+                return None
+            number = next(self.numbers)
+            task = _task(_NO_ORDINAL, number, self.source, self.last, found[0])
+            staging = f"{self.bench.staging}/earlier-{number}"
+            rows = parse(self.bench.engine.spark, [task], self.bench.settings.limits, staging)
+            if rows.results[0].usable:
+                self.rows.append(rows)
+                return number
+        return None

@@ -1,0 +1,131 @@
+"""Rows of incoming changes: the few that the driver has, or the many of the staging folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame, SparkSession
+
+from jobs.engine.netting import QUAD
+from jobs.rdf.records import Header
+
+CHANGE_COLUMNS = ("ordinal", "document", "line", "insert", *QUAD)
+REJECTION_COLUMNS = ("ordinal", "file", "line", "column", "reason", "raw")
+
+_FIELDS: list[tuple[str, pa.DataType]] = [
+    ("part", pa.string()),
+    ("ordinal", pa.int32()),
+    ("document", pa.int32()),
+    ("line", pa.int64()),
+    ("insert", pa.bool_()),
+    ("graph", pa.string()),
+    ("subject", pa.string()),
+    ("predicate", pa.string()),
+    ("object", pa.string()),
+    ("file", pa.string()),
+    ("column", pa.int64()),
+    ("reason", pa.string()),
+    ("raw", pa.string()),
+    ("change_id", pa.string()),
+    ("previous_id", pa.string()),
+    ("event_time", pa.timestamp("us", tz="UTC")),
+    ("usable", pa.bool_()),
+    ("changes", pa.int64()),
+    ("rejections", pa.int64()),
+]
+SCHEMA = pa.schema(_FIELDS)
+"""One kind of row for all that comes out of a file, so that a Spark task can yield it.
+
+part: `change`, `rejection`, or `file` for what is said once per file. ordinal: of the change set in
+its batch. document: number of the file in its batch. Columns of other parts are null.
+"""
+SPARK_SCHEMA = (
+    "part STRING, ordinal INT, document INT, line BIGINT, `insert` BOOLEAN, graph STRING,"
+    " subject STRING, predicate STRING, object STRING, file STRING, `column` BIGINT,"
+    " reason STRING, raw STRING, change_id STRING, previous_id STRING, event_time TIMESTAMP,"
+    " usable BOOLEAN, changes BIGINT, rejections BIGINT"
+)
+"""`SCHEMA` for Spark."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileResult:
+    """What is known of a file without looking at its rows; the numbers are of its rows."""
+
+    ordinal: int
+    document: int
+    header: Header
+    usable: bool
+    changes: int
+    rejections: int
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """What came out of some files: `CHANGE_COLUMNS`, `REJECTION_COLUMNS`, one result per file."""
+
+    changes: DataFrame
+    rejections: DataFrame
+    results: tuple[FileResult, ...]
+
+    def __add__(self, other: Rows) -> Rows:
+        return Rows(
+            self.changes.unionByName(other.changes),
+            self.rejections.unionByName(other.rejections),
+            self.results + other.results,
+        )
+
+
+def rows_of(part: str, count: int, **columns: object) -> pa.RecordBatch:
+    """`count` rows of one part; arrays as they are, single values repeated, the rest null."""
+    found = {"part": part, **columns}
+    arrays = []
+    for field in SCHEMA:
+        value = found.get(field.name)
+        if isinstance(value, pa.Array):
+            arrays.append(value.cast(field.type))
+        else:
+            arrays.append(pa.repeat(pa.scalar(value, field.type), count))
+    return pa.RecordBatch.from_arrays(arrays, schema=SCHEMA)
+
+
+def rows_on_driver(spark: SparkSession, rows: pa.Table, limit: int, staging: str) -> Rows:
+    """Rows that the driver has; staged if they are more than a plan should carry (`limit`)."""
+    if rows.num_rows > limit:
+        return rows_by_tasks(spark, spark.createDataFrame(rows), staging)
+    return Rows(
+        spark.createDataFrame(_part(rows, "change", CHANGE_COLUMNS)),
+        spark.createDataFrame(_part(rows, "rejection", REJECTION_COLUMNS)),
+        tuple(_result(row) for row in _part(rows, "file", SCHEMA.names).to_pylist()),
+    )
+
+
+def rows_by_tasks(spark: SparkSession, rows: DataFrame, staging: str) -> Rows:
+    """Rows that are computed once, into the folder or URI `staging`."""
+    rows.write.parquet(staging)
+    staged = spark.read.schema(SPARK_SCHEMA).parquet(staging)
+    files = staged.filter("part = 'file'").collect()
+    return Rows(
+        staged.filter("part = 'change'").select(*CHANGE_COLUMNS),
+        staged.filter("part = 'rejection'").select(*REJECTION_COLUMNS),
+        tuple(_result(row.asDict()) for row in files),
+    )
+
+
+def _part(rows: pa.Table, part: str, columns: Sequence[str]) -> pa.Table:
+    return rows.filter(pc.equal(rows["part"], pa.scalar(part))).select(list(columns))
+
+
+def _result(row: Mapping[str, Any]) -> FileResult:
+    return FileResult(
+        ordinal=row["ordinal"],
+        document=row["document"],
+        header=Header(row["change_id"], row["previous_id"], row["event_time"]),
+        usable=row["usable"],
+        changes=row["changes"],
+        rejections=row["rejections"],
+    )

@@ -1,0 +1,54 @@
+"""Which documents make up each version of a snapshot source, broken ones being carried over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A version as it was parsed: document name -> its number if it is usable, else None."""
+
+    ordinal: int
+    documents: Mapping[str, int | None]
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether any document can be used; else the state before stays as a whole."""
+        return any(number is not None for number in self.documents.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """A document whose content counts for the version `ordinal`, beside that of its own."""
+
+    document: int
+    ordinal: int
+
+
+def carried(
+    versions: Sequence[Version], last_good: Callable[[str], int | None]
+) -> tuple[Carried, ...]:
+    """For every broken document, the newest earlier content of it.
+
+    A version that has nothing usable is no version: the state before it stays. A document that an
+    earlier version does not have has no earlier content.
+
+    Args:
+        versions: successive versions of one source, in order.
+        last_good: the number of the newest usable content of a document before `versions`, or None.
+    """
+    found = []
+    before = last_good
+    for version in versions:
+        if not version.is_usable:
+            continue
+        now: dict[str, int | None] = {}
+        for name, number in version.documents.items():
+            kept = before(name) if number is None else number
+            if number is None and kept is not None:
+                found.append(Carried(kept, version.ordinal))
+            now[name] = kept
+        before = now.get
+    return tuple(found)

@@ -1,0 +1,20 @@
+"""Where a run keeps what is too much for memory until its commits are done."""
+
+from __future__ import annotations
+
+from pyspark.sql import SparkSession
+
+_FOLDER = "_staging"
+
+
+def staging_folder(root: str, job: str) -> str:
+    """Folder or URI of a job's staged rows; only one run of a job is going on at a time."""
+    return f"{root.rstrip('/')}/{_FOLDER}/{job}"
+
+
+def remove(spark: SparkSession, address: str) -> None:
+    """Remove a folder and all in it, if it is there."""
+    jvm = spark._jvm
+    assert jvm is not None, "no session"
+    path = jvm.org.apache.hadoop.fs.Path(address)
+    path.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf()).delete(path, True)

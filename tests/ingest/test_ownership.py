@@ -1,0 +1,56 @@
+"""Who may write which graph, on DuckDB."""
+
+from __future__ import annotations
+
+import duckdb
+import pytest
+
+from jobs.ingest import ownership
+
+
+@pytest.fixture
+def sql() -> duckdb.DuckDBPyConnection:
+    connection = duckdb.connect()
+    connection.execute(
+        """
+        CREATE TABLE sources AS SELECT * FROM (VALUES (0, 'a'), (1, 'a'), (2, 'b'), (3, 'b'))
+            t(ordinal, source);
+        CREATE TABLE owners AS SELECT * FROM (VALUES ('<old>', 'a')) t(graph, source);
+        CREATE TABLE epochs AS SELECT * FROM (VALUES (0, 7), (2, 8)) t(ordinal, epoch);
+        CREATE TABLE changes(ordinal INT, graph TEXT);
+        """
+    )
+    return connection
+
+
+def claim(sql: duckdb.DuckDBPyConnection, *written: tuple[int, str]) -> None:
+    for row in written:
+        sql.execute("INSERT INTO changes VALUES (?, ?)", row)
+    statement = ownership.claims("changes", "sources", "owners").sql("duckdb")
+    sql.execute(f"CREATE TABLE claims AS {statement}")
+
+
+def rows(sql: duckdb.DuckDBPyConnection, statement: str) -> list[tuple[object, ...]]:
+    return sorted(sql.execute(statement).fetchall())
+
+
+def test_the_owner_may_write_again_and_others_are_refused_at_their_first_attempt(
+    sql: duckdb.DuckDBPyConnection,
+) -> None:
+    claim(sql, (1, "<old>"), (2, "<mine>"), (3, "<old>"), (3, "<old>"))
+    refused = rows(sql, ownership.refusals("claims").sql("duckdb"))
+    assert refused == [("b", 3, "<old>", "a")]
+
+
+def test_of_two_that_write_a_new_graph_the_first_change_set_wins(
+    sql: duckdb.DuckDBPyConnection,
+) -> None:
+    claim(sql, (1, "<new>"), (2, "<new>"))
+    refused = rows(sql, ownership.refusals("claims").sql("duckdb"))
+    assert refused == [("b", 2, "<new>", "a")]
+
+
+def test_only_change_sets_that_are_taken_in_claim_graphs(sql: duckdb.DuckDBPyConnection) -> None:
+    claim(sql, (0, "<x>"), (1, "<x>"), (1, "<y>"), (2, "<z>"), (0, "<old>"))
+    new = rows(sql, ownership.new_graphs("claims", "epochs").sql("duckdb"))
+    assert new == [("<x>", "a"), ("<z>", "b")]
