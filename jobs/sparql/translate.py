@@ -12,6 +12,7 @@ import sys
 from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from typing import Literal
 
 from pyparsing import ParseBaseException, ParseResults
@@ -127,6 +128,7 @@ class _Numbered:
         self.offsets: list[int] = []
         self.written: list[Token] = []
         self.text = ""
+        self._labels = {t.text[2:]: t.text for t in source.tokens if t.kind == "blank"}
         tokens = iter(enumerate(source.tokens))
         for index, token in tokens:
             last = self._write(index, token)
@@ -137,6 +139,15 @@ class _Numbered:
         """The token that is written at `offset` of the numbered text, or the one before."""
         index = bisect_right(self.offsets, offset) - 1
         return self.written[index] if index >= 0 else None
+
+    def label(self, made: str) -> str:
+        """The label of a blank node; one without (`[]`, a list) gets the next that is not used."""
+        if made not in self._labels:
+            # rdflib draws a label at random.
+            used = set(self._labels.values())
+            candidates = (f"_:b{number}" for number in count())
+            self._labels[made] = next(label for label in candidates if label not in used)
+        return self._labels[made]
 
     def _write(self, index: int, token: Token) -> int:
         """Write one token, a literal with its language or datatype; the index of its last token."""
@@ -240,7 +251,7 @@ def _branch(value: object, numbered: _Numbered) -> Branch:
         case rdf.Variable():
             return Leaf(Variable(str(value)))
         case rdf.BNode():
-            return Leaf(Variable(f"_:{value}"))
+            return Leaf(Variable(numbered.label(str(value))))
         case rdf.URIRef():
             # What the syntax implies (`a`, `()`, lists) is an IRI of rdflib's own.
             return (

@@ -6,7 +6,7 @@ import pyoxigraph
 
 from jobs.sparql.expressions import Call, Constant, Expression, Variable
 
-_INFIX = frozenset("|| && = != < > <= >= + - * /".split(" "))
+_INFIX = frozenset(["||", "&&", "=", "!=", "<", ">", "<=", ">=", "+", "-", "*", "/"])
 _PREFIX = {"!": "!", "NEG": "-", "POS": "+"}
 
 
