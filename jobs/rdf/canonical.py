@@ -53,7 +53,8 @@ class Lines:
         """Split `text`, which ends with a line feed, at line feeds only."""
         characters = np.frombuffer(text, np.uint8)
         feeds = np.flatnonzero(characters == _FEED)
-        starts = np.concatenate((np.zeros(1, np.int64), feeds[:-1] + 1))
+        starts = np.zeros(len(feeds), np.int64)
+        starts[1:] = feeds[:-1] + 1
         # A line feed at the start looks at the last byte of the text, which is one as well.
         ends = feeds - (characters[feeds - 1] == _RETURN)
         return cls(text, starts, np.maximum(ends, starts))

@@ -9,7 +9,7 @@ import json
 import struct
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import BinaryIO, assert_never
+from typing import IO, assert_never
 
 import pyarrow as pa
 
@@ -40,14 +40,14 @@ class Failed:
 Frame = Piece | Started | End | Failed
 
 
-def write_frame(output: BinaryIO, frame: Frame) -> None:
+def write_frame(output: IO[bytes], frame: Frame) -> None:
     """Write one frame, unflushed."""
     letter, content = _encoded(frame)
     output.write(_PREFIX.pack(letter, len(content)))
     output.write(content)
 
 
-def read_frame(source: BinaryIO) -> Frame | None:
+def read_frame(source: IO[bytes]) -> Frame | None:
     """Read one frame; None if the writer is gone, in the middle of a frame or between two."""
     prefix = source.read(_PREFIX.size)
     if len(prefix) < _PREFIX.size:

@@ -60,7 +60,7 @@ def _renamed(batch: pa.RecordBatch, label: Callable[[str], str]) -> pa.RecordBat
         if pc.any(blank).as_py():
             old = terms.filter(blank)
             distinct = old.unique()
-            new = pa.array([label(text) for text in distinct.to_pylist()], pa.string())
+            new = pa.array([label(text.as_py()) for text in distinct], pa.string())
             columns[node] = pc.replace_with_mask(
                 terms, blank, new.take(pc.index_in(old, value_set=distinct))
             )

@@ -13,17 +13,17 @@ from jobs.rdf.records import Format
 
 # Where something is not closed, the pattern takes all that follows: one pass, whatever the input.
 _JSON = re.compile(
-    rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\Z)|(?P<open>[\[{])|(?P<close>[\]}])', re.DOTALL
+    rb'"[^"\\]*+(?:\\(?:.|\Z)[^"\\]*+)*+(?:"|\Z)|(?P<open>[\[{])|(?P<close>[\]}])', re.DOTALL
 )
 _TURTLE = re.compile(
     rb"#[^\n]*+"
-    rb'|"""(?:[^"\\]++|\\.|"(?!""))*+(?:"""|\Z)'
-    rb"|'''(?:[^'\\]++|\\.|'(?!''))*+(?:'''|\Z)"
-    rb'|"(?:[^"\\\n]++|\\.)*+'
+    rb'|"""(?:[^"\\]++|\\(?:.|\Z)|"(?!""))*+(?:"""|\Z)'
+    rb"|'''(?:[^'\\]++|\\(?:.|\Z)|'(?!''))*+(?:'''|\Z)"
+    rb'|"(?:[^"\\\n]++|\\(?:.|\Z))*+'
     rb'"?'
-    rb"|'(?:[^'\\\n]++|\\.)*+'?"
+    rb"|'(?:[^'\\\n]++|\\(?:.|\Z))*+'?"
     rb'|<[^<>"{}|^`\\\s]*+>'
-    rb"|\\."
+    rb"|\\(?:.|\Z)"
     rb"|(?P<open>[\[({]|<<)|(?P<close>[\])}]|>>)",
     re.DOTALL,
 )

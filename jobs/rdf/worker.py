@@ -16,8 +16,9 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from importlib.abc import MetaPathFinder
 from pathlib import Path
-from typing import BinaryIO, assert_never
+from typing import IO, assert_never
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -32,8 +33,12 @@ _OUT_OF_MEMORY = 77
 """Exit code of a child that ran out of memory and could still say so."""
 
 
-class ParserNotStartedError(RuntimeError):
-    """The child process does not run at all: no file is to blame."""
+_DEFECT = 1
+"""Exit code of Python after an exception that nobody caught."""
+
+
+class ParserError(RuntimeError):
+    """The child process does not start, or has a defect: no file is rejected for that."""
 
 
 def parse_files(requests: Sequence[ParseRequest], limits: ParseLimits) -> Iterator[ParsedFile]:
@@ -44,7 +49,7 @@ def parse_files(requests: Sequence[ParseRequest], limits: ParseLimits) -> Iterat
 
     Raises:
         OSError: a file cannot be opened or read.
-        ParserNotStartedError: the child process does not start.
+        ParserError: the child process does not start, or has a defect.
     """
     child: _Child | None = None
     try:
@@ -111,7 +116,7 @@ class _Child:
                     raise OSError(number, message, request.file)
                 case None:
                     self.is_dead = True
-                    reason = self._cause_of_death(started)
+                    reason = self._cause_of_death(request.file, started)
                     rejection = Rejection(request.file, 0, 0, reason, "")
                     rejections.append(Rejections.of([rejection]).batch)
                     usable = False
@@ -151,19 +156,19 @@ class _Child:
         assert self._process.stdout is not None
         return read_frame(self._process.stdout)
 
-    def _cause_of_death(self, started: bool) -> str:
+    def _cause_of_death(self, file: str, started: bool) -> str:
         code = self._process.wait()
         self._errors.seek(0)
         words = self._errors.read().decode(errors="replace")
-        if not started:
-            raise ParserNotStartedError(f"exit code {code}: {words[-2000:]}")
+        if not started or code == _DEFECT:
+            raise ParserError(f"{file}: exit code {code}: {words[-2000:]}")
         if code == -signal.SIGXCPU:
             return f"parsing took more than {self._limits.parse_seconds} seconds of CPU"
         if code == _OUT_OF_MEMORY or "memory allocation" in words:
             return f"parsing needed more than {self._limits.parse_memory_mb} MiB of memory"
-        if code < 0:
-            return f"the parser died of {signal.Signals(-code).name}"
-        return f"the parser failed: {words.strip().rpartition(chr(10))[2][:500]}"
+        return (
+            f"the parser died of {signal.Signals(-code).name if code < 0 else f'exit code {code}'}"
+        )
 
 
 def _without(changes: pa.Table, discarded: Sequence[Discarded]) -> pa.Table:
@@ -179,6 +184,7 @@ def _without(changes: pa.Table, discarded: Sequence[Discarded]) -> pa.Table:
 
 def main() -> None:
     """The child: parse what standard input asks for until it ends."""
+    sys.meta_path.insert(0, _WithoutPandas())
     requests, output = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever else prints must not get between the frames
     limits = ParseLimits(**json.loads(requests.readline()))
@@ -192,7 +198,17 @@ def main() -> None:
             os._exit(_OUT_OF_MEMORY)
 
 
-def _answer(request: ParseRequest, limits: ParseLimits, output: BinaryIO) -> None:
+class _WithoutPandas(MetaPathFinder):
+    """Hides pandas, which pyarrow imports on first use if it is there: a second for nothing."""
+
+    def find_spec(self, name: str, path: object, target: object = None) -> None:
+        """No pandas; every other module is for the other finders."""
+        del path, target
+        if name == "pandas":
+            raise ModuleNotFoundError("a parser needs no pandas", name=name)
+
+
+def _answer(request: ParseRequest, limits: ParseLimits, output: IO[bytes]) -> None:
     write_frame(output, Started())
     try:
         for piece in parse(request, limits):

@@ -1,0 +1,67 @@
+"""What the tests of the RDF input side share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from jobs.rdf.limits import ParseLimits
+from jobs.rdf.parse import parse
+from jobs.rdf.pieces import Changes, Discarded, Rejections, Unusable
+from jobs.rdf.records import Change, Header, ParseRequest, Rejection
+
+LIMITS = ParseLimits(parse_seconds=30, parse_memory_mb=500)
+
+
+class Parsed:
+    """What a file gave, parsed in this process."""
+
+    def __init__(self, request: ParseRequest, limits: ParseLimits) -> None:
+        self.changes: list[Change] = []
+        self.rejections: list[Rejection] = []
+        self.header = Header()
+        self.usable = True
+        for piece in parse(request, limits):
+            match piece:
+                case Changes(batch):
+                    self.changes += [Change(**row) for row in batch.to_pylist()]
+                case Rejections(batch):
+                    self.rejections += [Rejection(**row) for row in batch.to_pylist()]
+                case Discarded(since, until):
+                    self.changes = [c for c in self.changes if not since <= c.line < until]
+                case Unusable(rejection):
+                    self.rejections.append(rejection)
+                    self.usable = False
+                case Header():
+                    self.header = piece
+
+    @property
+    def quads(self) -> list[tuple[str, str, str, str]]:
+        """Graph, subject, predicate, object of each change."""
+        return [(c.graph, c.subject, c.predicate, c.object) for c in self.changes]
+
+    @property
+    def rejected_lines(self) -> list[int]:
+        """Line numbers of the rejections."""
+        return [rejection.line for rejection in self.rejections]
+
+
+@pytest.fixture
+def parse_text(tmp_path: Path) -> Callable[..., Parsed]:
+    """Write `content` to a file, parse it here."""
+
+    def run(content: str | bytes, limits: ParseLimits = LIMITS, **request: Any) -> Parsed:
+        file = tmp_path / "input"
+        file.write_bytes(content.encode() if isinstance(content, str) else content)
+        return Parsed(ParseRequest(**{"file": str(file), "scope": "s"} | request), limits)
+
+    return run
+
+
+def rows(table: pa.Table) -> list[Change]:
+    """A table of changes as values."""
+    return [Change(**row) for row in table.to_pylist()]
