@@ -58,6 +58,7 @@ class Limits(BaseModel):
     nesting: int = Field(256, ge=1, description="deepest nesting of a term or document")
     parse_seconds: int = Field(600, ge=1, description="CPU seconds of one parser process")
     parse_memory_mb: int = Field(3_000, ge=256, description="memory of one parser process")
+    parallel_queries: int = Field(4, ge=1, description="queries that are published at once")
     raw_bytes: int = Field(4096, ge=0, description="bytes of a rejected line that are kept")
     product_rows: int = Field(
         1_000_000, ge=1, description="rows of a cartesian product without allow_product"

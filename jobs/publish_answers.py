@@ -1,0 +1,237 @@
+"""Append the validated new rows of every query to its answer table.
+
+The answer table is a log: the sum of the weights up to an epoch is the answer at that epoch. One
+commit takes it from its watermark to that of the embedding table, and carries the new watermark, so
+a run that was killed is completed by the next and nothing is published twice. If the embedding
+table starts with another state than the one published from (first publication, edited query,
+recomputed embeddings), the difference between that state and the published answer is appended.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from jobs.answer_delta import answer_delta, event_times, published_columns
+from jobs.errors import QualityError, WeirError
+from jobs.registry import load_registry
+from jobs.settings import Settings
+from jobs.stage import Claim, Progress, claimed, run_stage, silent
+from jobs.unpublished import Unpublished, unpublished
+from jobs.validated import Verdict, graph_validated_to, verdicts
+from jobs.watermarks import UNTOUCHED
+from lake.commit import append
+from lake.ledger import FAILED
+from lake.metadata import Metadata
+from lake.tables import answers
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+JOB: Literal["publish"] = "publish"
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """What was done for one query.
+
+    Attributes:
+        mode: `initial`, `incremental`, `migrated`, `rebased`; `untouched` if only the watermark
+            moved; `held` if the rows are not validated; `failed`.
+        rows: rows appended.
+        reason: why it was held or failed.
+    """
+
+    query: str
+    mode: str
+    to_epoch: int
+    rows: int = 0
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PublishResult:
+    """What was done, for the queries that had something to publish."""
+
+    publications: tuple[Publication, ...] = ()
+
+
+def publish_answers(
+    spark: SparkSession, settings: Settings, run_id: str, progress: Progress = silent
+) -> PublishResult:
+    """Append what is validated and not published yet.
+
+    Raises:
+        BusyError: another run publishes.
+        QualityError: rows are held back, because their check failed; the others were published.
+        WeirError: some queries could not be published; the others were.
+    """
+    names = [query.name for query in load_registry(settings.queries).queries]
+    work = unpublished(settings, names)
+    if not work:
+        return PublishResult()
+    graph_to, found = graph_validated_to(settings), verdicts(settings)
+    with claimed(settings, JOB, run_id) as run:
+        ready: list[Unpublished] = []
+        done: list[Publication] = []
+        for item in work:
+            reason = _why_held(item, graph_to, found.get(item.query))
+            if reason is not None:
+                done.append(Publication(item.query, "held", item.to_epoch, reason=reason))
+                progress(f"{item.query}: held back, {reason}")
+            elif not item.has_rows:
+                done.append(_untouched(run, item))
+            else:
+                ready.append(item)
+        done += _publish(spark, settings, run, ready, progress)
+        _raise_for(done)
+    return PublishResult(tuple(done))
+
+
+def _why_held(work: Unpublished, graph_to: int, verdict: Verdict | None) -> str | None:
+    """Why the rows may not be published, or None if they may."""
+    if graph_to < work.to_epoch:
+        return f"the checks of the graph have not succeeded after epoch {graph_to}"
+    if not work.has_rows:
+        return None
+    if verdict is None or not verdict.is_about(work):
+        return "its rows have not been checked yet"
+    if not verdict.success:
+        return f"a check of its rows failed: {verdict.reason}"
+    return None
+
+
+def _untouched(run: Claim, work: Unpublished) -> Publication:
+    """No row in the range: the watermark moves by a row of the ledger, without a commit."""
+    run.report(
+        work.query,
+        mode=UNTOUCHED,
+        reason="no row of the answer changed",
+        from_epoch=work.from_epoch,
+        to_epoch=work.to_epoch,
+        rows_out=0,
+    )
+    return Publication(work.query, UNTOUCHED, work.to_epoch)
+
+
+def _publish(
+    spark: SparkSession,
+    settings: Settings,
+    run: Claim,
+    work: Sequence[Unpublished],
+    progress: Progress,
+) -> list[Publication]:
+    """Publish several queries at once; one that fails spares the others."""
+    if not work:
+        return []
+    times = event_times(spark, settings, work).cache()
+
+    def one(item: Unpublished) -> Publication:
+        started = time.monotonic()
+        try:
+            publication = _publish_one(spark, settings, run, item, times, started)
+        except Exception as error:  # noqa: BLE001  (recorded, and raised for all at the end)
+            lines = str(error).strip().splitlines() or [type(error).__name__]
+            run.report(
+                item.query,
+                status=FAILED,
+                mode=item.mode,
+                reason=lines[0],
+                from_epoch=item.from_epoch,
+                to_epoch=item.from_epoch,
+            )
+            return Publication(item.query, "failed", item.from_epoch, reason=lines[0])
+        progress(
+            f"{item.query}: {publication.mode}, {publication.rows} rows up to epoch {item.to_epoch}"
+        )
+        return publication
+
+    try:
+        with ThreadPoolExecutor(settings.limits.parallel_queries) as threads:
+            return list(threads.map(one, work))
+    finally:
+        times.unpersist()
+
+
+def _publish_one(
+    spark: SparkSession,
+    settings: Settings,
+    run: Claim,
+    work: Unpublished,
+    times: DataFrame,
+    started: float,
+) -> Publication:
+    columns = published_columns(settings, work)
+    # Counted and written: computed once.
+    delta = answer_delta(spark, settings, work, times).cache()
+    try:
+        rows, net = delta.selectExpr("count(*)", "coalesce(sum(weight), 0)").first() or (0, 0)
+        if not rows and not work.anew:
+            return _untouched(run, work)
+        metadata = Metadata(
+            run_id=run.run_id,
+            job=JOB,
+            watermark=work.to_epoch,
+            base=work.maintained.metadata.base,
+            fingerprint=work.maintained.metadata.fingerprint,
+            mode=work.mode,
+            extra={
+                "columns": [[n, v] for n, (_, v) in zip(columns, work.columns, strict=False)],
+                "rows": work.rows_published + net,
+                "embeddings_version": work.maintained.version,
+            },
+        )
+        version = append(
+            settings.lake,
+            answers(work.query, columns),
+            delta,
+            metadata,
+            files=1 if rows <= settings.limits.bulk_changes else None,
+            merge_schema=work.anew,
+            storage_options=settings.storage_options or None,
+        )
+    finally:
+        delta.unpersist()
+    run.report(
+        work.query,
+        mode=work.mode,
+        reason=work.reason or None,
+        from_epoch=work.published.watermark if work.published else 0,
+        to_epoch=work.to_epoch,
+        rows_out=rows,
+        seconds=time.monotonic() - started,
+        table_version=version,
+    )
+    return Publication(work.query, work.mode, work.to_epoch, rows)
+
+
+def _raise_for(done: Sequence[Publication]) -> None:
+    failed = [p for p in done if p.mode == "failed"]
+    held = [p for p in done if p.mode == "held"]
+    if failed:
+        raise WeirError(
+            f"{len(failed)} queries could not be published: "
+            + "; ".join(f"{p.query}: {p.reason}" for p in failed),
+            "",
+            "The others were; run again when the reason is gone.",
+        )
+    if held:
+        raise QualityError(
+            f"{len(held)} queries are held back: "
+            + "; ".join(f"{p.query}: {p.reason}" for p in held),
+            "",
+            "Their answers are as before; `weir run` checks and publishes again.",
+        )
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The entry point under spark-submit."""
+    return run_stage(publish_answers, JOB, __doc__, argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,250 @@
+"""Check the rows that are not published yet: those of the graph and those of every query.
+
+A query's rows are validated by a row of the ledger (job `validate`, status `succeeded`) that names
+the version of the embedding table whose rows were checked and their range of epochs; the graph's by
+the `to_epoch` of the row about the run as a whole. `publish_answers` publishes nothing else. A run
+that dies before it wrote the ledger has validated nothing, and checking again does no harm.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Literal
+
+from pyspark.errors import PySparkException
+
+from expectations.answers import ANSWERS_SUITE
+from expectations.embeddings import EMBEDDINGS_SUITE
+from expectations.page import quality_page
+from expectations.quads import QUADS_SUITE
+from expectations.run import Check, run_checks
+from expectations.suite import QualityResult
+from expectations.transactions import TRANSACTIONS_SUITE
+from jobs.checked_rows import AnswerRules, answer_rows, quad_rows, transaction_rows
+from jobs.errors import QualityError
+from jobs.maintain_queries import fingerprint
+from jobs.registry import RegisteredQuery, load_registry
+from jobs.settings import Settings
+from jobs.stage import Progress, claimed, run_stage, silent
+from jobs.unpublished import Unpublished, unpublished
+from jobs.validated import graph_validated_to, verdicts
+from jobs.watermarks import head
+from lake.commit import append_rows
+from lake.ledger import FAILED, SUCCEEDED
+from lake.metadata import Metadata
+from lake.reader import local_folder
+from lake.tables import QUALITY
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+JOB: Literal["validate"] = "validate"
+PAGE = "reports/quality.html"
+"""Where the page of the last results is, below the lake's folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """The result of the checks of one scope: a query, or the graph (empty)."""
+
+    scope: str
+    from_epoch: int
+    to_epoch: int
+    results: tuple[QualityResult, ...]
+
+    @property
+    def success(self) -> bool:
+        """Whether everything held."""
+        return all(result.success for result in self.results)
+
+    @property
+    def failures(self) -> str:
+        """What did not hold, in one sentence."""
+        return "; ".join(
+            f"{result.expectation} ({result.unexpected_rows} rows)"
+            for result in self.results
+            if not result.success
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ValidateResult:
+    """What was checked; nothing if there was nothing to check."""
+
+    validations: tuple[Validation, ...] = ()
+
+
+def validate_answers(
+    spark: SparkSession, settings: Settings, run_id: str, progress: Progress = silent
+) -> ValidateResult:
+    """Run the suites on the graph's new epochs and on every query's unpublished rows.
+
+    Raises:
+        BusyError: another run validates.
+        QualityError: a check failed; what passed is validated all the same.
+    """
+    queries = load_registry(settings.queries).queries
+    graph_from, graph_to = graph_validated_to(settings), head(settings)
+    work = _not_validated(settings, queries)
+    if not work and graph_from >= graph_to:
+        return ValidateResult()
+    started = time.monotonic()
+    with claimed(settings, JOB, run_id) as run:
+        run.totals |= {"from_epoch": graph_from, "to_epoch": graph_from}
+        graph: tuple[Validation, ...] = ()
+        if graph_to > graph_from:
+            progress(f"checking the graph, epochs {graph_from + 1}..{graph_to}")
+            graph = (_validate_graph(spark, settings, graph_from, graph_to),)
+        if work:
+            progress(f"checking the new rows of {len(work)} queries")
+        answers = _validate_queries(spark, settings, work)
+        _record(settings, run_id, (*graph, *answers))
+        if all(validation.success for validation in graph):
+            run.totals["to_epoch"] = max(graph_from, graph_to)
+        for (item, _), validation in zip(work, answers, strict=True):
+            run.report(
+                item.query,
+                status=SUCCEEDED if validation.success else FAILED,
+                mode=item.mode,
+                reason=validation.failures or None,
+                from_epoch=item.from_epoch,
+                to_epoch=item.to_epoch,
+                seconds=time.monotonic() - started,
+                table_version=item.maintained.version,
+            )
+        _raise_for(settings, (*graph, *answers))
+    return ValidateResult((*graph, *answers))
+
+
+_Work = Sequence[tuple[Unpublished, AnswerRules]]
+
+
+def _not_validated(settings: Settings, queries: Sequence[RegisteredQuery]) -> _Work:
+    """What is not published and was not found right before."""
+    found = verdicts(settings)
+    by_name = {query.name: query for query in queries}
+    work = []
+    for item in unpublished(settings, by_name):
+        query, metadata = by_name[item.query], item.maintained.metadata
+        verdict = found.get(item.query)
+        if not item.has_rows or (verdict and verdict.success and verdict.is_about(item)):
+            continue
+        # The rows are those of another text of the query; maintain makes them anew first.
+        if metadata.fingerprint != fingerprint(query):
+            continue
+        rules = AnswerRules.of(
+            query.query,
+            is_set=bool(metadata.extra["is_set"]),
+            max_rows=query.front_matter.max_rows,
+        )
+        work.append((item, rules))
+    return work
+
+
+def _validate_graph(
+    spark: SparkSession, settings: Settings, from_epoch: int, to_epoch: int
+) -> Validation:
+    quads = quad_rows(spark, settings, from_epoch, to_epoch)
+    transactions = transaction_rows(spark, settings, quads, from_epoch, to_epoch)
+    results = run_checks([Check(QUADS_SUITE, quads), Check(TRANSACTIONS_SUITE, transactions)])
+    return Validation("", from_epoch, to_epoch, results)
+
+
+def _validate_queries(
+    spark: SparkSession, settings: Settings, work: _Work
+) -> tuple[Validation, ...]:
+    """All queries in one go; if that fails, one by one, to find the one that cannot be computed."""
+    if not work:
+        return ()
+    scopes = tuple(item.query for item, _ in work)
+    rows = answer_rows(spark, settings, work).cache()
+    try:
+        results = run_checks(
+            [Check(EMBEDDINGS_SUITE, rows, scopes), Check(ANSWERS_SUITE, rows, scopes)]
+        )
+    except (PySparkException, RuntimeError) as error:
+        if len(work) > 1:
+            return tuple(v for one in work for v in _validate_queries(spark, settings, [one]))
+        results = (_unreadable(scopes[0], error),)
+    finally:
+        rows.unpersist()
+    return tuple(
+        Validation(
+            item.query,
+            item.from_epoch,
+            item.to_epoch,
+            tuple(result for result in results if result.scope == item.query),
+        )
+        for item, _ in work
+    )
+
+
+def _unreadable(query: str, error: Exception) -> QualityResult:
+    return QualityResult(
+        suite="embeddings",
+        scope=query,
+        expectation="rows_can_be_read",
+        sentence="The rows can be read and checked.",
+        success=False,
+        examples=(str(error)[:2000],),
+    )
+
+
+def _record(settings: Settings, run_id: str, validations: Sequence[Validation]) -> None:
+    """Write the results to `quality`, and as a page if the lake is a folder."""
+    now = datetime.now(UTC)
+    rows = [
+        {
+            "run_id": run_id,
+            "table": f"{result.suite}/{result.scope}" if result.scope else result.suite,
+            "query": result.scope or None,
+            "expectation": result.expectation,
+            "success": result.success,
+            "observed": json.dumps({"sentence": result.sentence, "examples": result.examples}),
+            "unexpected_rows": result.unexpected_rows,
+            "from_epoch": validation.from_epoch,
+            "to_epoch": validation.to_epoch,
+            "recorded_at": now,
+        }
+        for validation in validations
+        for result in validation.results
+    ]
+    to_epoch = max(validation.to_epoch for validation in validations)
+    metadata = Metadata(run_id, JOB, watermark=to_epoch)
+    append_rows(
+        settings.lake, QUALITY, rows, metadata, storage_options=settings.storage_options or None
+    )
+    lake = local_folder(settings.lake)
+    if lake is not None:
+        page = lake / PAGE
+        page.parent.mkdir(parents=True, exist_ok=True)
+        results = [result for validation in validations for result in validation.results]
+        page.write_text(quality_page(run_id, now, results), encoding="utf-8")
+
+
+def _raise_for(settings: Settings, validations: Sequence[Validation]) -> None:
+    failed = [validation for validation in validations if not validation.success]
+    if not failed:
+        return
+    what = "; ".join(f"{v.scope or 'the graph'}: {v.failures}" for v in failed)
+    tables = ", ".join(f"embeddings/{v.scope}" if v.scope else "quads" for v in failed)
+    raise QualityError(
+        f"checks failed, and nothing that depends on them is published: {what}.",
+        settings.lake,
+        f'The rows are in {tables}; `weir sql "SELECT * FROM quality WHERE NOT success"` has '
+        "examples. The next run checks again.",
+    )
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The entry point under spark-submit."""
+    return run_stage(validate_answers, JOB, __doc__, argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,66 @@
+"""What the ledger says is validated (no Spark)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from jobs.settings import Settings
+from jobs.unpublished import Unpublished
+from lake.commit import arrow_schema
+from lake.ledger import SUCCEEDED
+from lake.reader import open_table
+from lake.tables import RUNS
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The result of the last validation of a query.
+
+    Attributes:
+        version: of the embedding table whose rows were checked: the commit of maintain.
+        from_epoch: the rows after it were checked, up to the watermark of that commit.
+        success: whether everything held.
+        reason: what did not hold.
+    """
+
+    version: int
+    from_epoch: int
+    success: bool
+    reason: str
+
+    def is_about(self, work: Unpublished) -> bool:
+        """Whether exactly the rows of `work` were checked."""
+        return (self.version, self.from_epoch) == (work.maintained.version, work.from_epoch)
+
+
+def verdicts(settings: Settings) -> Mapping[str, Verdict]:
+    """The last validation of every query."""
+    rows = _rows(settings)
+    of_queries = rows.filter(pc.is_valid(rows["query"])).sort_by("number")
+    return {
+        row["query"]: Verdict(
+            row["table_version"],
+            row["from_epoch"],
+            row["status"] == SUCCEEDED,
+            row["reason"] or "",
+        )
+        for row in of_queries.to_pylist()
+    }
+
+
+def graph_validated_to(settings: Settings) -> int:
+    """The epoch up to which the checks of the graph succeeded, 0 before the first."""
+    rows = _rows(settings)
+    return int(pc.max(rows.filter(pc.is_null(rows["query"]))["to_epoch"]).as_py() or 0)
+
+
+def _rows(settings: Settings) -> pa.Table:
+    columns = ["number", "query", "status", "reason", "from_epoch", "to_epoch", "table_version"]
+    table = open_table(settings.lake, RUNS.name, settings.storage_options or None)
+    if table is None:
+        return arrow_schema(RUNS).empty_table().select(columns)
+    return table.to_pyarrow_table(columns=columns, filters=[("job", "=", "validate")])

@@ -1,0 +1,380 @@
+"""Validate and publish over a lake written by hand."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from jobs import stage as stages
+from jobs.errors import QualityError
+from jobs.publish_answers import publish_answers
+from jobs.validate_answers import PAGE, validate_answers
+from jobs.watermarks import mark, untouched
+from lake import commit, ledger
+from tests.publish.conftest import HandMadeLake, event_time
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+SELECT = "SELECT ?s ?o WHERE { ?s <http://a/p> ?o }"
+DISTINCT = "SELECT DISTINCT ?s WHERE { ?s <http://a/p> ?o }"
+A, B, C = "<http://a/a>", '"b"@en', "_:c"
+
+
+def watermark(lake: HandMadeLake, query: str) -> int:
+    found = mark(
+        lake.settings,
+        f"answers/{query}",
+        "publish",
+        untouched(lake.settings, "publish").get(query, ()),
+    )
+    assert found is not None
+    return found.watermark
+
+
+def run(spark: SparkSession, lake: HandMadeLake, run_id: str = "r") -> None:
+    validate_answers(spark, lake.settings, run_id)
+    publish_answers(spark, lake.settings, run_id)
+
+
+def test_the_first_publication_has_every_row_with_its_epoch_and_event_time(
+    spark: SparkSession, lake: HandMadeLake
+) -> None:
+    lake.query("q", SELECT)
+    lake.ingest(3)
+    lake.maintain("q", [(1, 1, A, B), (1, 2, A, None), (3, -1, A, B)], mode="initial")
+    run(spark, lake)
+    assert lake.rows("answers/q")[0].keys() == {"epoch", "weight", "s", "o", "event_time"}
+    assert lake.answers("q") == [(1, 1, A, B), (1, 2, A, None), (3, -1, A, B)]
+    assert all(row["event_time"] == event_time(row["epoch"]) for row in lake.rows("answers/q"))
+    assert watermark(lake, "q") == 3
+    assert mark(lake.settings, "answers/q", "publish").metadata.extra["rows"] == 2  # type: ignore[union-attr]
+
+
+def test_later_publications_append_only_the_new_rows(
+    spark: SparkSession, lake: HandMadeLake
+) -> None:
+    lake.query("q", SELECT)
+    lake.ingest(1)
+    lake.maintain("q", [(1, 1, A, B)], base=1, mode="initial")
+    run(spark, lake)
+    lake.ingest(2)
+    lake.maintain("q", [(2, 1, A, C), (3, -1, A, B)], base=1)
+    run(spark, lake)
+    assert lake.answers("q") == [(1, 1, A, B), (2, 1, A, C), (3, -1, A, B)]
+    assert watermark(lake, "q") == 3
+
+
+def test_running_again_commits_nothing(spark: SparkSession, lake: HandMadeLake) -> None:
+    lake.query("q", SELECT)
+    lake.ingest(1)
+    lake.maintain("q", [(1, 1, A, B)], mode="initial")
+    run(spark, lake)
+    before = lake.versions()
+    run(spark, lake)
+    assert lake.versions() == before
+
+
+def test_an_answer_without_rows_is_published_as_an_empty_table(
+    spark: SparkSession, lake: HandMadeLake
+) -> None:
+    lake.query("q", SELECT)
+    lake.ingest(1)
+    lake.maintain("q", [], base=1, mode="initial")
+    run(spark, lake)
+    assert lake.answers("q") == []
+    assert watermark(lake, "q") == 1
+
+
+def test_epochs_that_touch_nothing_move_the_watermark_without_a_commit(
+    spark: SparkSession, lake: HandMadeLake
+) -> None:
+    lake.query("untouched", SELECT)
+    lake.query("other_nodes_only", SELECT)
+    lake.ingest(2)
+    for name in ("untouched", "other_nodes_only"):
+        lake.maintain(name, [(2, 1, A, B)], base=2, mode="initial")
+    run(spark, lake)
+    before = lake.versions()
+    lake.ingest(2)
+    lake.leave_untouched("untouched", 2)
+    lake.maintain("other_nodes_only", [], base=2)
+    run(spark, lake)
+    after = lake.versions()
+    assert {name for name in before if before[name] != after[name]} == {"quality", "runs"}
+    assert [watermark(lake, name) for name in ("untouched", "other_nodes_only")] == [4, 4]
+    lake.ingest(1)
+    for name in ("untouched", "other_nodes_only"):
+        lake.maintain(name, [(5, -1, A, B)], base=2)
+    run(spark, lake)
+    assert lake.answers("untouched") == [(2, 1, A, B), (5, -1, A, B)]
+
+
+def test_an_edited_query_publishes_the_difference_and_keeps_its_old_columns(
+    spark: SparkSession, lake: HandMadeLake
+) -> None:
+    lake.query("q", SELECT)
+    lake.ingest(2)
+    lake.maintain("q", [(1, 1, A, B), (1, 2, A, None)], mode="initial")
+    run(spark, lake)
+    # Edited without a new epoch: the difference comes at an epoch that is published already.
+    lake.query("q", "SELECT ?s ?p WHERE { ?s ?p ?o }")
+    lake.maintain("q", [(2, 2, A, None), (2, 1, C, A)], base=2, mode="migrated")
+    run(spark, lake)
+    rows = lake.rows("answers/q")
+    assert Counter((r["epoch"], r["weight"], r["s"], r["p"], r["o"]) for r in rows) == {
+        (1, 1, A, None, B): 1,
+        (1, 2, A, None, None): 1,
+        (2, -1, A, None, B): 1,
+        (2, 1, C, A, None): 1,
+    }
+    before = lake.versions()
+    run(spark, lake)
+    assert lake.versions() == before
+
+
+def test_an_edit_that_changes_no_row_is_published_once(
+    spark: SparkSession, lake: HandMadeLake
+) -> None:
+    lake.query("q", SELECT)
+    lake.ingest(1)
+    lake.maintain("q", [(1, 1, A, B)], mode="initial")
+    run(spark, lake)
+    lake.query("q", "SELECT ?s ?o WHERE { ?s <http://a/p> ?o . ?s <http://a/p> ?o }")
+    lake.maintain("q", [(1, 1, A, B)], base=1, mode="migrated")
+    run(spark, lake)
+    before = lake.versions()
+    run(spark, lake)
+    assert (lake.answers("q"), lake.versions()) == ([(1, 1, A, B)], before)
+
+
+def test_rows_computed_anew_at_the_same_epoch_publish_the_difference(
+    spark: SparkSession, lake: HandMadeLake
+) -> None:
+    lake.query("q", SELECT)
+    lake.ingest(1)
+    lake.maintain("q", [(1, 1, A, B)], base=1, mode="initial")
+    run(spark, lake)
+    lake.maintain("q", [(1, 1, A, C)], base=1, mode="rebased")
+    run(spark, lake)
+    assert lake.answers("q") == [(1, -1, A, B), (1, 1, A, B), (1, 1, A, C)]
+
+
+def test_a_failed_check_holds_back_its_query_alone_until_the_rows_are_right(
+    spark: SparkSession, lake: HandMadeLake
+) -> None:
+    lake.query("good", SELECT)
+    lake.query("bad", SELECT)
+    lake.ingest(1)
+    for name in ("good", "bad"):
+        lake.maintain(name, [(1, 1, A, B)], base=1, mode="initial")
+    run(spark, lake)
+    lake.ingest(1)
+    lake.maintain("good", [(2, -1, A, B)], base=1)
+    lake.maintain("bad", [(2, -1, A, C)], base=1)
+    for _ in range(2):
+        with pytest.raises(QualityError, match="multiplicity_is_not_negative"):
+            validate_answers(spark, lake.settings, "r2")
+        with pytest.raises(QualityError, match="bad"):
+            publish_answers(spark, lake.settings, "r2")
+        assert lake.answers("bad") == [(1, 1, A, B)]
+        assert lake.answers("good") == [(1, 1, A, B), (2, -1, A, B)]
+    failed = [row for row in lake.rows("quality") if not row["success"]]
+    assert {(row["table"], row["query"], row["from_epoch"], row["to_epoch"]) for row in failed} == {
+        ("embeddings/bad", "bad", 1, 2)
+    }
+    assert "_:c" in json.loads(failed[0]["observed"])["examples"][0]
+    lake.maintain("bad", [(2, 1, A, C)], base=2, mode="rebased")
+    run(spark, lake, "r3")
+    assert lake.answers("bad") == [(1, 1, A, B), (2, -1, A, B), (2, 1, A, C)]
+
+
+def test_a_wrong_quad_holds_back_every_query(spark: SparkSession, lake: HandMadeLake) -> None:
+    lake.query("touched", SELECT)
+    lake.query("untouched", SELECT)
+    lake.ingest(1)
+    for name in ("touched", "untouched"):
+        lake.maintain(name, [(1, 1, A, B)], base=1, mode="initial")
+    run(spark, lake)
+    lake.ingest(1, weight=2)
+    lake.maintain("touched", [(2, 1, A, C)], base=1)
+    lake.leave_untouched("untouched", 1)
+    with pytest.raises(QualityError, match="the graph: weight_is_a_sign"):
+        validate_answers(spark, lake.settings, "r2")
+    with pytest.raises(QualityError, match="2 queries are held back"):
+        publish_answers(spark, lake.settings, "r2")
+    assert [watermark(lake, name) for name in ("touched", "untouched")] == [1, 1]
+
+
+def test_rows_that_came_after_the_check_are_not_published(
+    spark: SparkSession, lake: HandMadeLake
+) -> None:
+    lake.query("q", SELECT)
+    lake.ingest(1)
+    lake.maintain("q", [(1, 1, A, B)], mode="initial")
+    validate_answers(spark, lake.settings, "r")
+    lake.ingest(1)
+    lake.maintain("q", [(2, 1, A, C)])
+    with pytest.raises(QualityError, match="held back"):
+        publish_answers(spark, lake.settings, "r")
+    run(spark, lake)
+    assert lake.answers("q") == [(1, 1, A, B), (2, 1, A, C)]
+
+
+def test_a_raised_limit_lets_the_answer_through(spark: SparkSession, lake: HandMadeLake) -> None:
+    lake.query("q", "#+ max_rows: 1\n" + SELECT)
+    lake.ingest(1)
+    lake.maintain("q", [(1, 1, A, B), (1, 1, A, C)], mode="initial")
+    with pytest.raises(QualityError, match="the_answer_is_not_too_large"):
+        validate_answers(spark, lake.settings, "r")
+    lake.query("q", "#+ max_rows: 2\n" + SELECT)
+    run(spark, lake)
+    assert len(lake.answers("q")) == 2
+
+
+def test_the_rows_of_an_edited_query_wait_for_maintain(
+    spark: SparkSession, lake: HandMadeLake
+) -> None:
+    lake.query("q", SELECT)
+    lake.ingest(1)
+    lake.maintain("q", [(1, 1, A, B)], mode="initial")
+    lake.query("q", DISTINCT)
+    validate_answers(spark, lake.settings, "r")
+    with pytest.raises(QualityError, match="not been checked yet"):
+        publish_answers(spark, lake.settings, "r")
+
+
+def test_a_removed_query_keeps_its_answers(spark: SparkSession, lake: HandMadeLake) -> None:
+    lake.query("q", SELECT)
+    lake.ingest(1)
+    lake.maintain("q", [(1, 1, A, B)], mode="initial")
+    run(spark, lake)
+    (lake.settings.queries / "q.rq").unlink()
+    lake.ingest(1)
+    run(spark, lake)
+    assert lake.answers("q") == [(1, 1, A, B)]
+
+
+def test_the_results_are_a_page(spark: SparkSession, lake: HandMadeLake) -> None:
+    lake.query("q", SELECT)
+    lake.ingest(1)
+    lake.maintain("q", [(1, -1, "<http://a/a&b>", B)], mode="initial")
+    with pytest.raises(QualityError):
+        validate_answers(spark, lake.settings, "r")
+    page = (lake.settings.project / "tables" / PAGE).read_text()
+    assert "Nothing vanishes that was not there." in page
+    assert "http://a/a&amp;b" in page
+
+
+class Killed(BaseException):
+    """The process died here."""
+
+
+@pytest.fixture
+def die_at(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """`die_at(name)`: the next run dies at that checkpoint, and writes nothing after it."""
+
+    def die(name: str) -> None:
+        def checkpoint(passed: str) -> None:
+            if passed == name:
+                # A dead process records no end of its run.
+                monkeypatch.setattr(stages, "record", lambda *_, **__: None)
+                raise Killed(name)
+
+        monkeypatch.setattr(commit, "checkpoint", checkpoint)
+        monkeypatch.setattr(ledger, "checkpoint", checkpoint)
+        monkeypatch.setattr(ledger, "lives", lambda *_: False)
+
+    return die
+
+
+POINTS = [
+    (stage, f"{stage.__name__.partition('_')[0]}:{when}:{table}")
+    for stage, tables in (
+        (validate_answers, ("claim", "quality", "runs")),
+        (publish_answers, ("claim", "answers/q", "runs")),
+    )
+    for when in ("before", "after")
+    for table in tables
+]
+
+
+def test_a_run_killed_anywhere_and_run_again_publishes_every_row_once(
+    spark: SparkSession,
+    lake: HandMadeLake,
+    die_at: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lake.query("q", SELECT)
+    expected: list[tuple[Any, ...]] = []
+    for number, (stage, point) in enumerate(POINTS, start=1):
+        lake.ingest(1)
+        changes = [(number, 1, A, f'"{number}"')]
+        lake.maintain("q", changes, mode="incremental" if expected else "initial")
+        expected += changes
+        if stage is publish_answers:
+            validate_answers(spark, lake.settings, "r")
+        die_at(point)
+        with pytest.raises(Killed):
+            stage(spark, lake.settings, "killed")
+        monkeypatch.undo()
+        monkeypatch.setattr(ledger, "lives", lambda *_: False)
+        run(spark, lake)
+        assert lake.answers("q") == sorted(expected, key=repr), point
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_published_log_sums_to_the_answer_whatever_happens(
+    spark: SparkSession, lake: HandMadeLake, seed: int
+) -> None:
+    """Random histories of changes, untouched epochs, edits and recomputations, against a model."""
+    rng = random.Random(seed)
+    lake.query("q", SELECT)
+    texts = [SELECT, "SELECT ?s ?o WHERE { ?s <http://a/p> ?o . ?o ?p ?s }"]
+    state: Counter[tuple[Any, ...]] = Counter()
+    base = marked = 0
+    for step in range(8):
+        if step == 0 or rng.random() < 0.8:
+            lake.ingest(rng.randint(1, 2))
+        action = (
+            "initial" if step == 0 else rng.choice(["delta", "delta", "untouched", "anew", "edit"])
+        )
+        if action == "untouched":
+            lake.leave_untouched("q", marked)
+        elif action == "delta" and lake.epochs > marked:
+            changes: list[tuple[Any, ...]] = []
+            for epoch in range(marked + 1, lake.epochs + 1):
+                for values in rng.sample([(A, B), (A, C), (C, None), (None, B)], 2):
+                    weight = rng.randint(-state[values], 2)
+                    if weight:
+                        changes.append((epoch, weight, *values))
+                        state[values] += weight
+            lake.maintain("q", changes, base=base)
+        elif action != "delta":
+            if action == "edit":
+                texts.reverse()
+                lake.query("q", texts[0])
+            state = Counter({(A, B): rng.randint(0, 2), (None, C): rng.randint(0, 1)})
+            base = lake.epochs
+            rows = [(base, weight, *values) for values, weight in state.items() if weight]
+            lake.maintain("q", rows, base=base, mode="initial" if step == 0 else "rebased")
+        marked = lake.epochs
+        if rng.random() < 0.7:
+            run(spark, lake, f"r{step}")
+            assert published_state(lake) == +state, (seed, step, action)
+            assert watermark(lake, "q") == marked
+    run(spark, lake)
+    assert published_state(lake) == +state
+
+
+def published_state(lake: HandMadeLake) -> Counter[tuple[Any, ...]]:
+    found: Counter[tuple[Any, ...]] = Counter()
+    for row in lake.rows("answers/q"):
+        found[(row["s"], row["o"])] += row["weight"]
+    return +found
