@@ -7,6 +7,7 @@ label from version to version, and nodes of one document with equal content are 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 
@@ -29,34 +30,40 @@ def content_labels(quads: Iterable[Quad], scope: str) -> dict[str, str]:
 
     A node's content is its properties, those of the blank nodes it points to included. Nodes that
     reach each other have no tree: they are labelled together, from a canonical form of their
-    cycle (`cycles`); so are the nodes of the same form elsewhere in the document.
+    cycle (`cycles`); so are the nodes of the same form elsewhere in the document. If their content
+    does not tell them apart, the IRIs that point to them decide which is which, and then their
+    order in the document.
     """
+    pointers: defaultdict[str, list[str]] = defaultdict(list)
     content: dict[str, dict[Property, None]] = {}
     for graph, subject, predicate, object_ in quads:
         if subject.startswith("_:"):
             content.setdefault(subject, {})[graph, predicate, object_] = None
         if object_.startswith("_:"):
             content.setdefault(object_, {})
+            if not subject.startswith("_:"):
+                pointers[object_].append(f"{graph} {subject} {predicate}")
     labels: dict[str, str] = {}
     for group in _strongly_connected(content):
         if len(group) == 1 and not any(o == group[0] for _, _, o in content[group[0]]):
-            lines = sorted(_line(property_, labels) for property_ in content[group[0]])
+            lines = sorted({_line(property_, labels) for property_ in content[group[0]]})
             labels[group[0]] = _label(scope, "tree", *lines)
         else:
-            labels |= _cycle_labels(group, content, labels, scope)
+            labels |= _cycle_labels(group, content, pointers, labels, scope)
     return labels
 
 
 def _cycle_labels(
     group: list[str],
     content: Mapping[str, Iterable[Property]],
+    pointers: Mapping[str, list[str]],
     labels: Mapping[str, str],
     scope: str,
 ) -> dict[str, str]:
     """Labels of nodes that reach each other; `labels` has the others that they reach."""
     inside = set(group)
     own = {
-        node: tuple(sorted(_line(p, labels) for p in content[node] if p[2] not in inside))
+        node: tuple(sorted({_line(p, labels) for p in content[node] if p[2] not in inside}))
         for node in group
     }
     edges = [
@@ -65,7 +72,8 @@ def _cycle_labels(
         for graph, predicate, object_ in content[node]
         if object_ in inside
     ]
-    place = canonical_order(own, edges)
+    pointed = {node: tuple(sorted(pointers.get(node, ()))) for node in group}
+    place = canonical_order(own, pointed, edges)
     form = (
         *(
             f"{place[node]} {line}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 Edge = tuple[str, str, str]
 """From, label, to."""
@@ -12,24 +13,33 @@ _COMPARISONS = 4_000
 """Nodes to choose between times edges up to which all choices are compared."""
 
 
-def canonical_order(own: Mapping[str, tuple[str, ...]], edges: Iterable[Edge]) -> dict[str, int]:
+def canonical_order(
+    own: Mapping[str, tuple[str, ...]],
+    pointers: Mapping[str, tuple[str, ...]],
+    edges: Iterable[Edge],
+) -> dict[str, int]:
     """The place (from 0) of each node in an order that depends on no node's name.
 
-    Nodes are told apart by `own` and by their edges, as far as refining goes. Of the nodes still
-    alike, each is tried as the first, and the one with the least graph is taken; if several give
-    the same graph (they are automorphic, as a rule) the first in the order of `own`. Where there
-    are too many to compare, the first is taken at once: the same document then still gives the
-    same order, but not every spelling of it does.
+    Nodes are told apart by `own` and by their edges, as far as refining goes; those still alike by
+    `pointers`. Of the nodes alike even then, each is tried as the first, and the one with the least
+    graph is taken; if several give the same graph (they are automorphic, as a rule) the first in
+    the order of `own`. Where there are too many to compare, the first is taken at once: the same
+    document then still gives the same order, but not every spelling of it does.
     """
     graph = list(edges)
-    values = sorted(set(own.values()))
-    rank = {value: i for i, value in enumerate(values)}
-    colours = _refine({node: rank[value] for node, value in own.items()}, graph)
+    colours = _refine(_ranked(own), graph)
+    colours = _refine(_ranked({n: (colour, pointers[n]) for n, colour in colours.items()}), graph)
     while alike := _first_alike(colours):
         tried = alike if len(alike) * len(graph) <= _COMPARISONS else alike[:1]
         refined = (_refine(_set_apart(node, colours), graph) for node in tried)
         colours = min(refined, key=lambda colours: _form(colours, graph))
     return colours
+
+
+def _ranked(values: Mapping[str, Any]) -> dict[str, int]:
+    """A colour for each distinct value, in the order of the values."""
+    rank = {value: i for i, value in enumerate(sorted(set(values.values())))}
+    return {node: rank[value] for node, value in values.items()}
 
 
 def _refine(colours: dict[str, int], edges: list[Edge]) -> dict[str, int]:
@@ -42,9 +52,8 @@ def _refine(colours: dict[str, int], edges: list[Edge]) -> dict[str, int]:
         signatures = {
             node: (colour, tuple(sorted(around[node]))) for node, colour in colours.items()
         }
-        rank = {signature: i for i, signature in enumerate(sorted(set(signatures.values())))}
-        refined = {node: rank[signature] for node, signature in signatures.items()}
-        if len(rank) == len(set(colours.values())):
+        refined = _ranked(signatures)
+        if len(set(refined.values())) == len(set(colours.values())):
             return refined
         colours = refined
 
