@@ -32,7 +32,7 @@ from lake.change_feed import ChangeFeedGap
 from lake.commit import append, overwrite
 from lake.ledger import FAILED
 from lake.metadata import Metadata
-from lake.reader import location
+from lake.reader import location, rows_written
 from lake.tables import QUADS, TRIPLES, embeddings
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ class _Group:
                 engine, scope, epochs, f"g{i}", predicates(parts), collapsed=collapsed, reason=""
             )
             graphs[scope] = read.relation
-        self._write(engine, tasks, epochs, graphs, rows_in=None)
+        self._write(engine, tasks, epochs, graphs, None, "cache")
 
     def _incremental(self, engine: SparkEngine, tasks: list[Task]) -> None:
         epochs = EpochRange(tasks[0].after, self.last)
@@ -211,11 +211,14 @@ class _Group:
         thresholds = Thresholds(limits.bulk_changes, limits.neighbourhood_rows, limits.local_rows)
         graphs: dict[Scope, str] = {}
         reasons: list[str] = []
+        keep: Keep = "small"
         for i, (scope, parts) in enumerate(_by_scope(concerned).items()):
             read = read_neighbourhood(
                 engine, parts, changes[scope], scope, epochs, thresholds, f"g{i}", touched
             )
             graphs[scope] = read.relation
+            if read.keep == "cache":
+                keep = "cache"
             if read.reason_whole:
                 reasons.append(read.reason_whole)
         if reasons:
@@ -223,7 +226,7 @@ class _Group:
                 Task(t.query, t.plan, "full", "; ".join(reasons), t.after, False, t.mark)
                 for t in concerned
             ]
-        self._write(engine, concerned, epochs, graphs, rows_in)
+        self._write(engine, concerned, epochs, graphs, rows_in, keep)
 
     def _changes(
         self, engine: SparkEngine, tasks: list[Task], epochs: EpochRange
@@ -258,13 +261,14 @@ class _Group:
         epochs: EpochRange,
         graphs: dict[Scope, str],
         rows_in: int | None,
+        keep: Keep,
     ) -> None:
         """Compute and commit the queries' new rows, some at once; one that fails spares others."""
 
         def one(task: Task) -> None:
             started = time.monotonic()
             try:
-                version, rows = self._commit(engine, task, epochs, graphs)
+                version, rows = self._commit(engine, task, epochs, graphs, keep)
             except Exception as error:  # noqa: BLE001  (recorded, and raised for all at the end)
                 text = f"{task.query.name}: {_first_line(error)}"
                 self.result.errors.append(text)
@@ -285,7 +289,12 @@ class _Group:
             list(threads.map(one, tasks))
 
     def _commit(
-        self, engine: SparkEngine, task: Task, epochs: EpochRange, graphs: dict[Scope, str]
+        self,
+        engine: SparkEngine,
+        task: Task,
+        epochs: EpochRange,
+        graphs: dict[Scope, str],
+        keep: Keep,
     ) -> tuple[int, int]:
         """Append the new rows of one query; returns the table's version and their number."""
         name = task.query.name
@@ -294,7 +303,7 @@ class _Group:
         if not task.from_nothing:
             frame = self.spark.read.format("delta").load(location(self.settings.lake, table.name))
             engine.register(stored, frame)
-        delta = plan_delta(task.plan, epochs, Inputs(graphs, stored), f"q_{name}")
+        delta = plan_delta(task.plan, epochs, Inputs(graphs, stored), f"q_{name}", keep)
         for statement in (*delta.statements, delta.result):
             engine.make(statement)
         self._check_products(engine, task, delta.products)
@@ -323,7 +332,9 @@ class _Group:
             metadata,
             storage_options=self.settings.storage_options or None,
         )
-        return version, engine.count(delta.result.name)
+        return version, rows_written(
+            self.settings.lake, table.name, version, self.settings.storage_options or None
+        )
 
     def _check_products(
         self, engine: SparkEngine, task: Task, products: Iterable[tuple[str, ...]]

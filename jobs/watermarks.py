@@ -50,7 +50,7 @@ def head(settings: Settings) -> int:
     if open_table(settings.lake, TRANSACTIONS.name, options) is None:
         return 0
     epochs = to_arrow(settings.lake, TRANSACTIONS.name, options, columns=["epoch"])["epoch"]
-    return int(pc.max(epochs).as_py() or 0)  # type: ignore[attr-defined]
+    return int(pc.max(epochs).as_py() or 0)
 
 
 def transactions_after(settings: Settings, epoch: int) -> tuple[Transaction, ...]:

@@ -74,6 +74,17 @@ def commits(table: DeltaTable) -> list[dict[str, Any]]:
     return [commit for commit in table.history() if "version" in commit]
 
 
+def rows_written(
+    root: str, table_name: str, version: int, storage_options: StorageOptions = None
+) -> int:
+    """How many rows the commit `version` wrote, by its commit information; 0 if that is silent."""
+    table = open_table(root, table_name, storage_options)
+    for commit in commits(table) if table is not None else ():
+        if commit["version"] == version:
+            return int(commit.get("operationMetrics", {}).get("numOutputRows", 0))
+    return 0
+
+
 def to_arrow(
     root: str,
     table_name: str,

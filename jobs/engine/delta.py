@@ -30,6 +30,7 @@ from jobs.engine.distinct import distinct_delta
 from jobs.engine.product import Part, product_delta
 from jobs.engine.relations import (
     EpochRange,
+    Keep,
     Statement,
     column,
     columns,
@@ -82,7 +83,9 @@ class PlanDelta:
     products: tuple[tuple[str, ...], ...]
 
 
-def plan_delta(plan: Plan, epochs: EpochRange, inputs: Inputs, prefix: str) -> PlanDelta:
+def plan_delta(
+    plan: Plan, epochs: EpochRange, inputs: Inputs, prefix: str, keep: Keep = "small"
+) -> PlanDelta:
     """The statements that make the new rows of every stored node of `plan`.
 
     Args:
@@ -90,8 +93,9 @@ def plan_delta(plan: Plan, epochs: EpochRange, inputs: Inputs, prefix: str) -> P
         epochs: the range.
         inputs: the relations it reads.
         prefix: begins the names of the relations that are made.
+        keep: how a relation that is read twice is kept.
     """
-    run = _Run(plan, epochs, inputs, prefix)
+    run = _Run(plan, epochs, inputs, prefix, keep)
     names = {node: run.stored(node) for node in plan.stored}
     rows = [_stored_rows(plan, node, name) for node, name in names.items()]
     result = Statement(f"{prefix}_new", union_all(rows))
@@ -118,6 +122,7 @@ class _Run:
     epochs: EpochRange
     inputs: Inputs
     prefix: str
+    keep: Keep
     statements: list[Statement] = field(default_factory=list)
     made: dict[PlanNode, str] = field(default_factory=dict)
     products: list[tuple[str, ...]] = field(default_factory=list)
@@ -126,7 +131,9 @@ class _Run:
         """The relation of a stored node's netted delta; it is written and read by its parent."""
         if node not in self.made:
             name = f"{self.prefix}_{self.plan.ids[node]}"
-            statement = Statement(name, net(self.delta(node), node.variables), "cache")
+            # The answer is only written; any other stored node is also read by its parent.
+            keep: Keep = "view" if node == self.plan.root else self.keep
+            statement = Statement(name, net(self.delta(node), node.variables), keep)
             self.statements.append(statement)
             self.made[node] = name
         return self.made[node]
@@ -164,7 +171,7 @@ class _Run:
         delta = self.stored(node)
         name = f"{delta}_intervals"
         log = union_all([*self._state(node, None), self._rows(node, delta)])
-        self.statements.append(Statement(name, integrate(log, node.variables), "cache"))
+        self.statements.append(Statement(name, integrate(log, node.variables), self.keep))
         return Part(node.variables, delta, name)
 
     def _touched(self, node: PlanNode) -> exp.Query:

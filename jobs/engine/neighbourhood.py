@@ -175,11 +175,11 @@ def _values(
     rows: Sequence[tuple[str | None, ...]], names: Sequence[str], alias: str
 ) -> exp.Subquery:
     """A relation of string constants; typed, for a column may be null throughout."""
-    selects: list[exp.Query] = []
-    for row in rows:
-        cells = [
-            exp.cast(exp.null() if cell is None else text(cell), "TEXT").as_(name, quoted=True)
-            for name, cell in zip(names, row, strict=True)
-        ]
-        selects.append(select(*cells))
-    return union_all(selects).subquery(alias, copy=False)
+    cells = [
+        tuple(exp.cast(exp.null() if cell is None else text(cell), "TEXT") for cell in row)
+        for row in rows
+    ]
+    table = exp.values(
+        cells, alias="rows", columns=[exp.to_identifier(n, quoted=True) for n in names]
+    )
+    return select(*columns(tuple(names))).from_(table, copy=False).subquery(alias, copy=False)

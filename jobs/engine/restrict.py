@@ -35,6 +35,7 @@ class GraphRead:
     relation: str
     reason_whole: str | None
     rows: int | None
+    keep: Keep
 
 
 def read_neighbourhood(
@@ -84,7 +85,7 @@ def read_neighbourhood(
     name = f"{prefix}_graph"
     keep: Keep = "small" if count + rows <= thresholds.local_rows else "cache"
     engine.make(restricted_graph(name, fetched, changes, epochs, keep))
-    return GraphRead(name, None, rows)
+    return GraphRead(name, None, rows, keep)
 
 
 def read_whole(
@@ -105,7 +106,7 @@ def read_whole(
     engine.make(Statement(log, scope_log(scope, epochs.last, known)))
     for statement in whole_graph(name, log, epochs, collapsed=collapsed):
         engine.make(statement)
-    return GraphRead(name, reason, None)
+    return GraphRead(name, reason, None, "cache")
 
 
 def changes_relation(engine: SqlEngine, scope: Scope, epochs: EpochRange, name: str) -> None:

@@ -44,10 +44,9 @@ class SparkEngine:
             case "cache":
                 frame = self._persist(frame)
             case "small":
-                # One partition: joins of small relations then need neither shuffle nor broadcast.
-                frame = self._persist(frame.coalesce(1))
+                frame = _cut(frame)
             case "broadcast":
-                frame = F.broadcast(self._persist(frame.coalesce(1)))
+                frame = F.broadcast(_cut(frame))
             case _:
                 pass
         frame.createOrReplaceTempView(name)
@@ -77,6 +76,16 @@ class SparkEngine:
     def _persist(self, frame: DataFrame) -> DataFrame:
         self._persisted.append(frame.persist())
         return frame
+
+
+def _cut(frame: DataFrame) -> DataFrame:
+    """The rows of `frame` in one partition, with its plan cut off.
+
+    Joins of relations in one partition need neither shuffle nor broadcast. Without the cut, Spark
+    would analyse the plans of all relations that a relation was made from wherever it is named:
+    with three hops and five patterns that is exponential, and took minutes.
+    """
+    return frame.coalesce(1).localCheckpoint(eager=True)
 
 
 def _sparql_eval(expressions: pa.Array, terms: pa.Array) -> pa.Array:  # type: ignore[type-arg]
