@@ -72,6 +72,8 @@ def submit(stage: str, **wiring: Any) -> SparkSubmitOperator:
         conf={
             "spark.pyspark.driver.python": sys.executable,
             "spark.pyspark.python": os.environ.get("PYSPARK_PYTHON", sys.executable),
+            # Airflow keeps every line that Spark says; at INFO these are thousands.
+            "spark.log.level": "WARN",
             # Options of the driver's JVM come too late once it runs.
             **SETTINGS.spark.conf,
         },

@@ -34,6 +34,10 @@ QUICK_START = {"spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStop
 # Every run leaves rows in these; all others change only when there is something new.
 LEDGERS = ("runs", "quality")
 EXAMPLES = 2
+TRY = (
+    '.venv/bin/weir --config demo/weir.toml sql "SELECT weight, class, parent'
+    ' FROM class_tree_changes WHERE epoch = 5 ORDER BY class"'
+)
 
 console = Console(highlight=False, soft_wrap=False, width=None if sys.stdout.isatty() else 130)
 
@@ -123,11 +127,7 @@ def say_where(before: dict[str, int], seconds: float) -> None:
         console.print(f"demo: nothing new: all {count} tables are at the version they had before")
     lake = LAKE.relative_to(Path.cwd()) if LAKE.is_relative_to(Path.cwd()) else LAKE
     console.print(f"demo: Delta tables: {lake}/answers/<query>, {lake}/quads and others")
-    console.print("demo: try this (once more with another query, or your own SQL):")
-    console.print(
-        '  .venv/bin/weir --config demo/weir.toml sql "SELECT epoch, weight, class, parent'
-        ' FROM class_tree_changes WHERE epoch = 5 ORDER BY class"'
-    )
+    console.print("demo: try: " + TRY, soft_wrap=True)
     console.print(f"demo: {seconds:.0f} s in all")
 
 

@@ -12,13 +12,14 @@ from lake.tables import ANSWER_COLUMNS, TRANSACTIONS, answers
 
 Row = tuple[str, ...]
 PREFIXES = (
-    (re.compile(r"https://brickschema\.org/schema/(?:[\d.]+/)?Brick#"), "brick:"),
-    (re.compile(r"https://brickschema\.org/schema/(?:[\d.]+/)?BrickTag#"), "tag:"),
-    (re.compile(r"https://brickschema\.org/schema/(?:[\d.]+/)?BrickShape#"), "bsh:"),
-    (re.compile(r"https://w3id\.org/rec(?:/\w+/|#)"), "rec:"),
-    (re.compile(r"http://qudt\.org/vocab/unit/"), "unit:"),
-    (re.compile(r"http://qudt\.org/vocab/quantitykind/"), "quantity:"),
-    (re.compile(r"http://www\.w3\.org/2004/02/skos/core#"), "skos:"),
+    ("https://brickschema.org/schema/1.1/Brick#", "brick1.1:"),
+    ("https://brickschema.org/schema/Brick#", "brick:"),
+    ("https://brickschema.org/schema/BrickTag#", "tag:"),
+    ("https://brickschema.org/schema/BrickShape#", "bsh:"),
+    ("https://w3id.org/rec#", "rec:"),
+    ("http://qudt.org/vocab/unit/", "unit:"),
+    ("http://qudt.org/vocab/quantitykind/", "quantity:"),
+    ("http://www.w3.org/2004/02/skos/core#", "skos:"),
 )
 LONGEST = 48
 
@@ -74,7 +75,7 @@ def shown(term: str) -> str:
     if term.startswith("<"):
         text = term[1:-1]
         for namespace, prefix in PREFIXES:
-            text = namespace.sub(prefix, text, count=1)
+            text = text.replace(namespace, prefix, 1)
     elif literal := re.fullmatch(r'"(.*)"(@[\w-]+|\^\^<.*>)?', term, re.DOTALL):
         tag = literal[2] or ""
         return f'"{_cut(literal[1])}"{tag if tag.startswith("@") else ""}'
