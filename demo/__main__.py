@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 
 from deltalake import DeltaTable
@@ -18,7 +19,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from demo.changes import Delta, deltas, versions
+from demo.changes import Delta, deltas, stage_seconds, versions
 from setup import database
 from setup.steps import CACHE, SetupError, take
 
@@ -53,6 +54,7 @@ def main() -> int:
     except SetupError as error:
         console.print(f"demo: {error}", style="red")
         return 1
+    show_versions()
     for query in sorted(PROJECT.glob("queries/*.rq")):
         show(query)
     say_where(before, time.monotonic() - started)
@@ -74,7 +76,7 @@ def run_dag(dag: str, purpose: str) -> None:
     LOGS.mkdir(parents=True, exist_ok=True)
     log = LOGS / f"{dag}.log"
     console.print(f"demo: DAG {dag}: {purpose} ...")
-    started = time.monotonic()
+    since, started = datetime.now(UTC), time.monotonic()
     with log.open("w") as output:
         done = subprocess.run(
             ["airflow", "dags", "test", dag],
@@ -92,19 +94,37 @@ def run_dag(dag: str, purpose: str) -> None:
     if done.returncode:
         sys.stderr.write("".join(log.read_text().splitlines(keepends=True)[-40:]))
         raise SetupError(f"DAG {dag} failed; all that it said is in {log}")
-    console.print(f"demo: DAG {dag}: {time.monotonic() - started:.1f} s")
+    seconds = time.monotonic() - started
+    stages = stage_seconds(str(LAKE), since)
+    shares = ", ".join(f"{job} {took:.1f} s" for job, took in stages.items())
+    start_up = seconds - sum(stages.values())
+    console.print(
+        f"demo: DAG {dag}: {seconds:.1f} s: {shares}, starting Airflow and Spark {start_up:.1f} s"
+    )
+
+
+def show_versions() -> None:
+    """Print what each version changed in the graph."""
+    table = Table()
+    for column in ("Brick", "epoch", "triples +", "-", "rejected lines"):
+        table.add_column(column, justify="right")
+    for version in versions(str(LAKE)):
+        cells = (version.epoch, version.inserted, version.deleted, version.rejected)
+        table.add_row(version.name, *(str(cell or "") for cell in cells))
+    console.print("\nthe graph", style="bold")
+    console.print(table)
 
 
 def show(query: Path) -> None:
     """Print what each version changed in the answer of a query."""
     description = query.read_text().splitlines()[0].removeprefix("#+ description: ")
-    table = Table(title=Text(f"{query.stem}: {description}", style="bold"), title_justify="left")
+    table = Table()
     for column in ("Brick", "+", "-", "rows"):
         table.add_column(column, justify="right", no_wrap=True)
     table.add_column("for example", overflow="fold")
-    for delta in deltas(str(LAKE), query.stem, versions(str(LAKE))):
+    for delta in deltas(str(LAKE), query.stem):
         table.add_row(*_cells(delta))
-    console.print()
+    console.print(f"\n{query.stem}: {description}", style="bold", soft_wrap=True)
     console.print(table)
 
 

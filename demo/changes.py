@@ -6,9 +6,10 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from lake.reader import to_arrow
-from lake.tables import ANSWER_COLUMNS, TRANSACTIONS, answers
+from lake.tables import ANSWER_COLUMNS, RUNS, TRANSACTIONS, answers
 
 Row = tuple[str, ...]
 PREFIXES = (
@@ -47,14 +48,35 @@ class Delta:
         return (replaced or mixed or came or went)[:limit]
 
 
-def versions(lake: str) -> dict[int, str]:
-    """Which version of the ontology each epoch is: the folder of its file."""
-    rows = to_arrow(lake, TRANSACTIONS.name, columns=["epoch", "position"]).to_pylist()
-    positions = {row["epoch"]: row["position"] for row in rows}
-    return {epoch: positions[epoch].split("/")[0] for epoch in sorted(positions)}
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One version of the ontology: the folder of its file, its epoch, what it changed."""
+
+    name: str
+    epoch: int
+    inserted: int
+    deleted: int
+    rejected: int
 
 
-def deltas(lake: str, query: str, versions: dict[int, str]) -> Iterator[Delta]:
+def versions(lake: str) -> list[Version]:
+    """The versions that were ingested, in order."""
+    rows = to_arrow(lake, TRANSACTIONS.name).sort_by("epoch").to_pylist()
+    counts = ("epoch", "inserted", "deleted", "rejected")
+    return [Version(row["position"].split("/")[0], *(row[name] for name in counts)) for row in rows]
+
+
+def stage_seconds(lake: str, since: datetime) -> dict[str, float]:
+    """How long each stage worked that ended after `since`; their start-up not counted."""
+    rows = to_arrow(lake, RUNS.name).sort_by("recorded_at").to_pylist()
+    return {
+        row["job"]: row["seconds"]
+        for row in rows
+        if row["recorded_at"] >= since and row["query"] is None and row["seconds"] is not None
+    }
+
+
+def deltas(lake: str, query: str) -> Iterator[Delta]:
     """The published answer of `query`, version by version."""
     table = to_arrow(lake, answers(query, ()).name)
     variables = [name for name in table.column_names if name not in ANSWER_COLUMNS]
@@ -63,10 +85,10 @@ def deltas(lake: str, query: str, versions: dict[int, str]) -> Iterator[Delta]:
         row = tuple(record[name] or "" for name in variables)
         by_epoch[record["epoch"]].append((record["weight"], row))
     rows = 0
-    for epoch, version in versions.items():
-        signed = by_epoch[epoch]
+    for version in versions(lake):
+        signed = by_epoch[version.epoch]
         rows += sum(weight for weight, _ in signed)
-        yield Delta(version, _counted(signed, 1), _counted(signed, -1), rows)
+        yield Delta(version.name, _counted(signed, 1), _counted(signed, -1), rows)
 
 
 def shown(term: str) -> str:
