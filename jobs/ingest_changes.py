@@ -9,22 +9,24 @@ from __future__ import annotations
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
+from itertools import count
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from jobs.engine.spark import SparkEngine
 from jobs.errors import WeirError
 from jobs.ingest.batch import take_in
 from jobs.ingest.bench import Bench
 from jobs.ingest.changesets import ChangeSet, Consumed, SourceError, pending
 from jobs.ingest.journal import JOB, Journal, Transaction
-from jobs.settings import Settings
+from jobs.settings import Limits, Settings
 from jobs.sources import Source, load_sources
-from jobs.stage import Claim, Progress, claimed, run_stage, silent
+from jobs.stage import Progress, claimed, run_stage, silent
 from lake.reader import last_metadata, open_table
-from lake.staging import remove, staging_folder
+from lake.staging import staging_folder
 from lake.tables import QUADS, TRANSACTIONS
 
 if TYPE_CHECKING:
@@ -48,7 +50,7 @@ class SourceResult:
 class IngestResult:
     """What a run took in: the epochs (from_epoch, to_epoch], and each source's part in them.
 
-    recovered: epochs among them that a run that died had committed to `quads`.
+    recovered: how many of them a run that died had begun to commit.
     """
 
     from_epoch: int
@@ -63,12 +65,15 @@ class IngestResult:
 
 
 def ingest_changes(
-    spark: SparkSession, settings: Settings, run_id: str, progress: Progress = silent
+    spark: SparkSession | Callable[[], SparkSession],
+    settings: Settings,
+    run_id: str,
+    progress: Progress = silent,
 ) -> IngestResult:
     """Take in what every source has to offer after its own position.
 
     Args:
-        spark: the session.
+        spark: the session, or what starts it: small batches need none.
         settings: where the lake and the declared sources are.
         run_id: of this run in the ledger.
         progress: told what is going on.
@@ -78,62 +83,82 @@ def ingest_changes(
         ConfigurationError: sources.yml is wrong.
     """
     sources = load_sources(settings.sources)
+    session = cache(spark if callable(spark) else lambda: spark)
     with claimed(settings, JOB, run_id) as run:
-        engine = SparkEngine(spark)
-        staging = staging_folder(settings.lake, JOB)
-        # A run that died may have left something.
-        remove(spark, staging)
-        try:
-            return _ingest(engine, settings, sources, run, progress)
-        finally:
-            engine.release()
-            remove(spark, staging)
+        journal = Journal(settings, run_id)
+        start = journal.head()
+        recovered = _recover(journal, session, settings, progress)
+        done, operations, errors = _take_in_all(journal, session, settings, sources, progress)
+        end = journal.head()
+        run.totals |= {
+            "from_epoch": start,
+            "to_epoch": end,
+            "rows_in": operations,
+            "rows_out": sum(each.inserted + each.deleted for each in (*recovered, *done)),
+        }
+        consumed = consumed_positions(settings)
+        results = tuple(_source_result(each, done, consumed, errors) for each in sources)
+        return IngestResult(start, end, len(recovered), results)
 
 
-def _ingest(
-    engine: SparkEngine,
+def _recover(
+    journal: Journal, session: Callable[[], SparkSession], settings: Settings, progress: Progress
+) -> tuple[Transaction, ...]:
+    """Finish what a run that died had begun to commit."""
+    transactions = journal.unfinished()
+    if transactions:
+        rows = sum(each.inserted + each.deleted for each in transactions)
+        with _bench(session, settings, 0) as bench:
+            is_small = rows <= settings.limits.local_rows
+            journal.recover(bench.local() if is_small else bench.distributed(), transactions)
+        first, last = transactions[0].epoch, transactions[-1].epoch
+        progress(f"finished epochs {first}..{last}, which an earlier run had begun to commit")
+    return transactions
+
+
+def _take_in_all(
+    journal: Journal,
+    session: Callable[[], SparkSession],
     settings: Settings,
     sources: Sequence[Source],
-    run: Claim,
     progress: Progress,
-) -> IngestResult:
-    journal = Journal(engine, settings, run.run_id)
-    start = journal.head()
-    recovered = journal.recover()
-    if recovered:
-        progress(f"finished {recovered} epochs that an earlier run had begun to commit")
+) -> tuple[list[Transaction], int, dict[str, WeirError]]:
+    """Take in batch after batch; returns transactions, operations read, why sources stopped."""
     consumed = consumed_positions(settings)
     queue, errors = pending_change_sets(settings, sources, consumed)
     done: list[Transaction] = []
     operations = 0
-    while queue:
-        batch = queue[: settings.limits.batch_epochs]
+    for number in count(1):
+        batch, queue = _cut(queue, settings.limits)
+        if not batch:
+            break
         began = time.monotonic()
-        bench = Bench(
-            engine,
-            settings,
-            f"ingest_{uuid4().hex[:8]}",
-            f"{staging_folder(settings.lake, JOB)}/{len(queue)}",
-        )
-        outcome = take_in(bench, journal, batch, consumed)
-        engine.release()
-        errors |= outcome.stopped
-        operations += outcome.operations
+        with _bench(session, settings, number) as bench:
+            outcome = take_in(bench, journal, batch, consumed)
         done += outcome.transactions
+        operations += outcome.operations
+        errors |= outcome.stopped
+        queue = [each for each in queue if each.source.name not in outcome.stopped]
         consumed = consumed_positions(settings)
-        queue = [each for each in queue[len(batch) :] if each.source.name not in outcome.stopped]
         if outcome.transactions:
             progress(_told(outcome.transactions, time.monotonic() - began))
-    end = journal.head()
-    changed = sum(each.inserted + each.deleted for each in done)
-    run.totals |= {
-        "from_epoch": start,
-        "to_epoch": end,
-        "rows_in": operations,
-        "rows_out": changed,
-    }
-    results = tuple(_source_result(source, done, consumed, errors) for source in sources)
-    return IngestResult(start, end, recovered, results)
+    return done, operations, errors
+
+
+def _cut(queue: list[ChangeSet], limits: Limits) -> tuple[list[ChangeSet], list[ChangeSet]]:
+    """The next batch, and the rest."""
+    return queue[: limits.batch_epochs], queue[limits.batch_epochs :]
+
+
+@contextmanager
+def _bench(session: Callable[[], SparkSession], settings: Settings, number: int) -> Iterator[Bench]:
+    """A bench whose relations and staged rows are gone at the end."""
+    folder = staging_folder(settings.lake, JOB)
+    bench = Bench(session, settings, f"ingest_{uuid4().hex[:8]}", f"{folder}/{number}")
+    try:
+        yield bench
+    finally:
+        bench.release()
 
 
 def consumed_positions(settings: Settings) -> Mapping[str, Consumed]:

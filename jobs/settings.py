@@ -44,6 +44,9 @@ class Limits(BaseModel):
     local_parse_bytes: int = Field(
         8_000_000, ge=0, description="input bytes that the driver parses itself"
     )
+    local_lookup_bytes: int = Field(
+        500_000_000, ge=0, description="size of `quads` up to which small batches need no Spark"
+    )
     bulk_changes: int = Field(
         200_000, ge=0, description="changes beyond which no neighbourhood is looked up"
     )
@@ -58,6 +61,9 @@ class Limits(BaseModel):
     nesting: int = Field(256, ge=1, description="deepest nesting of a term or document")
     parse_seconds: int = Field(600, ge=1, description="CPU seconds of one parser process")
     parse_memory_mb: int = Field(3_000, ge=256, description="memory of one parser process")
+    local_table_bytes: int = Field(
+        256_000_000, ge=0, description="tables up to this size are read by the driver itself"
+    )
     parallel_queries: int = Field(4, ge=1, description="queries that are published at once")
     raw_bytes: int = Field(4096, ge=0, description="bytes of a rejected line that are kept")
     product_rows: int = Field(

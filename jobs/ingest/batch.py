@@ -7,23 +7,19 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
 from sqlglot import exp
 from sqlglot.expressions import select
 
 from jobs.engine import netting
-from jobs.engine.relations import Keep, column, union_all
+from jobs.engine.relations import Keep, Statement, column, columns, union_all
 from jobs.ingest import ownership
 from jobs.ingest.bench import Bench, Taken
 from jobs.ingest.changesets import ChangeSet, Consumed, SourceError
+from jobs.ingest.engine import Engine
 from jobs.ingest.journal import Journal, Transaction
-from jobs.ingest.operations import changes_as_operations, pairs, snapshot_operations, stored_of
+from jobs.ingest.operations import changes_as_operations, pairs, snapshot_operations
 from jobs.ingest.reading import ReadBatch, change_id, read_batch, refuse_broken_chains
-from lake.session import read
-from lake.tables import GRAPHS, QUADS
-
-FEW_PREDICATES = 64
-"""So many predicates are looked up by literals, which let Delta skip files."""
+from lake.tables import GRAPHS
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,29 +48,28 @@ def take_in(
     taken = Taken(dict(enumerate(change_sets)))
     batch = read_batch(bench, taken, consumed)
     refuse_broken_chains(taken, batch.results, consumed)
-    few = sum(result.changes for result in batch.rows.results) <= bench.settings.limits.local_rows
-    bench.engine.register(bench.name("changes"), batch.rows.changes)
-    claims = _claims(bench, taken)
+    engine = bench.engine_for(batch.rows)
+    engine.register(bench.name("changes"), batch.rows.changes)
+    claims = _claims(bench, engine, taken)
     if not taken.change_sets:
         return Outcome((), 0, taken.stopped)
     head = journal.head()
     epochs = {ordinal: head + i for i, ordinal in enumerate(sorted(taken.change_sets), start=1)}
     until = max(epochs.values())
-    dated = pairs(bench.engine, bench.name("epochs"), ("ordinal", "epoch"), [*epochs.items()])
+    dated = pairs(engine, bench.name("epochs"), ("ordinal", "epoch"), [*epochs.items()])
 
-    graphs = bench.engine.frame(ownership.new_graphs(claims, dated)).persist()
-    if not graphs.isEmpty():
-        journal.claim_graphs(graphs, until)
-    graphs.unpersist()
+    graphs = ownership.new_graphs(claims, dated)
+    if engine.rows(graphs.limit(1)):
+        journal.claim_graphs(engine, graphs, until)
     rejected = {
         ordinal: sum(result.rejections for result in batch.results.get(ordinal, ()))
         for ordinal in epochs
     }
     if any(rejected.values()):
-        journal.reject(_rejections(bench, taken, batch), head, until)
+        journal.reject(engine, _rejections(bench, engine, taken, batch), head, until)
 
-    log, present = _net(bench, taken, batch, epochs, keep="small" if few else "cache")
-    counts = _counts(bench, log)
+    log, present = _net(bench, engine, taken, batch, epochs)
+    counts = _counts(engine, log)
     now = datetime.now(UTC)
     transactions = [
         Transaction(
@@ -92,15 +87,15 @@ def take_in(
         for ordinal, change_set in sorted(taken.change_sets.items())
     ]
     rows = sum(inserted + deleted for inserted, deleted in counts.values())
-    journal.commit(log, present, rows, transactions)
+    journal.commit(engine, log, present, rows, transactions)
     operations = sum(r.changes for ordinal in epochs for r in batch.results[ordinal])
     return Outcome(tuple(transactions), operations, taken.stopped)
 
 
-def _claims(bench: Bench, taken: Taken) -> str:
+def _claims(bench: Bench, engine: Engine, taken: Taken) -> str:
     """The relation of who writes what; a source that writes another's graph is stopped there."""
-    engine, name = bench.engine, bench.name("claims")
-    engine.register(bench.name("owners"), read(engine.spark, bench.settings.lake, GRAPHS.name))
+    name = bench.name("claims")
+    engine.open(bench.name("owners"), GRAPHS)
     while True:
         sources = pa.table(
             {
@@ -110,11 +105,11 @@ def _claims(bench: Bench, taken: Taken) -> str:
                 ),
             }
         )
-        engine.register(bench.name("sources"), engine.spark.createDataFrame(sources))
+        engine.register(bench.name("sources"), [sources])
         claims = ownership.claims(
             bench.name("changes"), bench.name("sources"), bench.name("owners")
         )
-        engine.register(name, engine.frame(claims), "small")
+        engine.make(Statement(name, claims, "cache"))
         refused = [
             ownership.Refusal(str(source), int(str(ordinal)), str(graph), str(owner))
             for source, ordinal, graph, owner in engine.rows(ownership.refusals(name))
@@ -137,8 +132,8 @@ def _refusal(refusal: ownership.Refusal, change_set: ChangeSet) -> SourceError:
     )
 
 
-def _rejections(bench: Bench, taken: Taken, batch: ReadBatch) -> DataFrame:
-    """The rejected rows of the change sets that are taken in: columns of `rejected`."""
+def _rejections(bench: Bench, engine: Engine, taken: Taken, batch: ReadBatch) -> exp.Select:
+    """The rejected rows of the change sets that are taken in: `rejected` but for the run."""
     places = pa.table(
         {
             "ordinal": pa.array([*taken.change_sets], pa.int32()),
@@ -146,56 +141,67 @@ def _rejections(bench: Bench, taken: Taken, batch: ReadBatch) -> DataFrame:
             "position": [each.position for each in taken.change_sets.values()],
         }
     )
-    return batch.rows.rejections.join(bench.engine.spark.createDataFrame(places), "ordinal")
+    engine.register(bench.name("places"), [places])
+    engine.register(bench.name("rejections"), batch.rows.rejections)
+    return (
+        select(
+            *columns(("source", "position"), "places"),
+            *columns(("file", "line", "column", "reason", "raw"), "rejections"),
+        )
+        .from_(exp.to_table(bench.name("rejections"), alias="rejections"))
+        .join(
+            exp.to_table(bench.name("places"), alias="places"),
+            on=column("ordinal", "rejections").eq(column("ordinal", "places")),
+        )
+    )
 
 
 def _net(
-    bench: Bench, taken: Taken, batch: ReadBatch, epochs: Mapping[int, int], keep: Keep
+    bench: Bench, engine: Engine, taken: Taken, batch: ReadBatch, epochs: Mapping[int, int]
 ) -> tuple[str, str]:
-    """The relations of the log of the batch, and of the quads that were there before it."""
-    engine, head = bench.engine, min(epochs.values()) - 1
-    quads, operations = bench.name("quads"), bench.name("operations")
-    # Delta reads the newest version whenever a frame is computed; the epoch tells what was before.
-    before = read(engine.spark, bench.settings.lake, QUADS.name).filter(f"epoch <= {head}")
-    engine.register(quads, before)
-    engine.register(operations, engine.frame(_operations(bench, taken, batch, epochs, quads)), keep)
-    stored = netting.rows_about(quads, operations, predicates=_few_predicates(bench, operations))
-    present = bench.name("present")
-    engine.register(present, engine.frame(netting.present_in(stored)), keep)
-    log = bench.name("log")
-    engine.register(log, engine.frame(netting.net_quads(operations, present)), keep)
+    """The relations of the log of the batch, and of the quads that were there before it.
+
+    Both are read more than once, as are the operations: they are computed once.
+    """
+    once: Keep = "cache"
+    head = min(epochs.values()) - 1
+    operations, stored = bench.name("operations"), bench.name("stored")
+    found = _operations(bench, engine, taken, batch, epochs, head)
+    engine.make(Statement(operations, found, once))
+    engine.quads_about(stored, operations, head)
+    present, log = bench.name("present"), bench.name("log")
+    engine.make(Statement(present, netting.present(stored), once))
+    engine.make(Statement(log, netting.net_quads(operations, present), once))
     return log, present
 
 
 def _operations(
-    bench: Bench, taken: Taken, batch: ReadBatch, epochs: Mapping[int, int], quads: str
+    bench: Bench,
+    engine: Engine,
+    taken: Taken,
+    batch: ReadBatch,
+    epochs: Mapping[int, int],
+    head: int,
 ) -> exp.Query:
     plain = {
         ordinal: epoch
         for ordinal, epoch in epochs.items()
         if taken.change_sets[ordinal].kind in ("patch", "commit")
     }
-    dated = pairs(bench.engine, bench.name("plain"), ("ordinal", "epoch"), [*plain.items()])
+    dated = pairs(engine, bench.name("plain"), ("ordinal", "epoch"), [*plain.items()])
     parts: list[exp.Query] = [changes_as_operations(bench.name("changes"), dated)]
     for source, ordinals in batch.versions.items():
         versions = {ordinal: epochs[ordinal] for ordinal in ordinals if ordinal in epochs}
         if versions:
-            stored = bench.name(f"stored_{source}")
-            owned = stored_of(quads, bench.name("owners"), source)
-            bench.engine.register(stored, bench.engine.frame(owned))
+            log, stored = bench.name(f"log_of_{source}"), bench.name(f"stored_of_{source}")
+            engine.quads_of(log, source, bench.name("owners"), head)
+            engine.make(Statement(stored, netting.present(log)))
             carried = batch.carried.get(source, ())
-            parts.append(snapshot_operations(bench.engine, bench.prefix, stored, versions, carried))
+            parts.append(snapshot_operations(engine, bench.prefix, stored, versions, carried))
     return union_all(parts)
 
 
-def _few_predicates(bench: Bench, operations: str) -> list[str] | None:
-    """The predicates of the operations, unless they are many."""
-    distinct = select(column("predicate")).distinct().from_(operations).limit(FEW_PREDICATES + 1)
-    found = [str(predicate) for (predicate,) in bench.engine.rows(distinct)]
-    return found if len(found) <= FEW_PREDICATES else None
-
-
-def _counts(bench: Bench, log: str) -> dict[int, tuple[int, int]]:
+def _counts(engine: Engine, log: str) -> dict[int, tuple[int, int]]:
     """How many quads appeared and vanished, by epoch."""
 
     def times(weight: int) -> exp.Expr:
@@ -205,5 +211,5 @@ def _counts(bench: Bench, log: str) -> dict[int, tuple[int, int]]:
     per_epoch = select(column("epoch"), times(1), times(-1)).from_(log).group_by(column("epoch"))
     return {
         int(str(epoch)): (int(str(inserted)), int(str(deleted)))
-        for epoch, inserted, deleted in bench.engine.rows(per_epoch)
+        for epoch, inserted, deleted in engine.rows(per_epoch)
     }

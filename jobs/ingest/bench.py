@@ -2,33 +2,86 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from jobs.engine.spark import SparkEngine
+import pyarrow as pa
+
 from jobs.ingest.changesets import ChangeSet, SourceError
+from jobs.ingest.engine import Engine
+from jobs.ingest.local import LocalEngine
+from jobs.ingest.rows import Rows
 from jobs.settings import Settings
+from lake.reader import open_table
+from lake.tables import QUADS
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from jobs.ingest.distributed import DistributedEngine
 
 
-@dataclass(frozen=True, slots=True)
 class Bench:
-    """What a batch works with.
+    """What a batch works with; Spark is asked for only where it is needed.
 
-    Attributes:
-        engine: where relations are made.
+    Args:
+        spark: gives the session, which may have to be started.
         settings: the limits.
         prefix: of the names of the batch's relations.
         staging: folder or URI for rows that are too many for the driver.
     """
 
-    engine: SparkEngine
-    settings: Settings
-    prefix: str
-    staging: str
+    def __init__(
+        self, spark: Callable[[], SparkSession], settings: Settings, prefix: str, staging: str
+    ) -> None:
+        self.settings, self.prefix, self.staging = settings, prefix, staging
+        self._spark = spark
+        self._local: LocalEngine | None = None
+        self._distributed: DistributedEngine | None = None
 
     def name(self, relation: str) -> str:
         """The name of one of the batch's relations."""
         return f"{self.prefix}_{relation}"
+
+    def engine_for(self, rows: Rows) -> Engine:
+        """DuckDB for rows that the driver has, if they are few; else Spark."""
+        frames = [*rows.changes, *rows.rejections]
+        here = [frame for frame in frames if isinstance(frame, pa.Table)]
+        few = sum(frame.num_rows for frame in here) <= self.settings.limits.local_rows
+        if few and len(here) == len(frames) and self._is_lake_small():
+            return self.local()
+        return self.distributed()
+
+    def local(self) -> LocalEngine:
+        """The engine on the driver."""
+        if self._local is None:
+            self._local = LocalEngine(self.settings)
+        return self._local
+
+    def distributed(self) -> DistributedEngine:
+        """The engine on Spark."""
+        from jobs.ingest.distributed import DistributedEngine
+
+        if self._distributed is None:
+            self._distributed = DistributedEngine(self._spark(), self.settings, self.staging)
+        return self._distributed
+
+    def release(self) -> None:
+        """Forget all relations, and what was staged for them."""
+        if self._local is not None:
+            self._local.release()
+        if self._distributed is not None:
+            self._distributed.release()
+
+    def _is_lake_small(self) -> bool:
+        """Whether the driver may look quads up."""
+        table = open_table(self.settings.lake, QUADS.name, self.settings.storage_options or None)
+        if table is None:
+            return True
+        files = pa.table(table.get_add_actions(flatten=True)).select(["size_bytes"]).to_pylist()
+        size = sum(file["size_bytes"] for file in files)
+        return bool(size <= self.settings.limits.local_lookup_bytes)
 
 
 @dataclass(slots=True)

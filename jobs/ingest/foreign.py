@@ -13,8 +13,10 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from jobs.engine import netting
 from jobs.engine.netting import QUAD
-from jobs.engine.spark import SparkEngine
+from jobs.engine.relations import Statement
 from jobs.ingest.changesets import ChangeSet
+from jobs.ingest.distributed import DistributedEngine
+from jobs.ingest.engine import Frame
 from jobs.ingest.rows import (
     SCHEMA,
     SPARK_SCHEMA,
@@ -38,7 +40,7 @@ Batches = Iterable[pa.RecordBatch]
 
 
 def foreign_rows(
-    engine: SparkEngine,
+    engine: DistributedEngine,
     prefix: str,
     source: DeltaTable,
     change_sets: Sequence[tuple[int, ChangeSet]],
@@ -67,19 +69,21 @@ def foreign_rows(
     few = unchecked.limit(limits.local_rows + 1).toArrow()
     if few.num_rows <= limits.local_rows:
         checked = pa.Table.from_batches(check(few.to_batches()), schema=SCHEMA)
-        rows = rows_on_driver(engine.spark, checked, limits.local_rows, staging)
+        rows = rows_on_driver(checked)
     else:
         rows = rows_by_tasks(engine.spark, unchecked.mapInArrow(check, SPARK_SCHEMA), staging)
     return Rows(rows.changes, rows.rejections, _results(rows, change_sets, document))
 
 
-def _content(engine: SparkEngine, source: DeltaTable, version: int, ordinal: int) -> DataFrame:
+def _content(
+    engine: DistributedEngine, source: DeltaTable, version: int, ordinal: int
+) -> DataFrame:
     table = _table(engine, source, version).distinct()
     return table.withColumns({"ordinal": F.lit(ordinal), "line": F.lit(0), "insert": F.lit(True)})
 
 
 def _commits(
-    engine: SparkEngine, prefix: str, source: DeltaTable, ordinals: dict[int, int]
+    engine: DistributedEngine, prefix: str, source: DeltaTable, ordinals: dict[int, int]
 ) -> DataFrame:
     """What the commits made appear or vanish; what cancels out within a commit is not looked at."""
     first, last = min(ordinals), max(ordinals)
@@ -90,18 +94,19 @@ def _commits(
         sign.alias("sign"),
         *_terms(source),
     )
-    engine.register(f"{prefix}_changes", changes, "cache")
-    engine.register(f"{prefix}_table", _table(engine, source, last))
+    engine.relations.register(f"{prefix}_changes", changes, "cache")
+    engine.register(f"{prefix}_table", [_table(engine, source, last)])
     held = netting.rows_about(f"{prefix}_table", f"{prefix}_changes", QUAD)
-    engine.register(f"{prefix}_held", engine.frame(held))
-    operations = engine.frame(netting.bag_operations(f"{prefix}_changes", f"{prefix}_held"))
+    engine.make(Statement(f"{prefix}_held", held))
+    bag = netting.bag_operations(f"{prefix}_changes", f"{prefix}_held")
+    operations = engine.relations.frame(bag)
     # Two spellings of one quad in one commit: it is there if one of them is.
     return operations.withColumns(
         {"ordinal": F.col("epoch").cast("int"), "line": F.col("insert").cast("bigint")}
     )
 
 
-def _table(engine: SparkEngine, source: DeltaTable, version: int) -> DataFrame:
+def _table(engine: DistributedEngine, source: DeltaTable, version: int) -> DataFrame:
     reader = engine.spark.read.format("delta").option("versionAsOf", version)
     return reader.load(source.location).select(*_terms(source))
 
@@ -165,12 +170,7 @@ def _rows(
 def _results(
     rows: Rows, change_sets: Sequence[tuple[int, ChangeSet]], document: int
 ) -> tuple[FileResult, ...]:
-    changes, rejections = (
-        Counter(
-            {row["ordinal"]: row["count"] for row in frame.groupBy("ordinal").count().collect()}
-        )
-        for frame in (rows.changes, rows.rejections)
-    )
+    changes, rejections = (_by_ordinal(frame) for (frame,) in (rows.changes, rows.rejections))
     return tuple(
         FileResult(
             ordinal,
@@ -181,4 +181,13 @@ def _results(
             rejections=rejections[ordinal],
         )
         for ordinal, each in change_sets
+    )
+
+
+def _by_ordinal(frame: Frame) -> Counter[int]:
+    """The number of rows of each change set."""
+    if isinstance(frame, pa.Table):
+        return Counter(row["ordinal"] for row in frame.select(["ordinal"]).to_pylist())
+    return Counter(
+        {row["ordinal"]: row["count"] for row in frame.groupBy("ordinal").count().collect()}
     )

@@ -18,24 +18,19 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Final, Self
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812
+from sqlglot import exp
 from sqlglot.expressions import select
 
 from jobs.engine import netting
-from jobs.engine.netting import QUAD
-from jobs.engine.relations import EpochRange, column, columns
-from jobs.engine.spark import SparkEngine
-from jobs.engine.sweep import within
+from jobs.engine.relations import Statement, column, columns
+from jobs.ingest.engine import Engine
 from jobs.settings import Settings
-from lake.commit import append, append_rows, create_if_missing
+from lake.commit import append_rows, create_if_missing
 from lake.metadata import Metadata
 from lake.reader import last_metadata, version
-from lake.session import read
 from lake.tables import GRAPHS, QUADS, REJECTED, TRANSACTIONS, TRIPLES, Table
 
 JOB: Final = "ingest"
-ROWS_PER_FILE = 500_000
 _TIMES = ("event_time", "ingested_at")
 
 
@@ -69,35 +64,40 @@ class Transaction:
 class Journal:
     """The tables that ingest writes, for one run."""
 
-    def __init__(self, engine: SparkEngine, settings: Settings, run_id: str) -> None:
-        self.engine, self.settings, self.run_id = engine, settings, run_id
-        self.root, self.options = settings.lake, settings.storage_options or None
+    def __init__(self, settings: Settings, run_id: str) -> None:
+        self.run_id = run_id
+        self._settings = settings
+        self._root, self._options = settings.lake, settings.storage_options or None
         for table in (GRAPHS, REJECTED, QUADS, TRIPLES, TRANSACTIONS):
-            create_if_missing(self.root, table, self.options)
+            create_if_missing(self._root, table, self._options)
 
     def head(self) -> int:
         """The newest epoch that exists; 0 before the first."""
-        return self._watermark(TRANSACTIONS.name)
+        return self._watermark(TRANSACTIONS)
 
-    def claim_graphs(self, graphs: DataFrame, until: int) -> None:
-        """Write down who owns the graphs that are new."""
-        self._append(GRAPHS, self._ours(graphs), until, files=1)
+    def claim_graphs(self, engine: Engine, graphs: exp.Query, until: int) -> None:
+        """Write down who owns the graphs that are new: columns graph, source."""
+        engine.append(GRAPHS, self._ours(graphs), self._metadata(until), rows=1)
 
-    def reject(self, rows: DataFrame, head: int, until: int) -> None:
-        """Write down what could not be used, unless the run before died after doing so."""
-        rows = self._ours(rows)
-        if self._watermark(REJECTED.name) > head:
-            known = read(self.engine.spark, self.root, REJECTED.name)
-            same = [name for name in REJECTED.column_names if name != "run_id"]
-            rows = rows.join(known.select(*same), same, "left_anti")
-        self._append(REJECTED, rows, until)
+    def reject(self, engine: Engine, rows: exp.Query, head: int, until: int) -> None:
+        """Write down what could not be used, unless a run that died has done so."""
+        if self._watermark(REJECTED) > head:
+            engine.open("known_rejections", REJECTED)
+            rows = _without_known(rows, "known_rejections")
+        engine.append(REJECTED, self._ours(rows), self._metadata(until), rows=1)
 
     def commit(
-        self, log: str, present: str, rows: int, transactions: Sequence[Transaction]
+        self,
+        engine: Engine,
+        log: str,
+        present: str,
+        rows: int,
+        transactions: Sequence[Transaction],
     ) -> None:
         """Commit the quads and triples of some epochs, then the epochs themselves.
 
         Args:
+            engine: knows the relations.
             log: relation epoch, weight, QUAD: the changes of the quads.
             present: relation QUAD: as `netting` wants it.
             rows: number of rows of `log`.
@@ -105,85 +105,72 @@ class Journal:
         """
         until = transactions[-1].epoch
         if rows == 0:
-            self._conclude(transactions, self._version(QUADS.name), self._version(TRIPLES.name))
+            self._conclude(transactions, self._version(QUADS), self._version(TRIPLES))
             return
         metadata = self._metadata(until, transactions=[each.to_json() for each in transactions])
-        files = -(-rows // ROWS_PER_FILE)
-        quads_version = append(
-            self.root,
-            QUADS,
-            self.engine.spark.table(log),
-            metadata,
-            files=files,
-            storage_options=self.options,
-        )
-        triples_version = self._commit_triples(log, present, files, until)
+        quads = select(*columns(QUADS.column_names)).from_(log)
+        quads_version = engine.append(QUADS, quads, metadata, rows)
+        triples = netting.net_triples(log, present)
+        triples_version = engine.append(TRIPLES, triples, self._metadata(until), rows)
         self._conclude(transactions, quads_version, triples_version)
 
-    def recover(self) -> int:
-        """Finish what a run that died had committed to `quads`; returns the number of epochs."""
-        head = self.head()
-        last = last_metadata(self.root, QUADS.name, self.options, job=JOB)
-        if last is None or last[1].watermark <= head:
-            return 0
-        quads_version, metadata = last
-        transactions = [Transaction.from_json(row) for row in metadata.extra["transactions"]]
-        if self._watermark(TRIPLES.name) < metadata.watermark:
-            triples_version = self._recover_triples(head, metadata.watermark)
+    def unfinished(self) -> tuple[Transaction, ...]:
+        """The transactions of a batch whose quads are committed, but which do not exist yet."""
+        last = last_metadata(self._root, QUADS.name, self._options, job=JOB)
+        if last is None or last[1].watermark <= self.head():
+            return ()
+        return tuple(Transaction.from_json(row) for row in last[1].extra["transactions"])
+
+    def recover(self, engine: Engine, transactions: Sequence[Transaction]) -> None:
+        """Finish the commits of `unfinished` transactions."""
+        head, until = self.head(), transactions[-1].epoch
+        if self._watermark(TRIPLES) < until:
+            engine.quads_between("recovered_log", head, until)
+            engine.quads_about("recovered_stored", "recovered_log", head)
+            engine.make(Statement("recovered_present", netting.present("recovered_stored")))
+            triples = netting.net_triples("recovered_log", "recovered_present")
+            rows = sum(each.inserted + each.deleted for each in transactions)
+            triples_version = engine.append(TRIPLES, triples, self._metadata(until), rows)
         else:
-            triples_version = self._version(TRIPLES.name)
-        self._conclude(transactions, quads_version, triples_version)
-        return len(transactions)
-
-    def _recover_triples(self, head: int, until: int) -> int:
-        engine, epochs = self.engine, EpochRange(head, until)
-        quads = read(engine.spark, self.root, QUADS.name)
-        engine.register("recovery_quads", quads.filter(f"epoch <= {head}"))
-        engine.register("recovery_all", quads)
-        new = select(*columns((*QUAD, "epoch", "weight"))).from_("recovery_all")
-        log = engine.frame(new.where(within(column("epoch"), epochs)))
-        engine.register("recovery_log", log, "cache")
-        stored = netting.rows_about("recovery_quads", "recovery_log")
-        present = engine.frame(netting.present_in(stored))
-        engine.register("recovery_present", present)
-        files = -(-engine.count("recovery_log") // ROWS_PER_FILE)
-        return self._commit_triples("recovery_log", "recovery_present", files, until)
-
-    def _commit_triples(self, log: str, present: str, files: int, until: int) -> int:
-        triples = self.engine.frame(netting.net_triples(log, present))
-        return self._append(TRIPLES, triples, until, files=files)
-
-    def _append(self, table: Table, rows: DataFrame, until: int, files: int | None = None) -> int:
-        return append(
-            self.root,
-            table,
-            rows,
-            self._metadata(until),
-            files=files,
-            storage_options=self.options,
-        )
+            triples_version = self._version(TRIPLES)
+        self._conclude(transactions, self._version(QUADS), triples_version)
 
     def _conclude(
         self, transactions: Sequence[Transaction], quads_version: int, triples_version: int
     ) -> None:
         versions = {"quads_version": quads_version, "triples_version": triples_version}
         append_rows(
-            self.root,
+            self._root,
             TRANSACTIONS,
             [asdict(each) | versions for each in transactions],
             self._metadata(transactions[-1].epoch),
-            storage_options=self.options,
+            storage_options=self._options,
         )
 
     def _metadata(self, until: int, **extra: Any) -> Metadata:
         return Metadata(self.run_id, JOB, until, extra=extra)
 
-    def _ours(self, rows: DataFrame) -> DataFrame:
-        return rows.withColumn("run_id", F.lit(self.run_id))
+    def _ours(self, rows: exp.Query) -> exp.Select:
+        run_id = exp.Literal.string(self.run_id).as_("run_id", quoted=True)
+        return select("*", run_id).from_(rows.subquery("rows"))
 
-    def _watermark(self, table_name: str) -> int:
-        last = last_metadata(self.root, table_name, self.options, job=JOB)
+    def _watermark(self, table: Table) -> int:
+        last = last_metadata(self._root, table.name, self._options, job=JOB)
         return 0 if last is None else last[1].watermark
 
-    def _version(self, table_name: str) -> int:
-        return version(self.root, table_name, self.options) or 0
+    def _version(self, table: Table) -> int:
+        return version(self._root, table.name, self._options) or 0
+
+
+def _without_known(rows: exp.Query, known: str) -> exp.Select:
+    """The rejected rows that are not in the relation `known`."""
+    names = [name for name in REJECTED.column_names if name != "run_id"]
+    return (
+        select("new.*")
+        .from_(rows.subquery("new"))
+        .join(
+            exp.to_table(known, alias="known"),
+            on=exp.and_(*(column(name, "new").eq(column(name, "known")) for name in names)),
+            join_type="left anti",
+        )
+    )

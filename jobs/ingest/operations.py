@@ -10,8 +10,8 @@ from sqlglot.expressions import select
 
 from jobs.engine import netting
 from jobs.engine.netting import QUAD
-from jobs.engine.relations import column, columns, number, union_all
-from jobs.engine.spark import SparkEngine
+from jobs.engine.relations import Statement, column, columns, number, union_all
+from jobs.ingest.engine import Engine
 from jobs.ingest.versions import Carried
 
 OPERATION = ("epoch", "line", "insert", *QUAD)
@@ -58,34 +58,8 @@ def states(changes: str, versions: str, carried: str, stored: str) -> exp.Query:
     return union_all([of(versions, "ordinal"), of(carried, "document"), before])
 
 
-def stored_of(quads: str, graphs: str, source: str) -> exp.Select:
-    """The quads that the graphs of `source` hold.
-
-    Args:
-        quads: the log.
-        graphs: graph, source: who owns what.
-        source: name of the source.
-    """
-    owned = (
-        select(column("graph"))
-        .from_(graphs)
-        .where(column("source").eq(exp.Literal.string(source)))
-        .subquery("owned")
-    )
-    log = (
-        select(*columns((*QUAD, "weight"), "quads"))
-        .from_(exp.to_table(quads, alias="quads"))
-        .join(
-            owned,
-            on=column("graph", "quads").eq(column("graph", "owned")),
-            join_type="left semi",
-        )
-    )
-    return netting.present_in(log)
-
-
 def pairs(
-    engine: SparkEngine, name: str, columns_: tuple[str, str], rows: Sequence[tuple[int, int]]
+    engine: Engine, name: str, columns_: tuple[str, str], rows: Sequence[tuple[int, int]]
 ) -> str:
     """Register a small relation of two numbers and return its name."""
     left, right = columns_
@@ -95,12 +69,12 @@ def pairs(
             right: pa.array([row[1] for row in rows], pa.int64()),
         }
     )
-    engine.register(name, engine.spark.createDataFrame(table))
+    engine.register(name, [table])
     return name
 
 
 def snapshot_operations(
-    engine: SparkEngine,
+    engine: Engine,
     prefix: str,
     stored: str,
     epochs: Mapping[int, int],
@@ -131,5 +105,5 @@ def snapshot_operations(
         [(version[ordinal], epoch) for ordinal, epoch in epochs.items()],
     )
     held = f"{name}_states"
-    engine.register(held, engine.frame(states(f"{prefix}_changes", versions, extra, stored)))
+    engine.make(Statement(held, states(f"{prefix}_changes", versions, extra, stored)))
     return netting.snapshot_operations(held, dated, len(version))

@@ -1,18 +1,21 @@
-"""Files of change sets to rows: on the driver if they are small, else in Spark tasks."""
+"""Files of change sets to rows: on the driver, or in Spark tasks."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
-from pyspark.sql import SparkSession
 
 from jobs.ingest.rows import SCHEMA, SPARK_SCHEMA, Rows, rows_by_tasks, rows_of, rows_on_driver
 from jobs.rdf.limits import ParseLimits
 from jobs.rdf.records import ParsedFile, ParseRequest
 from jobs.rdf.worker import parse_files
 from jobs.settings import Limits
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 _BATCH_ROWS = 20_000
 _TASK_BYTES = 16_000_000
@@ -29,19 +32,24 @@ class FileTask:
     request: ParseRequest
 
 
-def parse(spark: SparkSession, tasks: Sequence[FileTask], limits: Limits, staging: str) -> Rows:
-    """Parse the files; `staging` is a folder or URI for what is too much for the driver."""
-    parse_limits = ParseLimits(
-        **{field.name: getattr(limits, field.name) for field in fields(ParseLimits)}
-    )
-    if sum(task.size for task in tasks) <= limits.local_parse_bytes:
-        rows = pa.Table.from_batches(_parse(tasks, parse_limits), schema=SCHEMA)
-        return rows_on_driver(spark, rows, limits.local_rows, staging)
+def parse_on_driver(tasks: Sequence[FileTask], limits: Limits) -> Rows:
+    """Parse the files here."""
+    return rows_on_driver(pa.Table.from_batches(_parse(tasks, _parse_limits(limits)), SCHEMA))
+
+
+def parse_by_tasks(
+    spark: SparkSession, tasks: Sequence[FileTask], limits: Limits, staging: str
+) -> Rows:
+    """Parse the files in Spark tasks, into the folder or URI `staging`."""
     groups = _groups(tasks, spark.sparkContext.defaultParallelism)
     parsed = spark.range(0, len(groups), 1, len(groups)).mapInArrow(
-        _parse_groups(groups, parse_limits), SPARK_SCHEMA
+        _parse_groups(groups, _parse_limits(limits)), SPARK_SCHEMA
     )
     return rows_by_tasks(spark, parsed, staging)
+
+
+def _parse_limits(limits: Limits) -> ParseLimits:
+    return ParseLimits(**{field.name: getattr(limits, field.name) for field in fields(ParseLimits)})
 
 
 def _parse(tasks: Sequence[FileTask], limits: ParseLimits) -> Iterator[pa.RecordBatch]:

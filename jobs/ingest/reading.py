@@ -17,8 +17,7 @@ from jobs.ingest.changesets import (
     SourceError,
     versions_before,
 )
-from jobs.ingest.foreign import foreign_rows
-from jobs.ingest.parsing import FileTask, parse
+from jobs.ingest.parsing import FileTask, parse_by_tasks, parse_on_driver
 from jobs.ingest.rows import FileResult, Rows
 from jobs.ingest.versions import Carried, Version, carried
 from jobs.rdf.records import ParseRequest
@@ -60,9 +59,13 @@ def read_batch(bench: Bench, taken: Taken, consumed: Mapping[str, Consumed]) -> 
             names[number] = document.name
             tasks.append(_task(ordinal, number, change_set.source, change_set.position, document))
     parts = []
-    if tasks:
-        limits = bench.settings.limits
-        parts.append(parse(bench.engine.spark, tasks, limits, f"{bench.staging}/files"))
+    limits = bench.settings.limits
+    if sum(task.size for task in tasks) > limits.local_parse_bytes:
+        parts.append(
+            parse_by_tasks(bench.distributed().spark, tasks, limits, f"{bench.staging}/files")
+        )
+    elif tasks:
+        parts.append(parse_on_driver(tasks, limits))
     for name, of_source in taken.by_source().items():
         if any(isinstance(each.source, DeltaTable) for each in of_source.values()):
             parts.append(_read_table(bench, taken, name, next(numbers)))
@@ -137,6 +140,8 @@ def _task(ordinal: int, number: int, source: Source, position: str, document: Do
 
 def _read_table(bench: Bench, taken: Taken, name: str, document: int) -> Rows:
     """The rows of a foreign table; where its feed has a gap, its content instead of its commits."""
+    from jobs.ingest.foreign import foreign_rows
+
     limits = bench.settings.limits
     of_source = taken.of(name)
     staging = f"{bench.staging}/{name}"
@@ -146,7 +151,7 @@ def _read_table(bench: Bench, taken: Taken, name: str, document: int) -> Rows:
 
     def rows(change_sets: Mapping[int, ChangeSet], folder: str) -> Rows:
         return foreign_rows(
-            bench.engine,
+            bench.distributed(),
             bench.name(name),
             source,
             [*change_sets.items()],
@@ -204,8 +209,7 @@ class _Earlier:
                 return None
             number = next(self.numbers)
             task = _task(_NO_ORDINAL, number, self.source, self.last, found[0])
-            staging = f"{self.bench.staging}/earlier-{number}"
-            rows = parse(self.bench.engine.spark, [task], self.bench.settings.limits, staging)
+            rows = parse_on_driver([task], self.bench.settings.limits)
             if rows.results[0].usable:
                 self.rows.append(rows)
                 return number

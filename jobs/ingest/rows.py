@@ -1,17 +1,20 @@
-"""Rows of incoming changes: the few that the driver has, or the many of the staging folder."""
+"""Rows of incoming changes: those that the driver has, and those of the staging folder."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import DataFrame, SparkSession
 
 from jobs.engine.netting import QUAD
+from jobs.ingest.engine import Frame
 from jobs.rdf.records import Header
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
 
 CHANGE_COLUMNS = ("ordinal", "document", "line", "insert", *QUAD)
 REJECTION_COLUMNS = ("ordinal", "file", "line", "column", "reason", "raw")
@@ -68,14 +71,14 @@ class FileResult:
 class Rows:
     """What came out of some files: `CHANGE_COLUMNS`, `REJECTION_COLUMNS`, one result per file."""
 
-    changes: DataFrame
-    rejections: DataFrame
+    changes: tuple[Frame, ...]
+    rejections: tuple[Frame, ...]
     results: tuple[FileResult, ...]
 
     def __add__(self, other: Rows) -> Rows:
         return Rows(
-            self.changes.unionByName(other.changes),
-            self.rejections.unionByName(other.rejections),
+            self.changes + other.changes,
+            self.rejections + other.rejections,
             self.results + other.results,
         )
 
@@ -93,13 +96,11 @@ def rows_of(part: str, count: int, **columns: object) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(arrays, schema=SCHEMA)
 
 
-def rows_on_driver(spark: SparkSession, rows: pa.Table, limit: int, staging: str) -> Rows:
-    """Rows that the driver has; staged if they are more than a plan should carry (`limit`)."""
-    if rows.num_rows > limit:
-        return rows_by_tasks(spark, spark.createDataFrame(rows), staging)
+def rows_on_driver(rows: pa.Table) -> Rows:
+    """Rows that the driver has."""
     return Rows(
-        spark.createDataFrame(_part(rows, "change", CHANGE_COLUMNS)),
-        spark.createDataFrame(_part(rows, "rejection", REJECTION_COLUMNS)),
+        (_part(rows, "change", CHANGE_COLUMNS),),
+        (_part(rows, "rejection", REJECTION_COLUMNS),),
         tuple(_result(row) for row in _part(rows, "file", SCHEMA.names).to_pylist()),
     )
 
@@ -110,8 +111,8 @@ def rows_by_tasks(spark: SparkSession, rows: DataFrame, staging: str) -> Rows:
     staged = spark.read.schema(SPARK_SCHEMA).parquet(staging)
     files = staged.filter("part = 'file'").collect()
     return Rows(
-        staged.filter("part = 'change'").select(*CHANGE_COLUMNS),
-        staged.filter("part = 'rejection'").select(*REJECTION_COLUMNS),
+        (staged.filter("part = 'change'").select(*CHANGE_COLUMNS),),
+        (staged.filter("part = 'rejection'").select(*REJECTION_COLUMNS),),
         tuple(_result(row.asDict()) for row in files),
     )
 

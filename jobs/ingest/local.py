@@ -1,0 +1,114 @@
+"""Small batches on the driver: DuckDB works them out, delta-rs reads and writes.
+
+The start of Spark and its first jobs cost more than all of a small batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pyarrow.dataset as ds
+from sqlglot import exp
+from sqlglot.expressions import select
+
+from jobs.engine import netting
+from jobs.engine.netting import QUAD
+from jobs.engine.relations import Statement, column
+from jobs.ingest.engine import Frame
+from jobs.settings import Settings
+from lake.commit import append_rows, arrow_schema
+from lake.metadata import Metadata
+from lake.reader import open_table
+from lake.tables import QUADS, Table
+
+DIALECT = "duckdb"
+_LOG = [*QUAD, "epoch", "weight"]
+
+
+class LocalEngine:
+    """Relations in a DuckDB of this process."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._root, self._options = settings.lake, settings.storage_options or None
+        self._sql = duckdb.connect(config={"threads": 2})
+
+    def register(self, name: str, frames: Sequence[Frame]) -> None:
+        """Make Arrow tables known as one relation."""
+        tables = [frame for frame in frames if isinstance(frame, pa.Table)]
+        assert len(tables) == len(frames), "a small batch has no Spark frames"
+        self._load(name, pa.concat_tables(tables))
+
+    def make(self, statement: Statement) -> None:
+        """Make a relation, at once."""
+        query = statement.select.sql(dialect=DIALECT)
+        self._sql.execute(f'CREATE OR REPLACE TEMP TABLE "{statement.name}" AS {query}')
+
+    def rows(self, query: exp.Query) -> list[tuple[object, ...]]:
+        """The rows of a query."""
+        return self._sql.execute(query.sql(dialect=DIALECT)).fetchall()
+
+    def open(self, name: str, table: Table) -> None:
+        """Read a small stored table."""
+        stored = open_table(self._root, table.name, self._options)
+        empty = arrow_schema(table).empty_table()
+        self._load(name, empty if stored is None else stored.to_pyarrow_table())
+
+    def quads_about(self, name: str, operations: str, until: int) -> None:
+        """Read the stored quads with the subjects and predicates of the operations, then join."""
+        filters = ds.field("epoch") <= until
+        for term in ("predicate", "subject"):
+            wanted = self._values(select(column(term)).distinct().from_(operations))
+            filters &= ds.field(term).isin(wanted)
+        self._load(f"{name}_near", self._quads(filters))
+        self.make(Statement(name, netting.rows_about(f"{name}_near", operations)))
+
+    def quads_of(self, name: str, source: str, owners: str, until: int) -> None:
+        """Read the graphs of the source."""
+        owned = select(column("graph")).from_(owners)
+        graphs = self._values(owned.where(column("source").eq(exp.Literal.string(source))))
+        filters = (ds.field("epoch") <= until) & ds.field("graph").isin(graphs)
+        self._load(name, self._quads(filters))
+
+    def quads_between(self, name: str, after: int, until: int) -> None:
+        """Read some epochs."""
+        self._load(name, self._quads((ds.field("epoch") > after) & (ds.field("epoch") <= until)))
+
+    def append(self, table: Table, query: exp.Query, metadata: Metadata, rows: int) -> int:
+        """Append the rows of a query, sorted as the table is."""
+        del rows
+        if table.cluster_by:
+            query = (
+                select("*").from_(query.subquery("rows")).order_by(*map(column, table.cluster_by))
+            )
+        found = self._arrow(query)
+        return append_rows(self._root, table, found, metadata, storage_options=self._options)
+
+    def release(self) -> None:
+        """Forget all relations."""
+        self._sql.close()
+        self._sql = duckdb.connect(config={"threads": 2})
+
+    def _load(self, name: str, rows: pa.Table) -> None:
+        # A table, not a view of the Arrow rows: strings are then compared as DuckDB's own.
+        self._sql.register("arrow_rows", rows)
+        self._sql.execute(f'CREATE OR REPLACE TEMP TABLE "{name}" AS SELECT * FROM arrow_rows')
+        self._sql.unregister("arrow_rows")
+
+    def _arrow(self, query: exp.Query) -> pa.Table:
+        found = self._sql.sql(query.sql(dialect=DIALECT)).to_arrow_table()
+        assert found is not None, "a query has rows"
+        return found
+
+    def _values(self, query: exp.Query) -> pa.Array[Any]:
+        values = self._arrow(query).column(0).combine_chunks()
+        assert isinstance(values, pa.Array)
+        return values
+
+    def _quads(self, filters: ds.Expression) -> pa.Table:
+        table = open_table(self._root, QUADS.name, self._options)
+        if table is None or not table.file_uris():
+            return arrow_schema(QUADS).empty_table()
+        return table.to_pyarrow_dataset().to_table(columns=_LOG, filter=filters)
