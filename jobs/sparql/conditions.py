@@ -95,9 +95,12 @@ class _Expressions:
         """`+` or `-` before an operand; right before a number it belongs to the number."""
         operand = tree.parts["expr"]
         symbol = "-" if tree.name == "UnaryMinus" else "+"
-        if isinstance(operand, Leaf) and self._source.sign_of(operand) == symbol:
-            assert isinstance(operand.node, Constant), "a number is a constant"
-            return Constant(f'"{symbol}{operand.node.term[1:]}')
+        if (
+            isinstance(operand, Leaf)
+            and not operand.is_signed
+            and self._source.sign_of(operand) == symbol
+        ):
+            return operand.signed(symbol).node
         return Call("NEG" if symbol == "-" else "POS", (self.read(operand),))
 
     def iri(self, tree: Tree) -> Expression:

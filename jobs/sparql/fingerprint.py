@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterable
 from typing import assert_never
 
@@ -35,8 +36,8 @@ def normal_form(query: Query) -> str:
     """The same text for queries that differ only in prefixes, white space, comments, the order of
     triple patterns and filters, blank node labels and presentation.
 
-    Equal text means equal answers. The converse is not promised: blank nodes that look alike from
-    everywhere may be numbered in two ways, and a renamed variable is another query.
+    Equal text means equal answers. The converse is not promised: a renamed variable is another
+    query.
     """
     match query.form:
         case Select(pattern, variables):
@@ -106,24 +107,37 @@ def _blank_names(patterns: tuple[TriplePattern, ...]) -> dict[str, str]:
     """A name for each blank node that depends on its place among the patterns, not on its label.
 
     Colour refinement: a node's colour is made of the triples it occurs in, with the colours of the
-    others.
+    others. Of nodes that still look alike one is marked, and the colours are refined again.
     """
     blanks = sorted({v for p in patterns for v in p.variables if v.startswith("_:")})
-    colours = dict.fromkeys(blanks, "_:")
-    for _ in blanks:
-        colours = {
-            blank: _digest(
-                sorted(
-                    _triple(pattern, {**colours, blank: "_:this"})
-                    for pattern in patterns
-                    if blank in pattern.variables
-                )
-            )
-            for blank in blanks
-        }
+    colours = _refined(dict.fromkeys(blanks, "_:"), patterns)
+    while len(set(colours.values())) < len(blanks):
+        alike = Counter(colours.values())
+        colour = min(colour for colour, count in alike.items() if count > 1)
+        marked = next(blank for blank in blanks if colours[blank] == colour)
+        colours = _refined({**colours, marked: f"{colour}'"}, patterns)
     ranked = sorted(blanks, key=lambda blank: colours[blank])
     return {blank: f"_:{rank}" for rank, blank in enumerate(ranked)}
 
 
-def _digest(texts: list[str]) -> str:
-    return "_:" + hashlib.sha256("\n".join(texts).encode()).hexdigest()
+def _refined(colours: dict[str, str], patterns: tuple[TriplePattern, ...]) -> dict[str, str]:
+    """Colours refined until no more nodes are told apart."""
+    while True:
+        finer = {
+            blank: _digest(
+                colour,
+                sorted(
+                    _triple(pattern, {**colours, blank: "_:this"})
+                    for pattern in patterns
+                    if blank in pattern.variables
+                ),
+            )
+            for blank, colour in colours.items()
+        }
+        if len(set(finer.values())) == len(set(colours.values())):
+            return finer
+        colours = finer
+
+
+def _digest(colour: str, texts: list[str]) -> str:
+    return "_:" + hashlib.sha256("\n".join([colour, *texts]).encode()).hexdigest()

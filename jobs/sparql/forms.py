@@ -218,9 +218,9 @@ class _Groups:
 
     def _node(self, branch: Branch) -> Node:
         assert isinstance(branch, Leaf), "subjects and objects are terms"
-        sign = self.source.sign_of(branch)
-        if sign and isinstance(branch.node, Constant):
-            return Constant(f'"{sign}{branch.node.term[1:]}')
+        # rdflib drops a plus; a minus is there already.
+        if self.source.sign_of(branch) == "+":
+            return branch.signed("+").node
         return branch.node
 
     def _predicate(self, branch: Branch) -> Node:

@@ -31,6 +31,8 @@ from jobs.sparql.tree import Branch, Leaf, Source, Tree
 
 MAX_BYTES = 65_536
 MAX_DEPTH = 128
+# rdflib takes about a millisecond for each constant of an expression.
+MAX_TOKENS = 10_000
 
 # pyparsing takes about 50 frames for one pair of parentheses.
 _FRAMES = 30_000
@@ -50,6 +52,7 @@ _KEYWORDS = frozenset(
     """,
     )
 )
+_SPLIT = "Split it into several queries."
 _BRACKETS = {")": "(", "]": "[", "}": "{"}
 
 
@@ -72,10 +75,14 @@ def translate(
             "Split it into several queries.",
         )
     tokens = tokenize(text, file)
+    if len(tokens) > MAX_TOKENS:
+        raise UnsupportedQuery(
+            "query", file, 1, 1, f"longer than {MAX_TOKENS:,} words and symbols", _SPLIT
+        )
     _check_brackets(tokens, file)
     prologue = read_prologue(tokens, file)
     body = tokens[prologue.length :]
-    source = Source(file, body, len(text))
+    source = Source.of(file, body)
     if not body:
         raise source.malformed("query", None, "the text has no SELECT, ASK or CONSTRUCT")
     with _deep_recursion():
@@ -199,14 +206,12 @@ class _Numbered:
         if index == 0:
             return False
         before = self._source.tokens[index - 1]
-        if before.end != token.offset:
-            return False
         if token.kind == "number":
-            return before.text in ("+", "-")
+            return before.end == token.offset and before.text in ("+", "-")
         if token.text in ("*", "+", "?"):
             after = self._source.tokens[index + 1 : index + 2]
-            signs = any(next_.kind == "number" and next_.offset == token.end for next_ in after)
-            return not signs and (before.kind in ("iri", "name") or before.text in (")", "a"))
+            is_sign = any(t.kind == "number" and t.offset == token.end for t in after)
+            return not is_sign and (before.kind in ("iri", "name") or before.text in (")", "a"))
         return False
 
     def _number(self, term: str, token: Token) -> int:
@@ -261,8 +266,11 @@ def _branch(value: object, numbered: _Numbered) -> Branch:
             )
         case rdf.Literal() if str(value) in ("true", "false"):
             return Leaf(Constant(constants.boolean(str(value))))
+        case rdf.Literal() if int(value) < 0:
+            # The grammar took the sign for a part of the number.
+            return numbered.leaves[-int(value) - 1].signed("-")
         case rdf.Literal():
-            return numbered.leaves[abs(int(value)) - 1]
+            return numbered.leaves[int(value) - 1]
         case str():
             return value
         case list() | ParseResults():

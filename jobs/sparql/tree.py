@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Self
 
 from jobs.sparql.errors import QuerySyntaxError, UnsupportedQuery
 from jobs.sparql.expressions import Constant, Variable
@@ -18,14 +19,19 @@ class Leaf:
     token: Token | None = None
 
     @property
-    def is_iri(self) -> bool:
-        """Whether it is an IRI."""
-        return isinstance(self.node, Constant) and self.node.term.startswith("<")
-
-    @property
     def is_literal(self) -> bool:
         """Whether it is a literal."""
         return isinstance(self.node, Constant) and self.node.term.startswith('"')
+
+    @property
+    def is_signed(self) -> bool:
+        """Whether it is a number with its sign."""
+        return isinstance(self.node, Constant) and self.node.term[:2] in ('"-', '"+')
+
+    def signed(self, sign: str) -> Leaf:
+        """A number with `sign` before it."""
+        assert isinstance(self.node, Constant), "a number is a constant"
+        return Leaf(Constant(f'"{sign}{self.node.term[1:]}'), self.token)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +62,12 @@ class Source:
 
     file: str
     tokens: tuple[Token, ...]
-    end: int
+    signs: Mapping[int, str]
+
+    @classmethod
+    def of(cls, file: str, tokens: tuple[Token, ...]) -> Self:
+        """The source of `tokens`; `signs` are the plus and minus tokens by their end."""
+        return cls(file, tokens, {t.end: t.text for t in tokens if t.text in ("+", "-")})
 
     def first_word(self, *words: str) -> Token | None:
         """The first of the keywords `words`."""
@@ -71,8 +82,7 @@ class Source:
         """The sign written right before a number, or nothing."""
         if leaf.token is None or leaf.token.kind != "number":
             return ""
-        before = [token for token in self.tokens if token.end == leaf.token.offset]
-        return before[0].text if before and before[0].text in ("+", "-") else ""
+        return self.signs.get(leaf.token.offset, "")
 
     def unsupported(
         self, what: str, token: Token | None, reason: str, instead: str
