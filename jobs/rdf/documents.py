@@ -20,6 +20,7 @@ from jobs.rdf.records import Format, ParseRequest, Rejection
 from jobs.rdf.statements import BASE_DIRECTION, BLANK_GRAPH, TRIPLE_TERM, fault_of, n_quads
 
 _BATCH_QUADS = 20_000
+_BLOCK_BYTES = 1 << 20
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -30,11 +31,11 @@ def parse_document(file: IO[bytes], request: ParseRequest, limits: ParseLimits) 
         raw = cut(_line(text, line), limits.raw_bytes) if line else ""
         return Unusable(Rejection(request.file, line, column, reason, raw))
 
-    text = file.read(limits.document_bytes + 1).removeprefix(_BYTE_ORDER_MARK)
+    text = _read_at_most(file, limits.document_bytes + 1)
     if len(text) > limits.document_bytes:
-        text = b""
         yield unusable(f"a document of more than {limits.document_bytes} bytes")
         return
+    text = text.removeprefix(_BYTE_ORDER_MARK)
     if fault := nesting_fault(text, request.format, limits.nesting):
         yield unusable(fault.reason, _line_number(text, fault.offset))
         return
@@ -50,6 +51,15 @@ def parse_document(file: IO[bytes], request: ParseRequest, limits: ParseLimits) 
             yield Changes(changes(np.zeros(len(lines), np.int64), inserts, terms, request.graph))
     except SyntaxError as error:
         yield unusable(fault_of(error, 0).reason, error.lineno or 0, error.offset or 0)
+
+
+def _read_at_most(file: IO[bytes], size: int) -> bytes:
+    # Piece by piece: asked for gigabytes, a pyarrow file allocates them before it reads.
+    pieces: list[bytes] = []
+    while size > 0 and (piece := file.read(min(size, _BLOCK_BYTES))):
+        pieces.append(piece)
+        size -= len(piece)
+    return b"".join(pieces)
 
 
 def _syntax(format_: Format) -> RdfFormat:

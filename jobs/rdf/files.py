@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import IO, cast
+from urllib.parse import quote
 
 from pyarrow import fs
 
@@ -61,7 +62,7 @@ def list_files(location: str) -> list[FileInfo]:
         return [FileInfo(location, there.base_name, there.size, there.mtime)]
     prefix = root.rstrip("/") + "/"
     found = [
-        FileInfo(f"{location.rstrip('/')}/{name}", name, info.size, info.mtime)
+        FileInfo(_below(location, name), name, info.size, info.mtime)
         for info in system.get_file_info(fs.FileSelector(root, recursive=True))
         if info.type == fs.FileType.File
         for name in [info.path.removeprefix(prefix)]
@@ -72,8 +73,8 @@ def list_files(location: str) -> list[FileInfo]:
 
 def format_of(name: str) -> Format | None:
     """The format that a file name (with or without `.gz`) says; None if it is none of ours."""
-    *_, ending = name.lower().removesuffix(".gz").rpartition(".")
-    return _FORMATS.get(ending)
+    _, dot, ending = name.lower().removesuffix(".gz").rpartition(".")
+    return _FORMATS.get(ending) if dot else None
 
 
 @contextmanager
@@ -87,11 +88,18 @@ def opened(path: str) -> Iterator[IO[bytes]]:
     # A pyarrow file has what gzip and we use of a file.
     with system.open_input_stream(inner, compression=None) as raw:
         file = cast(IO[bytes], raw)
-        if path.lower().endswith(".gz"):
+        if inner.lower().endswith(".gz"):
             with gzip.open(file) as unzipped:
                 yield cast(IO[bytes], unzipped)
         else:
             yield file
+
+
+def _below(location: str, name: str) -> str:
+    if _SCHEME.match(location):
+        folder, mark, options = location.partition("?")
+        return f"{folder.rstrip('/')}/{quote(name)}{mark}{options}"
+    return f"{location.rstrip('/')}/{name}"
 
 
 def _resolve(location: str) -> tuple[fs.FileSystem, str]:

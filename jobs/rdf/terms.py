@@ -217,7 +217,7 @@ def _is_address(text: str) -> bool:
     return "%" not in text
 
 
-_LITERAL = re.compile(r'"((?:[^"\\\n\r]|\\.)*+)"(?:@(\S+)|\^\^(<\S+>))?')
+_LITERAL = re.compile(r'"((?:[^"\\\n\r]|\\.)*+)"(?:@([^"]*)|\^\^(<[^"]*>))?')
 # https://www.rfc-editor.org/rfc/rfc5646#section-2.1
 _LANGUAGE = re.compile(
     r"(?:[a-z]{2,3}(?:-[a-z]{3}){0,3}|[a-z]{4,8})(?:-[a-z]{4})?(?:-(?:[a-z]{2}|[0-9]{3}))?"

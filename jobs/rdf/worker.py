@@ -71,10 +71,12 @@ class _Child:
         self._limits = limits
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `close`
         path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
-        # What reserves address space or starts threads that parse nothing is turned off.
+        # What reserves address space or starts threads that parse nothing is turned off; Python's
+        # own allocator too, which goes on for minutes at a crawl where memory is refused.
         quiet = {
             "ARROW_DEFAULT_MEMORY_POOL": "system",
             "MALLOC_ARENA_MAX": "1",
+            "PYTHONMALLOC": "malloc",
             "OMP_NUM_THREADS": "1",
             "OPENBLAS_NUM_THREADS": "1",
         }
@@ -210,6 +212,7 @@ class _WithoutPandas(MetaPathFinder):
 
 def _answer(request: ParseRequest, limits: ParseLimits, output: IO[bytes]) -> None:
     write_frame(output, Started())
+    output.flush()
     try:
         for piece in parse(request, limits):
             write_frame(output, piece)

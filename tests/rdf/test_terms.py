@@ -159,7 +159,8 @@ def test_every_character_of_a_blank_node_label_is_judged_as_pyoxigraph_judges_it
         st.text(st.sampled_from('<>"\\uU0041_:a.-@^\n\r\t #\x00é\ud800')),
         TEXT.map(lambda text: f'"{text}"'),
         st.text("\\uUtnrb'f\"0D8a{").map(lambda text: f'"{text}"'),
-        st.text("\\uU004eE9d/").map(lambda text: f"<a:{text}>"),
+        st.text("\\uU004eE9d/\u2028").map(lambda text: f"<a:{text}>"),
+        st.text('\\u0041\u2028>"').map(lambda text: f'"x"^^<a:{text}>'),
     )
 )
 def test_text_is_read_as_pyoxigraph_reads_it(text: str) -> None:
