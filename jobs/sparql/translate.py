@@ -65,7 +65,7 @@ def translate(
         QuerySyntaxError: the text is not a SPARQL 1.1 query.
         UnsupportedQuery: it is one, but uses what Weir does not maintain, or is too large.
     """
-    if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
+    if len(_utf_8(text, file)) > MAX_BYTES:
         raise UnsupportedQuery(
             "query",
             file,
@@ -87,6 +87,16 @@ def translate(
         raise source.malformed("query", None, "the text has no SELECT, ASK or CONSTRUCT")
     with _deep_recursion():
         return forms.query(_parse(source, prologue), source, prologue.base, default_graph, text)
+
+
+def _utf_8(text: str, file: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        before = text[: error.start].split("\n")
+        raise QuerySyntaxError(
+            "text", file, len(before), len(before[-1]) + 1, "half of a surrogate pair"
+        ) from error
 
 
 def _check_brackets(tokens: tuple[Token, ...], file: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations, permutations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jobs.sparql.fingerprint import fingerprint
@@ -62,6 +62,7 @@ def test_from_makes_the_default_graph_of_the_front_matter_irrelevant() -> None:
     assert fingerprint(translate(text, "default")) == fingerprint(translate(other, "union"))
 
 
+@settings(deadline=None)
 @given(
     order=st.permutations(range(5)),
     labels=st.permutations(["a", "b", "c", "d"]),
