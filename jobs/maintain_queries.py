@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Literal
 
 from jobs.changes import read_changes
 from jobs.engine.delta import Inputs, plan_delta
+from jobs.engine.hybrid import HybridEngine
 from jobs.engine.neighbourhood import touched_shapes
 from jobs.engine.relations import EpochRange, Keep
 from jobs.engine.restrict import Thresholds, changes_relation, read_neighbourhood, read_whole
-from jobs.engine.spark import SparkEngine
 from jobs.errors import WeirError
 from jobs.plan.lookups import Seed, predicates, seed_of, seeds
 from jobs.plan.lower import PLAN_FORMAT, lower
@@ -29,11 +29,11 @@ from jobs.settings import Settings
 from jobs.stage import Claim, Progress, claimed, run_stage, silent
 from jobs.watermarks import UNTOUCHED, Mark, head, mark, transactions_after, untouched
 from lake.change_feed import ChangeFeedGap
-from lake.commit import append, overwrite
+from lake.commit import append, append_rows, overwrite
 from lake.ledger import FAILED
 from lake.metadata import Metadata
 from lake.reader import location, rows_written
-from lake.tables import QUADS, TRIPLES, embeddings
+from lake.tables import QUADS, TRIPLES, Table, embeddings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -158,7 +158,7 @@ class _Group:
     progress: Progress
 
     def maintain(self, tasks: list[Task]) -> None:
-        engine = SparkEngine(self.spark)
+        engine = HybridEngine(self.spark, self.settings.limits.driver_rows)
         try:
             self._load(engine)
             if tasks[0].from_nothing:
@@ -168,12 +168,12 @@ class _Group:
         finally:
             engine.release()
 
-    def _load(self, engine: SparkEngine) -> None:
+    def _load(self, engine: HybridEngine) -> None:
         for table in (QUADS, TRIPLES):
             frame = self.spark.read.format("delta").load(location(self.settings.lake, table.name))
             engine.register(table.name, frame)
 
-    def _from_nothing(self, engine: SparkEngine, tasks: Sequence[Task]) -> None:
+    def _from_nothing(self, engine: HybridEngine, tasks: Sequence[Task]) -> None:
         collapsed = tasks[0].collapsed
         epochs = EpochRange(self.last - 1 if collapsed else 0, self.last, from_nothing=True)
         self.progress(
@@ -187,7 +187,7 @@ class _Group:
             graphs[scope] = read.relation
         self._write(engine, tasks, epochs, graphs, None, "cache")
 
-    def _incremental(self, engine: SparkEngine, tasks: list[Task]) -> None:
+    def _incremental(self, engine: HybridEngine, tasks: list[Task]) -> None:
         epochs = EpochRange(tasks[0].after, self.last)
         try:
             changes, touched, rows_in = self._changes(engine, tasks, epochs)
@@ -208,7 +208,7 @@ class _Group:
             f"{len(concerned)} of {len(tasks)} queries"
         )
         limits = self.settings.limits
-        thresholds = Thresholds(limits.bulk_changes, limits.neighbourhood_rows, limits.local_rows)
+        thresholds = Thresholds(limits.bulk_changes, limits.neighbourhood_rows, limits.driver_rows)
         graphs: dict[Scope, str] = {}
         reasons: list[str] = []
         keep: Keep = "small"
@@ -229,13 +229,13 @@ class _Group:
         self._write(engine, concerned, epochs, graphs, rows_in, keep)
 
     def _changes(
-        self, engine: SparkEngine, tasks: list[Task], epochs: EpochRange
+        self, engine: HybridEngine, tasks: list[Task], epochs: EpochRange
     ) -> tuple[dict[Scope, str], frozenset[Seed], int]:
         """Per scope the relation of the changes; the patterns they touch; how many there are."""
         transactions = transactions_after(self.settings, epochs.after)
         inside = [t for t in transactions if t.epoch <= epochs.last]
         expected = sum(transaction.inserted + transaction.deleted for transaction in inside)
-        keep: Keep = "small" if expected <= self.settings.limits.local_rows else "cache"
+        keep: Keep = "small" if expected <= self.settings.limits.driver_rows else "cache"
         names: dict[Scope, str] = {}
         touched: set[Seed] = set()
         rows_in = 0
@@ -256,7 +256,7 @@ class _Group:
 
     def _write(
         self,
-        engine: SparkEngine,
+        engine: HybridEngine,
         tasks: Sequence[Task],
         epochs: EpochRange,
         graphs: dict[Scope, str],
@@ -290,7 +290,7 @@ class _Group:
 
     def _commit(
         self,
-        engine: SparkEngine,
+        engine: HybridEngine,
         task: Task,
         epochs: EpochRange,
         graphs: dict[Scope, str],
@@ -300,7 +300,7 @@ class _Group:
         name = task.query.name
         table = embeddings(name, task.plan.width)
         stored = f"stored_{name}"
-        if not task.from_nothing:
+        if not task.from_nothing and len(task.plan.stored) > 1:
             frame = self.spark.read.format("delta").load(location(self.settings.lake, table.name))
             engine.register(stored, frame)
         delta = plan_delta(task.plan, epochs, Inputs(graphs, stored), f"q_{name}", keep)
@@ -324,20 +324,27 @@ class _Group:
                 "reason": task.reason,
             },
         )
-        write = overwrite if task.from_nothing else append
-        version = write(
-            self.settings.lake,
-            table,
-            self.spark.table(delta.result.name),
-            metadata,
-            storage_options=self.settings.storage_options or None,
-        )
-        return version, rows_written(
-            self.settings.lake, table.name, version, self.settings.storage_options or None
-        )
+        return self._append(engine, delta.result.name, table, metadata, task.from_nothing)
+
+    def _append(
+        self,
+        engine: HybridEngine,
+        relation: str,
+        table: Table,
+        metadata: Metadata,
+        from_nothing: bool,
+    ) -> tuple[int, int]:
+        lake, options = self.settings.lake, self.settings.storage_options or None
+        fetched = engine.fetched(relation)
+        if fetched is not None and not from_nothing:
+            version = append_rows(lake, table, fetched, metadata, storage_options=options)
+            return version, fetched.num_rows
+        write = overwrite if from_nothing else append
+        version = write(lake, table, engine.frame(relation), metadata, storage_options=options)
+        return version, rows_written(lake, table.name, version, options)
 
     def _check_products(
-        self, engine: SparkEngine, task: Task, products: Iterable[tuple[str, ...]]
+        self, engine: HybridEngine, task: Task, products: Iterable[tuple[str, ...]]
     ) -> None:
         """Refuse a cartesian product that is larger than anybody wants by accident."""
         limit = self.settings.limits.product_rows

@@ -41,6 +41,9 @@ class Limits(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     local_rows: int = Field(20_000, ge=1, description="rows that may be a driver-side relation")
+    driver_rows: int = Field(
+        300_000, ge=0, description="rows of a relation that the driver computes with; 0: Spark does"
+    )
     local_parse_bytes: int = Field(
         8_000_000, ge=0, description="input bytes that the driver parses itself"
     )

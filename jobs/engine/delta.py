@@ -170,19 +170,20 @@ class _Run:
         """A part of a product: every row is touched as soon as another part changes."""
         delta = self.stored(node)
         name = f"{delta}_intervals"
-        log = union_all([*self._state(node, None), self._rows(node, delta)])
+        log = union_all([*self._state(node, delta, every_row=True), self._rows(node, delta)])
         self.statements.append(Statement(name, integrate(log, node.variables), self.keep))
         return Part(node.variables, delta, name)
 
     def _touched(self, node: PlanNode) -> exp.Query:
         """The log of the rows that occur in the delta of `node`, from the beginning on."""
         delta = self.stored(node)
-        return union_all([*self._state(node, delta), self._rows(node, delta)])
+        return union_all([*self._state(node, delta, every_row=False), self._rows(node, delta)])
 
-    def _state(self, node: PlanNode, touched: str | None) -> list[exp.Query]:
-        """The stored state at the beginning of the range, of the rows in `touched` or of all.
+    def _state(self, node: PlanNode, delta: str, *, every_row: bool) -> list[exp.Query]:
+        """The stored state at the beginning of the range, of the rows in `delta` or of all.
 
-        One row per solution, at epoch `after`; an empty list if there is no state.
+        One row per solution, at epoch `after`; an empty list if there is no state. A statement of
+        its own, because it is the only one that reads the whole stored log.
         """
         if self.epochs.from_nothing:
             return []
@@ -196,28 +197,28 @@ class _Run:
                 copy=False,
             )
         )
-        if touched is not None:
-            keys = (
-                select(*columns(names)).distinct(copy=False).from_(touched, copy=False)
-                if names
-                else _any(touched)
-            )
+        if not every_row:
+            keys = select(*columns(names)).distinct().from_(delta) if names else _any(delta)
             same = same_row(names, "s", "k", node.certain) or [exp.true()]
             stored = stored.join(
-                keys.subquery("k", copy=False), on=exp.and_(*same), join_type="inner", copy=False
+                keys.subquery("k"), on=exp.and_(*same), join_type="inner", copy=False
             )
-        total = exp.cast(exp.func("SUM", column("weight")), "BIGINT")
+        total = exp.func("SUM", column("weight"))
         state = (
             select(*columns(names))
             .select(
                 number(self.epochs.after).as_("epoch", quoted=True),
-                total.as_("weight", quoted=True),
+                exp.cast(total, "BIGINT").as_("weight", quoted=True),
                 copy=False,
             )
             .from_(stored.subquery("stored", copy=False), copy=False)
-            .having(exp.func("SUM", column("weight")).neq(0), copy=False)
+            .having(total.copy().neq(0), copy=False)
         )
-        return [state.group_by(*columns(names), copy=False) if names else state]
+        if names:
+            state = state.group_by(*columns(names), copy=False)
+        name = f"{delta}_state"
+        self.statements.append(Statement(name, state, self.keep))
+        return [self._rows(node, name)]
 
     def _rows(self, node: PlanNode, relation: str) -> exp.Query:
         return select(*columns((*node.variables, *_LOG))).from_(relation, copy=False)

@@ -12,6 +12,7 @@ from jobs.engine.evaluation import evaluate_batch
 
 if TYPE_CHECKING:
     import duckdb
+    import pyarrow as pa
     from sqlglot import exp
 
     from jobs.engine.relations import Statement
@@ -20,7 +21,7 @@ DIALECT = "duckdb"
 
 
 class DuckEngine:
-    """An engine over one DuckDB connection; relations are temporary tables and views."""
+    """An engine over one DuckDB connection; relations are tables and views of it."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self.connection = connection
@@ -37,12 +38,24 @@ class DuckEngine:
         """Make a relation; one that is kept becomes a table."""
         kind = "VIEW" if statement.keep == "view" else "TABLE"
         query = statement.select.sql(dialect=DIALECT)
-        self.connection.execute(f'CREATE OR REPLACE TEMP {kind} "{statement.name}" AS {query}')
+        self.connection.execute(f'CREATE OR REPLACE {kind} "{statement.name}" AS {query}')
+
+    def load(self, name: str, rows: pa.Table) -> None:
+        """Make a table of `rows`."""
+        self.connection.register("loaded_rows", rows)
+        self.connection.execute(f'CREATE OR REPLACE TABLE "{name}" AS SELECT * FROM loaded_rows')
+        self.connection.unregister("loaded_rows")
+
+    def arrow(self, relation: str) -> pa.Table:
+        """The rows of a relation."""
+        rows: pa.Table = self.connection.sql(f'SELECT * FROM "{relation}"').to_arrow_table()
+        return rows
 
     def count(self, relation: str) -> int:
         """The number of rows of a relation."""
-        found = self.connection.execute(f'SELECT COUNT(*) FROM "{relation}"').fetchone()
-        return int(found[0]) if found else 0
+        # All rows are fetched: an unfinished result would block the connection.
+        ((found,),) = self.connection.execute(f'SELECT COUNT(*) FROM "{relation}"').fetchall()
+        return int(found)
 
     def rows(self, query: exp.Query) -> list[tuple[object, ...]]:
         """The rows of `query`."""

@@ -179,7 +179,5 @@ def _values(
         tuple(exp.cast(exp.null() if cell is None else text(cell), "TEXT") for cell in row)
         for row in rows
     ]
-    table = exp.values(
-        cells, alias="rows", columns=[exp.to_identifier(n, quoted=True) for n in names]
-    )
+    table = exp.values(cells, alias="rows", columns=list(names))
     return select(*columns(tuple(names))).from_(table, copy=False).subquery(alias, copy=False)

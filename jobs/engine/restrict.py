@@ -20,12 +20,12 @@ class Thresholds:
     """Numbers of rows that decide how a graph is read.
 
     Beyond `bulk_changes` changes or `neighbourhood_rows` looked-up rows the whole graph is read;
-    up to `local_rows` a relation is kept in one partition.
+    up to `driver_rows` a relation is kept in one partition.
     """
 
     bulk_changes: int
     neighbourhood_rows: int
-    local_rows: int
+    driver_rows: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def read_neighbourhood(
             return read_whole(engine, scope, epochs, prefix, known, collapsed=False, reason=reason)
         fetched.append(hop.rows.name)
     name = f"{prefix}_graph"
-    keep: Keep = "small" if count + rows <= thresholds.local_rows else "cache"
+    keep: Keep = "small" if count + rows <= thresholds.driver_rows else "cache"
     engine.make(restricted_graph(name, fetched, changes, epochs, keep))
     return GraphRead(name, None, rows, keep)
 

@@ -19,19 +19,27 @@ def parse(quads: frozenset[Quad]) -> list[ox.Quad]:
 
 
 def answers(
-    query: str, default_graph: str, history: Sequence[tuple[frozenset[Quad], frozenset[Quad]]]
+    query: str,
+    default_graph: str,
+    history: Sequence[tuple[frozenset[Quad], frozenset[Quad]]],
+    columns: Sequence[str],
 ) -> Iterator[Counter[Row]]:
-    """The answer of `query` after each epoch, as a bag of rows in N-Triples form."""
+    """The answer of `query` after each epoch, as a bag of rows in N-Triples form.
+
+    `columns` are the variables of a SELECT query in the order of the rows; they differ for `*`.
+    """
     dataset = ox.Dataset()
     for vanish, appear in history:
         for quad in parse(vanish):
             dataset.discard(quad)
         for quad in parse(appear):
             dataset.add(quad)
-        yield evaluate(query, default_graph, list(dataset))
+        yield evaluate(query, default_graph, list(dataset), columns)
 
 
-def evaluate(query: str, default_graph: str, quads: list[ox.Quad]) -> Counter[Row]:
+def evaluate(
+    query: str, default_graph: str, quads: list[ox.Quad], columns: Sequence[str]
+) -> Counter[Row]:
     """The answer of `query` over `quads`.
 
     The union of all graphs is merged here: pyoxigraph's own counts a triple once per graph.
@@ -49,7 +57,7 @@ def evaluate(query: str, default_graph: str, quads: list[ox.Quad]) -> Counter[Ro
             triples = {(str(t.subject), str(t.predicate), str(t.object)) for t in result}
             return anonymous(Counter(triples))
         case _:
-            return Counter(tuple(_text(term) for term in row) for row in result)
+            return Counter(tuple(_text(row[name]) for name in columns) for row in result)
 
 
 def anonymous(rows: Counter[Row]) -> Counter[Row]:

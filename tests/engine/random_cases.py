@@ -131,6 +131,8 @@ def _condition(rng: random.Random, names: list[str], depth: int) -> str:
             f'REGEX(STR({variable}), "[ab]$")',
             f'CONTAINS(STR({variable}), "x")',
             f"STRLEN(STR({variable})) > 3",
-            variable,
+            # Of a string; the value of a language-tagged literal is true by the specification
+            # (17.2.2, plain literals) and an error for pyoxigraph.
+            f"STR({variable})",
         )
     )
