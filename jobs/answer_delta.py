@@ -1,90 +1,121 @@
-"""The rows that a publication appends to an answer table, as a Spark frame."""
+"""The rows that a publication appends to an answer table, as a statement."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812
+from sqlglot import condition, exp, select
 
+from jobs.checked_rows import TRANSACTIONS_LOG
 from jobs.plan.operators import ANSWER
 from jobs.settings import Settings
+from jobs.small_reads import Read, Relation
 from jobs.unpublished import Unpublished
 from lake.reader import open_table
-from lake.session import read
-from lake.tables import ANSWER_COLUMNS, TRANSACTIONS
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from lake.tables import ANSWER_COLUMNS
 
 
-def event_times(spark: SparkSession, settings: Settings, work: Sequence[Unpublished]) -> DataFrame:
-    """epoch, event_time of the transactions that the rows of `work` may come from."""
-    first = min(item.from_epoch for item in work)
-    transactions = read(spark, settings.lake, TRANSACTIONS.name)
-    return transactions.where(F.col("epoch") > first).select("epoch", "event_time")
+def stored_columns(settings: Settings, query: str) -> tuple[str, ...]:
+    """The variables' columns of the answer table as it is; none if there is no table."""
+    table = open_table(settings.lake, f"answers/{query}", settings.storage_options or None)
+    if table is None:
+        return ()
+    names = (field.name for field in table.schema().fields)
+    return tuple(name for name in names if name not in ANSWER_COLUMNS)
 
 
-def published_columns(settings: Settings, work: Unpublished) -> tuple[str, ...]:
-    """The columns of the answer table: those of the query, then those of its earlier texts.
+def published_columns(work: Unpublished, stored: Sequence[str]) -> tuple[str, ...]:
+    """The columns of the answer table to be: those of the query, then those of its earlier texts.
 
     A column that differs from an earlier one by case only keeps the earlier spelling: Delta takes
     the two for one.
     """
-    stored = _stored_columns(settings, work.query)
     spelling = {name.lower(): name for name in stored}
     now = tuple(spelling.get(name.lower(), name) for name, _ in work.columns)
     return (*now, *(name for name in stored if name not in now))
 
 
-def answer_delta(
-    spark: SparkSession, settings: Settings, work: Unpublished, times: DataFrame
-) -> DataFrame:
-    """epoch, weight, the published columns, event_time.
+def answer_delta(work: Unpublished, columns: Sequence[str], stored: Sequence[str]) -> Read:
+    """epoch, weight, `columns` (`published_columns`), event_time.
 
     Anew: at the base, the state there minus what is published; then the rows after the base.
     Else: the rows after the published watermark.
     """
-    columns = published_columns(settings, work)
-    numbers = [number for _, number in work.columns]
-    stored = read(spark, settings.lake, f"embeddings/{work.query}", work.snapshot)
-    rows = stored.where((F.col("node") == ANSWER) & (F.col("epoch") <= work.to_epoch)).select(
-        "epoch",
-        "weight",
-        *(F.col(f"v{number}").alias(name) for name, number in zip(columns, numbers, strict=False)),
-        *(F.lit(None).cast("string").alias(name) for name in columns[len(numbers) :]),
+    embeddings = Relation(f"stored_{work.query}", f"embeddings/{work.query}", work.snapshot)
+    answers = Relation(f"published_{work.query}", f"answers/{work.query}")
+    transactions = Relation(f"transactions_{work.query}", TRANSACTIONS_LOG.table)
+    values: list[exp.Expr] = [exp.column(f"v{number}") for _, number in work.columns]
+    values += [exp.cast(exp.null(), "STRING")] * (len(columns) - len(values))
+    rows = (
+        select(
+            "epoch",
+            "weight",
+            *(value.as_(name, quoted=True) for value, name in zip(values, columns, strict=True)),
+        )
+        .from_(embeddings.name)
+        .where(exp.column("node").eq(ANSWER), exp.column("epoch") <= work.to_epoch)
     )
-    if work.published is None:
+    relations = [embeddings, transactions]
+    if not work.anew:
+        delta: exp.Query = rows.where(exp.column("epoch") > work.from_epoch)
+    elif work.published is None:
         delta = rows
-    elif work.anew:
+    else:
+        relations.append(answers)
         start = max(work.maintained.metadata.base, work.published.watermark)
-        state = rows.where(F.col("epoch") <= start)
-        published = read(spark, settings.lake, f"answers/{work.query}")
-        known = {name.lower() for name in published.columns}
-        gone = published.select(
-            (-F.col("weight")).alias("weight"),
+        gone = select(
+            exp.Neg(this=exp.column("weight")).as_("weight"),
             *(
-                F.col(name) if name.lower() in known else F.lit(None).cast("string").alias(name)
+                _quoted(name)
+                if name in stored
+                else exp.cast(exp.null(), "STRING").as_(name, quoted=True)
                 for name in columns
             ),
+        ).from_(answers.name)
+        delta = exp.union(
+            _difference(rows, gone, columns, start),
+            rows.where(exp.column("epoch") > start),
+            distinct=False,
         )
-        difference = (
-            state.select(*columns, "weight")
-            .unionByName(gone)
-            .groupBy(*columns)
-            .agg(F.sum("weight").alias("weight"))
-            .where(F.col("weight") != 0)
-            .withColumn("epoch", F.lit(start).cast("bigint"))
+    timed = (
+        select(
+            exp.column("epoch", "delta"),
+            exp.column("weight", "delta"),
+            *(exp.column(name, "delta", quoted=True) for name in columns),
+            exp.column("event_time", "transactions"),
         )
-        delta = difference.unionByName(rows.where(F.col("epoch") > start))
-    else:
-        delta = rows.where(F.col("epoch") > work.from_epoch)
-    return delta.join(F.broadcast(times), "epoch", "left")
+        .from_(delta.subquery("delta"))
+        .join(
+            select("epoch", "event_time")
+            .from_(transactions.name)
+            .where(exp.column("epoch") > work.from_epoch)
+            .subquery("transactions"),
+            on=exp.column("epoch", "delta").eq(exp.column("epoch", "transactions")),
+            join_type="left",
+        )
+    )
+    return Read(timed, tuple(relations))
 
 
-def _stored_columns(settings: Settings, query: str) -> tuple[str, ...]:
-    table = open_table(settings.lake, f"answers/{query}", settings.storage_options or None)
-    if table is None:
-        return ()
-    return tuple(field.name for field in table.schema().fields if field.name not in ANSWER_COLUMNS)
+def _difference(
+    rows: exp.Select, gone: exp.Select, columns: Sequence[str], epoch: int
+) -> exp.Select:
+    """The state of `rows` at `epoch` minus what is published, as changes at `epoch`."""
+    now = select("weight", *map(_quoted, columns)).from_(
+        rows.where(exp.column("epoch") <= epoch).subquery("log")
+    )
+    weight = exp.cast(exp.Sum(this=exp.column("weight")), "BIGINT")
+    return (
+        select(
+            exp.cast(exp.convert(epoch), "BIGINT").as_("epoch"),
+            weight.as_("weight"),
+            *map(_quoted, columns),
+        )
+        .from_(exp.union(now, gone, distinct=False).subquery("both"))
+        .group_by(*map(_quoted, columns))
+        .having(condition(exp.Sum(this=exp.column("weight")).neq(0)))
+    )
+
+
+def _quoted(name: str) -> exp.Column:
+    return exp.column(name, quoted=True)

@@ -1,24 +1,20 @@
-"""The rows that the suites of `expectations` check, as Spark frames with the suites' columns."""
+"""The rows that the suites of `expectations` check, as statements with the suites' columns."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
-from typing import TYPE_CHECKING, Literal, assert_never
+from typing import Literal, Self, assert_never
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F  # noqa: N812
+from sqlglot import condition, exp, select
 
 from jobs.plan.operators import ANSWER
-from jobs.settings import Settings
+from jobs.small_reads import Read, Relation
 from jobs.sparql.algebra import Ask, Construct, Query, Select
 from jobs.unpublished import Unpublished
-from lake.session import read
 from lake.tables import QUADS, TRANSACTIONS
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+QUADS_LOG = Relation("quads_log", QUADS.name)
+TRANSACTIONS_LOG = Relation("transactions_log", TRANSACTIONS.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +26,7 @@ class AnswerRules:
     max_rows: int | None
 
     @classmethod
-    def of(cls, query: Query, *, is_set: bool, max_rows: int | None) -> AnswerRules:
+    def of(cls, query: Query, *, is_set: bool, max_rows: int | None) -> Self:
         """The rules of a query."""
         match query.form:
             case Select():
@@ -43,111 +39,162 @@ class AnswerRules:
                 assert_never(query.form)
 
 
-def quad_rows(spark: SparkSession, settings: Settings, from_epoch: int, to_epoch: int) -> DataFrame:
+def quad_rows(from_epoch: int, to_epoch: int) -> Read:
     """The quads that changed in (from_epoch, to_epoch]; columns of the suite `quads`."""
-    changes = read(spark, settings.lake, QUADS.name).where(_in_range(from_epoch, to_epoch))
-    return _bounded(changes, "", from_epoch, to_epoch)
-
-
-def transaction_rows(
-    spark: SparkSession, settings: Settings, quads: DataFrame, from_epoch: int, to_epoch: int
-) -> DataFrame:
-    """All transactions, with the numbers of rows that `quads` has of each epoch of the range."""
-    found = quads.groupBy("epoch").agg(
-        F.count_if(F.col("weight") > 0).alias("found_inserted"),
-        F.count_if(F.col("weight") < 0).alias("found_deleted"),
+    rows = (
+        select(*QUADS.column_names, *_bounds("", from_epoch, to_epoch))
+        .from_(QUADS_LOG.name)
+        .where(_in_range(from_epoch, to_epoch))
     )
-    rows = read(spark, settings.lake, TRANSACTIONS.name).join(F.broadcast(found), "epoch", "left")
+    return Read(rows, (QUADS_LOG,))
+
+
+def transaction_rows(from_epoch: int, to_epoch: int) -> Read:
+    """The transactions of the range, with the numbers of rows that `quads` has of their epochs.
+
+    With them come the one before and those at the same positions, for what must not happen twice.
+    """
+    found = (
+        select(
+            exp.column("epoch").as_("found_epoch"),
+            exp.Sum(this=_one_if(exp.column("weight") > 0)).as_("found_inserted"),
+            exp.Sum(this=_one_if(exp.column("weight") < 0)).as_("found_deleted"),
+        )
+        .from_(QUADS_LOG.name)
+        .where(_in_range(from_epoch, to_epoch))
+        .group_by(exp.column("epoch"))
+    )
+    columns = (
+        "epoch",
+        "source",
+        "position",
+        "inserted",
+        "deleted",
+        "rejected",
+        "quads_version",
+    )
     # An epoch that changed nothing has no quads.
-    return _bounded(rows.fillna(0, ["found_inserted", "found_deleted"]), "", from_epoch, to_epoch)
+    numbers = [
+        _bigint(exp.func("coalesce", exp.column(name), exp.Literal.number(0))).as_(name)
+        for name in ("found_inserted", "found_deleted")
+    ]
+    place = [exp.column(name) for name in ("source", "position")]
+    new = select(*place).from_(TRANSACTIONS_LOG.name).where(_in_range(from_epoch, to_epoch))
+    rows = (
+        select(*columns, *numbers, *_bounds("", from_epoch, to_epoch))
+        .from_(TRANSACTIONS_LOG.name)
+        .join(
+            found.subquery("found"),
+            on=exp.column("epoch").eq(exp.column("found_epoch")),
+            join_type="left",
+        )
+        .where(
+            exp.or_(
+                exp.column("epoch") >= from_epoch,
+                exp.In(this=exp.Tuple(expressions=place), query=new.subquery()),
+            )
+        )
+    )
+    return Read(rows, (QUADS_LOG, TRANSACTIONS_LOG))
 
 
-def answer_rows(
-    spark: SparkSession, settings: Settings, work: Sequence[tuple[Unpublished, AnswerRules]]
-) -> DataFrame:
-    """The unpublished rows of several queries, and one row for each answer as a whole.
+def answer_rows(work: Unpublished, rules: AnswerRules) -> Read:
+    """The unpublished rows of a query, and one row for the answer as a whole.
 
     Columns of the suites `embeddings` and `answers`; the scope is the query.
     """
-    return reduce(
-        DataFrame.unionByName,
-        (_answer_rows(spark, settings, item, rules) for item, rules in work),
-    )
-
-
-def _answer_rows(
-    spark: SparkSession, settings: Settings, work: Unpublished, rules: AnswerRules
-) -> DataFrame:
     variables = [f"v{number}" for _, number in work.columns]
-    stored = read(spark, settings.lake, f"embeddings/{work.query}", work.snapshot).where(
-        F.col("node") == ANSWER
-    )
-    changes = stored.where(_in_range(work.from_epoch, work.to_epoch)).select(
-        *variables, "epoch", "weight"
-    )
-    if work.anew:
-        changes = changes.withColumn("held_before", F.lit(0).cast("bigint"))
-    else:
-        before = stored.where(F.col("epoch") <= work.from_epoch)
-        changes = _with_multiplicity_before(changes, before, variables)
-    rows = changes.select(
-        F.array(*variables).alias("terms"),
+    stored = Relation(f"stored_{work.query}", f"embeddings/{work.query}", work.snapshot)
+    answer = select(*variables, "epoch", "weight").from_(stored.name).where(_is_answer())
+    changes = answer.where(_in_range(work.from_epoch, work.to_epoch))
+    held: exp.Expr = exp.Literal.number(0)
+    if not work.anew:
+        held = exp.func("coalesce", exp.column("held_before"), exp.Literal.number(0))
+        changes = _with_multiplicity_before(answer, changes, variables, work.from_epoch)
+    facts = [
+        exp.Literal.string(ANSWER).as_("node"),
+        exp.Literal.string(rules.form).as_("form"),
+        exp.convert(rules.is_set).as_("is_set"),
+        _bigint(exp.convert(rules.max_rows)).as_("max_rows"),
+        _bigint(exp.convert(work.rows_before)).as_("rows_before"),
+        *_bounds(work.query, work.from_epoch, work.to_epoch),
+    ]
+    rows = select(
+        exp.Array(expressions=[exp.column(name) for name in variables]).as_("terms"),
         "epoch",
-        F.col("weight").cast("bigint").alias("weight"),
-        "held_before",
-        F.lit(False).alias("is_total"),
+        _bigint(exp.column("weight")).as_("weight"),
+        _bigint(held).as_("held_before"),
+        exp.false().as_("is_total"),
+        *facts,
+    ).from_(changes.subquery("changes"))
+    nothing = exp.cast(exp.null(), exp.DataType.build("ARRAY<STRING>", dialect="spark"))
+    total = select(
+        nothing.as_("terms"),
+        _bigint(exp.convert(work.to_epoch)).as_("epoch"),
+        _bigint(exp.Literal.number(0)).as_("weight"),
+        _bigint(exp.Literal.number(0)).as_("held_before"),
+        exp.true().as_("is_total"),
+        *facts,
     )
-    total = spark.range(1).select(
-        F.lit(None).cast("array<string>").alias("terms"),
-        F.lit(work.to_epoch).cast("bigint").alias("epoch"),
-        F.lit(0).cast("bigint").alias("weight"),
-        F.lit(0).cast("bigint").alias("held_before"),
-        F.lit(True).alias("is_total"),
-    )
-    facts = {
-        "node": F.lit(ANSWER),
-        "form": F.lit(rules.form),
-        "is_set": F.lit(rules.is_set),
-        "max_rows": F.lit(rules.max_rows).cast("bigint"),
-        "rows_before": F.lit(work.rows_before).cast("bigint"),
-    }
-    return _bounded(
-        rows.unionByName(total).withColumns(facts), work.query, work.from_epoch, work.to_epoch
-    )
+    return Read(exp.union(rows, total, distinct=False), (stored,))
 
 
 def _with_multiplicity_before(
-    changes: DataFrame, before: DataFrame, variables: list[str]
-) -> DataFrame:
-    """`changes` with `held_before`: how often each row was there; unbound values are equal."""
+    answer: exp.Select, changes: exp.Select, variables: list[str], from_epoch: int
+) -> exp.Select:
+    """`changes` with `held_before`: how often each row was there; unbound values are equal.
+
+    Only the rows that change are looked up.
+    """
+    touched = select(*variables).distinct().from_(changes.subquery("changed"))
+    before = answer.where(exp.column("epoch") <= from_epoch)
     held = (
-        _matching(before, "leftsemi", changes, variables)
-        .groupBy(*variables)
-        .agg(F.sum("weight").cast("bigint").alias("held_before"))
+        select(
+            *(exp.column(name, "before").as_(name) for name in variables),
+            exp.Sum(this=exp.column("weight", "before")).as_("held_before"),
+        )
+        .from_(before.subquery("before"))
+        .join(touched.subquery("touched"), on=_same(variables, "before", "touched"))
+        .group_by(*(exp.column(name, "before") for name in variables))
     )
-    return _matching(changes, "left", held, variables, "held_before").fillna(0, ["held_before"])
-
-
-def _matching(
-    rows: DataFrame, how: str, others: DataFrame, variables: list[str], *kept: str
-) -> DataFrame:
-    """Join with the few `others` that have the same values, unbound ones alike; adds `kept`."""
-    # Both may come from one table, where columns of the same name cannot be told apart.
-    other = {name: f"other_{name}" for name in variables}
-    few = others.select(*(F.col(old).alias(new) for old, new in other.items()), *kept).distinct()
-    same = [F.col(old).eqNullSafe(F.col(new)) for old, new in other.items()]
-    return rows.join(F.broadcast(few), same, how).drop(*other.values())
-
-
-def _in_range(from_epoch: int, to_epoch: int) -> Column:
-    return (F.col("epoch") > from_epoch) & (F.col("epoch") <= to_epoch)
-
-
-def _bounded(rows: DataFrame, scope: str, from_epoch: int, to_epoch: int) -> DataFrame:
-    return rows.withColumns(
-        {
-            "scope": F.lit(scope),
-            "from_epoch": F.lit(from_epoch).cast("bigint"),
-            "to_epoch": F.lit(to_epoch).cast("bigint"),
-        }
+    return (
+        select(
+            *(exp.column(name, "new").as_(name) for name in (*variables, "epoch", "weight")),
+            exp.column("held_before", "held"),
+        )
+        .from_(changes.subquery("new"))
+        .join(held.subquery("held"), on=_same(variables, "new", "held"), join_type="left")
     )
+
+
+def _same(variables: list[str], left: str, right: str) -> exp.Expr:
+    return exp.and_(
+        *(
+            exp.NullSafeEQ(this=exp.column(name, left), expression=exp.column(name, right))
+            for name in variables
+        )
+    )
+
+
+def _is_answer() -> exp.Expr:
+    return exp.column("node").eq(ANSWER)
+
+
+def _in_range(from_epoch: int, to_epoch: int) -> exp.Expr:
+    return condition(exp.column("epoch") > from_epoch).and_(exp.column("epoch") <= to_epoch)
+
+
+def _one_if(holds: exp.Expr) -> exp.Expr:
+    return exp.Case().when(holds, exp.Literal.number(1)).else_(exp.Literal.number(0))
+
+
+def _bigint(value: exp.Expr) -> exp.Expr:
+    return exp.cast(value, "BIGINT")
+
+
+def _bounds(scope: str, from_epoch: int, to_epoch: int) -> list[exp.Expr]:
+    return [
+        exp.Literal.string(scope).as_("scope"),
+        _bigint(exp.convert(from_epoch)).as_("from_epoch"),
+        _bigint(exp.convert(to_epoch)).as_("to_epoch"),
+    ]

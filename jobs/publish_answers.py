@@ -16,21 +16,24 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from jobs.answer_delta import answer_delta, event_times, published_columns
+import pyarrow.compute as pc
+
+from jobs.answer_delta import answer_delta, published_columns, stored_columns
 from jobs.errors import QualityError, WeirError
 from jobs.registry import load_registry
 from jobs.settings import Settings
+from jobs.small_reads import Read, is_small
 from jobs.stage import Claim, Progress, claimed, run_stage, silent
 from jobs.unpublished import Unpublished, unpublished
 from jobs.validated import Verdict, graph_validated_to, verdicts
 from jobs.watermarks import UNTOUCHED
-from lake.commit import append
+from lake.commit import append, append_rows
 from lake.ledger import FAILED
 from lake.metadata import Metadata
 from lake.tables import answers
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 JOB: Literal["publish"] = "publish"
 
@@ -126,14 +129,11 @@ def _publish(
     progress: Progress,
 ) -> list[Publication]:
     """Publish several queries at once; one that fails spares the others."""
-    if not work:
-        return []
-    times = event_times(spark, settings, work).cache()
 
     def one(item: Unpublished) -> Publication:
         started = time.monotonic()
         try:
-            publication = _publish_one(spark, settings, run, item, times, started)
+            publication = _publish_one(spark, settings, run, item, started)
         except Exception as error:  # noqa: BLE001  (recorded, and raised for all at the end)
             lines = str(error).strip().splitlines() or [type(error).__name__]
             run.report(
@@ -150,52 +150,28 @@ def _publish(
         )
         return publication
 
-    try:
-        with ThreadPoolExecutor(settings.limits.parallel_queries) as threads:
-            return list(threads.map(one, work))
-    finally:
-        times.unpersist()
+    with ThreadPoolExecutor(settings.limits.parallel_queries) as threads:
+        return list(threads.map(one, work))
 
 
 def _publish_one(
-    spark: SparkSession,
-    settings: Settings,
-    run: Claim,
-    work: Unpublished,
-    times: DataFrame,
-    started: float,
+    spark: SparkSession, settings: Settings, run: Claim, work: Unpublished, started: float
 ) -> Publication:
-    columns = published_columns(settings, work)
-    # Counted and written: computed once.
-    delta = answer_delta(spark, settings, work, times).cache()
-    try:
-        rows, net = delta.selectExpr("count(*)", "coalesce(sum(weight), 0)").first() or (0, 0)
-        if not rows and not work.anew:
-            return _untouched(run, work)
-        metadata = Metadata(
-            run_id=run.run_id,
-            job=JOB,
-            watermark=work.to_epoch,
-            base=work.maintained.metadata.base,
-            fingerprint=work.maintained.metadata.fingerprint,
-            mode=work.mode,
-            extra={
-                "columns": [[n, v] for n, (_, v) in zip(columns, work.columns, strict=False)],
-                "rows": work.rows_published + net,
-                "embeddings_version": work.maintained.version,
-            },
-        )
-        version = append(
-            settings.lake,
-            answers(work.query, columns),
-            delta,
-            metadata,
-            files=1 if rows <= settings.limits.bulk_changes else None,
-            merge_schema=work.anew,
-            storage_options=settings.storage_options or None,
-        )
-    finally:
-        delta.unpersist()
+    stored = stored_columns(settings, work.query)
+    columns = published_columns(work, stored)
+    delta = answer_delta(work, columns, stored)
+    small = all(
+        is_small(settings, relation, work.from_epoch, settings.limits.bulk_changes)
+        for relation in delta.relations
+    )
+    # Only Spark adds columns to a table.
+    if small and (not stored or set(columns) == set(stored)):
+        appended = _append_small(settings, run, work, columns, delta)
+    else:
+        appended = _append(spark, settings, run, work, columns, delta)
+    if appended is None:
+        return _untouched(run, work)
+    version, rows = appended
     run.report(
         work.query,
         mode=work.mode,
@@ -207,6 +183,71 @@ def _publish_one(
         table_version=version,
     )
     return Publication(work.query, work.mode, work.to_epoch, rows)
+
+
+def _append_small(
+    settings: Settings, run: Claim, work: Unpublished, columns: Sequence[str], delta: Read
+) -> tuple[int, int] | None:
+    """Append without Spark; version and number of rows, or None if there was nothing to append."""
+    rows = delta.on_driver(settings)
+    if not rows.num_rows and not work.anew:
+        return None
+    version = append_rows(
+        settings.lake,
+        answers(work.query, tuple(columns)),
+        rows,
+        _metadata(run, work, columns, net=int(pc.sum(rows["weight"]).as_py() or 0)),
+        storage_options=settings.storage_options or None,
+    )
+    return version, rows.num_rows
+
+
+def _append(
+    spark: SparkSession,
+    settings: Settings,
+    run: Claim,
+    work: Unpublished,
+    columns: Sequence[str],
+    delta: Read,
+) -> tuple[int, int] | None:
+    """Append by Spark, alike."""
+    # Counted and written: computed once.
+    rows = delta.on_spark(spark, settings).cache()
+    try:
+        count, net = rows.selectExpr("count(*)", "coalesce(sum(weight), 0)").first() or (0, 0)
+        if not count and not work.anew:
+            return None
+        version = append(
+            settings.lake,
+            answers(work.query, tuple(columns)),
+            rows,
+            _metadata(run, work, columns, net=net),
+            files=1 if count <= settings.limits.bulk_changes else None,
+            merge_schema=work.anew,
+            storage_options=settings.storage_options or None,
+        )
+    finally:
+        rows.unpersist()
+    return version, count
+
+
+def _metadata(run: Claim, work: Unpublished, columns: Sequence[str], *, net: int) -> Metadata:
+    return Metadata(
+        run_id=run.run_id,
+        job=JOB,
+        watermark=work.to_epoch,
+        base=work.maintained.metadata.base,
+        fingerprint=work.maintained.metadata.fingerprint,
+        mode=work.mode,
+        extra={
+            # The columns of earlier texts of the query come last, and are left out here.
+            "columns": [
+                [name, number] for name, (_, number) in zip(columns, work.columns, strict=False)
+            ],
+            "rows": work.rows_published + net,
+            "embeddings_version": work.maintained.version,
+        },
+    )
 
 
 def _raise_for(done: Sequence[Publication]) -> None:

@@ -11,12 +11,12 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
-from pyspark.errors import PySparkException
+import pyarrow as pa
 
 from expectations.answers import ANSWERS_SUITE
 from expectations.embeddings import EMBEDDINGS_SUITE
@@ -25,11 +25,18 @@ from expectations.quads import QUADS_SUITE
 from expectations.run import Check, run_checks
 from expectations.suite import QualityResult
 from expectations.transactions import TRANSACTIONS_SUITE
-from jobs.checked_rows import AnswerRules, answer_rows, quad_rows, transaction_rows
+from jobs.checked_rows import (
+    QUADS_LOG,
+    AnswerRules,
+    answer_rows,
+    quad_rows,
+    transaction_rows,
+)
 from jobs.errors import QualityError
 from jobs.maintain_queries import fingerprint
 from jobs.registry import RegisteredQuery, load_registry
 from jobs.settings import Settings
+from jobs.small_reads import has_few_new_rows, is_small
 from jobs.stage import Progress, claimed, run_stage, silent
 from jobs.unpublished import Unpublished, unpublished
 from jobs.validated import graph_validated_to, verdicts
@@ -41,7 +48,7 @@ from lake.reader import local_folder
 from lake.tables import QUALITY
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 JOB: Literal["validate"] = "validate"
 PAGE = "reports/quality.html"
@@ -149,39 +156,52 @@ def _not_validated(settings: Settings, queries: Sequence[RegisteredQuery]) -> _W
 def _validate_graph(
     spark: SparkSession, settings: Settings, from_epoch: int, to_epoch: int
 ) -> Validation:
-    quads = quad_rows(spark, settings, from_epoch, to_epoch)
-    transactions = transaction_rows(spark, settings, quads, from_epoch, to_epoch)
+    few = has_few_new_rows(settings, QUADS_LOG, from_epoch, settings.limits.local_rows)
+    quads, transactions = (
+        _local_frame(spark, rows.on_driver(settings)) if few else rows.on_spark(spark, settings)
+        for rows in (quad_rows(from_epoch, to_epoch), transaction_rows(from_epoch, to_epoch))
+    )
     results = run_checks([Check(QUADS_SUITE, quads), Check(TRANSACTIONS_SUITE, transactions)])
     return Validation("", from_epoch, to_epoch, results)
 
 
-def _validate_queries(
-    spark: SparkSession, settings: Settings, work: _Work
-) -> tuple[Validation, ...]:
-    """All queries in one go; if that fails, one by one, to find the one that cannot be computed."""
-    if not work:
-        return ()
-    scopes = tuple(item.query for item, _ in work)
-    rows = answer_rows(spark, settings, work).cache()
-    try:
-        results = run_checks(
-            [Check(EMBEDDINGS_SUITE, rows, scopes), Check(ANSWERS_SUITE, rows, scopes)]
-        )
-    except (PySparkException, RuntimeError) as error:
-        if len(work) > 1:
-            return tuple(v for one in work for v in _validate_queries(spark, settings, [one]))
-        results = (_unreadable(scopes[0], error),)
-    finally:
-        rows.unpersist()
-    return tuple(
-        Validation(
-            item.query,
-            item.from_epoch,
-            item.to_epoch,
-            tuple(result for result in results if result.scope == item.query),
-        )
+def _validate_queries(spark: SparkSession, settings: Settings, work: _Work) -> list[Validation]:
+    """The results in the order of `work`; queries with few rows are checked together."""
+    found: dict[str, tuple[QualityResult, ...]] = {}
+    together: dict[str, pa.Table] = {}
+    for item, rules in work:
+        rows = answer_rows(item, rules)
+        (stored,) = rows.relations
+        try:
+            if is_small(settings, stored, item.from_epoch, settings.limits.local_rows):
+                together[item.query] = rows.on_driver(settings)
+            else:
+                found |= _check(rows.on_spark(spark, settings), [item.query])
+        except Exception as error:  # noqa: BLE001  (a result like any other; the others go on)
+            found[item.query] = (_unreadable(item.query, error),)
+        if sum(table.num_rows for table in together.values()) > settings.limits.local_rows:
+            found |= _check_together(spark, together)
+            together = {}
+    found |= _check_together(spark, together)
+    return [
+        Validation(item.query, item.from_epoch, item.to_epoch, found[item.query])
         for item, _ in work
-    )
+    ]
+
+
+_Results = dict[str, tuple[QualityResult, ...]]
+
+
+def _check_together(spark: SparkSession, tables: Mapping[str, pa.Table]) -> _Results:
+    if not tables:
+        return {}
+    return _check(_local_frame(spark, pa.concat_tables(tables.values())), list(tables))
+
+
+def _check(rows: DataFrame, queries: Sequence[str]) -> _Results:
+    checks = [Check(suite, rows, tuple(queries)) for suite in (EMBEDDINGS_SUITE, ANSWERS_SUITE)]
+    results = run_checks(checks)
+    return {query: tuple(r for r in results if r.scope == query) for query in queries}
 
 
 def _unreadable(query: str, error: Exception) -> QualityResult:
@@ -193,6 +213,11 @@ def _unreadable(query: str, error: Exception) -> QualityResult:
         success=False,
         examples=(str(error)[:2000],),
     )
+
+
+def _local_frame(spark: SparkSession, rows: pa.Table) -> DataFrame:
+    # In one partition nothing is shuffled.
+    return spark.createDataFrame(rows).coalesce(1)
 
 
 def _record(settings: Settings, run_id: str, validations: Sequence[Validation]) -> None:

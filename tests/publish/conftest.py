@@ -144,9 +144,19 @@ def event_time(epoch: int) -> datetime:
 
 
 @pytest.fixture
-def lake(tmp_path: Path) -> HandMadeLake:
+def distributed() -> bool:
+    """Whether Spark does what the driver could do itself; overridden by parametrization."""
+    return False
+
+
+@pytest.fixture
+def lake(tmp_path: Path, distributed: bool) -> HandMadeLake:
     """An empty lake and an empty folder of queries."""
     (tmp_path / "queries").mkdir()
     config = tmp_path / "weir.toml"
     config.write_text('lake = "tables"\n')
-    return HandMadeLake(Settings.load(config))
+    settings = Settings.load(config)
+    if distributed:
+        nothing = {"local_rows": 0, "local_table_bytes": 0}
+        settings.limits = settings.limits.model_copy(update=nothing)
+    return HandMadeLake(settings)

@@ -43,6 +43,9 @@ def run(spark: SparkSession, lake: HandMadeLake, run_id: str = "r") -> None:
     publish_answers(spark, lake.settings, run_id)
 
 
+BOTH_WAYS = pytest.mark.parametrize("distributed", [False, True], ids=["driver", "spark"])
+
+
 def test_the_first_publication_has_every_row_with_its_epoch_and_event_time(
     spark: SparkSession, lake: HandMadeLake
 ) -> None:
@@ -57,6 +60,7 @@ def test_the_first_publication_has_every_row_with_its_epoch_and_event_time(
     assert mark(lake.settings, "answers/q", "publish").metadata.extra["rows"] == 2  # type: ignore[union-attr]
 
 
+@BOTH_WAYS
 def test_later_publications_append_only_the_new_rows(
     spark: SparkSession, lake: HandMadeLake
 ) -> None:
@@ -116,6 +120,7 @@ def test_epochs_that_touch_nothing_move_the_watermark_without_a_commit(
     assert lake.answers("untouched") == [(2, 1, A, B), (5, -1, A, B)]
 
 
+@BOTH_WAYS
 def test_an_edited_query_publishes_the_difference_and_keeps_its_old_columns(
     spark: SparkSession, lake: HandMadeLake
 ) -> None:
@@ -225,6 +230,22 @@ def test_rows_that_came_after_the_check_are_not_published(
         publish_answers(spark, lake.settings, "r")
     run(spark, lake)
     assert lake.answers("q") == [(1, 1, A, B), (2, 1, A, C)]
+
+
+def test_rows_that_cannot_be_read_hold_back_their_query_alone(
+    spark: SparkSession, lake: HandMadeLake
+) -> None:
+    lake.ingest(1)
+    for name in ("damaged", "good"):
+        lake.query(name, SELECT)
+        lake.maintain(name, [(1, 1, A, B)], mode="initial")
+    (file,) = (lake.settings.project / "tables/embeddings/damaged").glob("*.parquet")
+    file.write_bytes(b"PAR1 no PAR1")
+    with pytest.raises(QualityError, match="damaged: rows_can_be_read"):
+        validate_answers(spark, lake.settings, "r")
+    with pytest.raises(QualityError, match="damaged"):
+        publish_answers(spark, lake.settings, "r")
+    assert lake.answers("good") == [(1, 1, A, B)]
 
 
 def test_a_raised_limit_lets_the_answer_through(spark: SparkSession, lake: HandMadeLake) -> None:
