@@ -39,9 +39,13 @@ def schedule(stage: str, default: str) -> str:
 
 
 def asset(table: str) -> Asset:
-    """The asset of a table of the lake; its URI is where the table is."""
-    lake = SETTINGS.lake if "://" in SETTINGS.lake else Path(SETTINGS.lake).as_uri()
-    return Asset(name=table, uri=f"{lake}/{table}")
+    """The asset of a table of the lake.
+
+    Its URI does not say where the lake is: Airflow holds a name to the URI that it first saw, and
+    refuses to run the tasks of an asset whose lake has moved.
+    """
+    location = f"{SETTINGS.lake}/{table}"
+    return Asset(name=table, uri=f"x-weir://lake/{table}", extra={"location": location})
 
 
 def quads() -> Asset:
