@@ -127,6 +127,8 @@ def promoted_type(left: Number, right: Number) -> NumericType:
 
 def promote(left: Number, right: Number) -> tuple[int | Decimal | float, int | Decimal | float]:
     """Both values in the type to which they are promoted."""
+    if left.type == right.type:
+        return left.value, right.value
     to = promoted_type(left, right)
     return convert(left.value, to), convert(right.value, to)
 

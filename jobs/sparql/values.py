@@ -101,19 +101,34 @@ def boolean(value: bool) -> Boolean:
 def parse(text: str) -> Value:
     """The value of a term in N-Triples form.
 
+    An IRI and the text of a literal without escapes are taken as they are: the tables and
+    `translate` let nothing else in, and millions of rows come through here.
+
     Raises:
         jobs.rdf.terms.TermError: the text is no term.
     """
+    if "\\" not in text:
+        if text.startswith("<") and text.endswith(">"):
+            return Iri(text[1:-1])
+        end = text.rfind('"')
+        if end > 0 and text.startswith('"'):
+            return _literal(text[1:end], *_suffix(text[end + 1 :]))
     term = terms.parse_term(text)
-    match term:
-        case Iri() | Blank():
-            return term
-        case terms.Literal(lexical, _, str(language)):
-            return LangText(lexical, language)
-        case terms.Literal(lexical, datatype, None):
-            return typed(lexical, datatype)
-        case _:
-            raise AssertionError(f"{text}: a term of no kind")
+    if isinstance(term, terms.Literal):
+        return _literal(term.lexical, term.datatype, term.language)
+    return term
+
+
+@lru_cache(maxsize=1024)
+def _suffix(text: str) -> tuple[str, str | None]:
+    """Datatype and language of a literal that ends in `text`."""
+    term = terms.parse_term(f'""{text}')
+    assert isinstance(term, terms.Literal), "it begins with a quote"
+    return term.datatype, term.language
+
+
+def _literal(lexical: str, datatype: str, language: str | None) -> Literal:
+    return typed(lexical, datatype) if language is None else LangText(lexical, language)
 
 
 def typed(lexical: str, datatype: str) -> Literal:
@@ -152,6 +167,8 @@ def datatype_of(literal: Literal) -> str:
 def to_text(value: Value) -> str:
     """The term in N-Triples form."""
     match value:
+        case Boolean():
+            return _BOOLEAN_TEXT[value.lexical]
         case Iri(iri):
             return f"<{iri}>"
         case Blank(label):
@@ -223,6 +240,7 @@ def _shortest(value: float) -> str:
 
 
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
+_BOOLEAN_TEXT = {text: terms.literal(text, f"{XSD}boolean") for text in _BOOLEANS}
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
 _FLOAT = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?INF|NaN")
