@@ -117,6 +117,8 @@ def _keys(joined: exp.Select) -> exp.Select:
     key = exp.Case(this=column("source_side", "l"))
     for position in POSITIONS:
         key = key.when(text(position), column(position, "c"))
+    # A triple of a ground segment is found by its own subject.
+    key = key.else_(column("subject", "l"))
     return joined.select(
         column("lookup", "l"),
         column(_SIDE, "l"),

@@ -51,10 +51,14 @@ class Seed:
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """Rows of `shape` whose `side` is a term at `source_side` of the rows of `source`."""
+    """Rows of `shape` whose `side` is a term at `source_side` of the rows of `source`.
+
+    Without a `source_side` the rows are wanted as soon as `source` has any: the triples of a ground
+    segment, which share no variable.
+    """
 
     source: Seed | Lookup
-    source_side: Position
+    source_side: Position | None
     shape: Shape
     side: Position
 
@@ -131,8 +135,10 @@ def _outwards(component: Component, root: TriplePattern) -> Iterator[Lookup]:
         frontier = following
 
 
-def _shared(known: TriplePattern, other: TriplePattern) -> tuple[Position, Position] | None:
+def _shared(known: TriplePattern, other: TriplePattern) -> tuple[Position | None, Position] | None:
     """Positions of a variable that both have; subjects first, predicates last: fewest rows."""
+    if not other.variables:
+        return None, "subject"
     order: tuple[Position, ...] = ("subject", "object", "predicate")
     for side in order:
         node = getattr(other, side)

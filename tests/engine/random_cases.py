@@ -93,8 +93,10 @@ def _query(rng: random.Random) -> str:
 
 
 def _pattern(rng: random.Random, names: list[str]) -> str:
+    ground = rng.random() < 0.08
+
     def node(constants: tuple[str, ...], variable: float) -> str:
-        if rng.random() < variable:
+        if not ground and rng.random() < variable:
             return f"?{rng.choice(names)}"
         return rng.choice(constants)
 
