@@ -109,7 +109,7 @@ def _recover(
     if transactions:
         rows = sum(each.inserted + each.deleted for each in transactions)
         with _bench(session, settings, 0) as bench:
-            is_small = rows <= settings.limits.local_rows
+            is_small = rows <= settings.limits.local_batch_rows
             journal.recover(bench.local() if is_small else bench.distributed(), transactions)
         first, last = transactions[0].epoch, transactions[-1].epoch
         progress(f"finished epochs {first}..{last}, which an earlier run had begun to commit")

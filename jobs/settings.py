@@ -45,10 +45,13 @@ class Limits(BaseModel):
         300_000, ge=0, description="rows of a relation that the driver computes with; 0: Spark does"
     )
     local_parse_bytes: int = Field(
-        8_000_000, ge=0, description="input bytes that the driver parses itself"
+        16_000_000, ge=0, description="input bytes that the driver parses itself"
+    )
+    local_batch_rows: int = Field(
+        1_000_000, ge=0, description="rows of an ingest batch that the driver works out itself"
     )
     local_lookup_bytes: int = Field(
-        500_000_000, ge=0, description="size of `quads` up to which small batches need no Spark"
+        500_000_000, ge=0, description="size of `quads` up to which such a batch needs no Spark"
     )
     bulk_changes: int = Field(
         200_000, ge=0, description="changes beyond which no neighbourhood is looked up"

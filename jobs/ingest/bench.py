@@ -48,7 +48,7 @@ class Bench:
         """DuckDB for rows that the driver has, if they are few; else Spark."""
         frames = [*rows.changes, *rows.rejections]
         here = [frame for frame in frames if isinstance(frame, pa.Table)]
-        few = sum(frame.num_rows for frame in here) <= self.settings.limits.local_rows
+        few = sum(frame.num_rows for frame in here) <= self.settings.limits.local_batch_rows
         if few and len(here) == len(frames) and self._is_lake_small():
             return self.local()
         return self.distributed()
