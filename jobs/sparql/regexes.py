@@ -12,19 +12,22 @@ exponential in Python.
 from __future__ import annotations
 
 import re
-import sys
-import unicodedata
-from functools import cache, lru_cache
+from functools import lru_cache
+
+from jobs.sparql.characters import (
+    NAME,
+    NAME_START,
+    SPACE,
+    Ranges,
+    category,
+    class_text,
+    complement,
+    union,
+)
 
 _FLAGS = {"s": re.DOTALL, "m": re.MULTILINE, "i": re.IGNORECASE, "x": 0, "q": 0}
 _ESCAPED = frozenset("\\|.?*+(){}$-[]^")
 _CONTROLS = {"n": "\\n", "r": "\\r", "t": "\\t"}
-_SPACE = " \\t\\n\\r"
-_NAME_START = (
-    "A-Z_:a-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c-\u200d\u2070-\u218f"
-    "\u2c00-\u2fef\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"
-)
-_NAME = f"{_NAME_START}\\-.0-9\u00b7\u0300-\u036f\u203f-\u2040"
 _QUANTIFIER = re.compile(r"(?:[?*+]|\{[0-9]+(?:,[0-9]*)?\})\??")
 
 
@@ -172,12 +175,8 @@ class _Translation:
             return f"\\{following}"
         if following.isdigit() and following.isascii() and not inside:
             return self._back_reference()
-        members, negated = self._multi_character_escape(following)
-        if not inside:
-            return f"[{'^' if negated else ''}{members}]"
-        if not negated:
-            return members
-        return _complement(members)
+        members = class_text(self._multi_character_escape(following))
+        return members if inside else f"[{members}]"
 
     def _back_reference(self) -> str:
         end = self._position + 2
@@ -192,36 +191,37 @@ class _Translation:
         self._position = end
         return f"(?:\\{group})"
 
-    def _multi_character_escape(self, letter: str) -> tuple[str, bool]:
-        negated = letter.isupper()
+    def _multi_character_escape(self, letter: str) -> Ranges:
         match letter.lower():
             case "s":
-                members = _SPACE
+                members = SPACE
             case "i":
-                members = _NAME_START
+                members = NAME_START
             case "c":
-                members = _NAME
+                members = NAME
             case "d":
-                members = _of_category("Nd")
+                members = category("Nd") or ()
             case "w":
-                # \w is all but punctuation, separators and others.
-                members, negated = _of_category("P", "Z", "C"), not negated
+                # All but punctuation, separators and others.
+                members = complement(union(*(category(name) or () for name in "PZC")))
             case "p":
-                return self._property(negated)
+                members = self._property()
             case _:
                 raise self._error(f"\\{letter} is no escape of XPath")
         self._position += 2
-        return members, negated
+        return complement(members) if letter.isupper() else members
 
-    def _property(self, negated: bool) -> tuple[str, bool]:
+    def _property(self) -> Ranges:
+        """The category of `\\p{category}`; reads all but the first two characters."""
         end = self._pattern.find("}", self._position)
         name = self._pattern[self._position + 3 : end]
         if self._pattern[self._position + 2 : self._position + 3] != "{" or end < 0:
             raise self._error("\\p needs {a category}")
-        if name not in _categories():
+        members = category(name)
+        if members is None:
             raise self._error(f"{name} is no Unicode category (blocks are not supported)")
-        self._position = end + 1
-        return _of_category(name), negated
+        self._position = end - 1
+        return members
 
     def _class(self) -> str:
         """A character class expression, with its subtraction as a negative look-ahead."""
@@ -252,64 +252,26 @@ class _Translation:
 
     def _member(self) -> str:
         """One character, escape or range of a class, escaped for Python."""
-        if self._pattern[self._position] == "\\":
-            first = self._escape(inside=True)
-        else:
-            first = re.escape(self._pattern[self._position])
-            self._position += 1
+        first, is_single = self._single_member()
         is_range = self._pattern.startswith("-", self._position) and (
             self._pattern[self._position + 1 : self._position + 2] not in ("]", "[", "")
         )
         if not is_range:
             return first
         self._position += 1
-        if self._pattern[self._position] == "\\":
-            return f"{first}-{self._escape(inside=True)}"
+        last, is_character = self._single_member()
+        if not (is_single and is_character):
+            raise self._error("a range has a character at both ends")
+        return f"{first}-{last}"
+
+    def _single_member(self) -> tuple[str, bool]:
+        """A character or escape of a class, and whether it stands for one character."""
+        character = self._pattern[self._position]
+        if character == "\\":
+            following = self._pattern[self._position + 1 : self._position + 2]
+            return self._escape(inside=True), following.lower() not in set("sicdwp")
         self._position += 1
-        return f"{first}-{re.escape(self._pattern[self._position - 1])}"
+        return re.escape(character), True
 
     def _error(self, reason: str) -> PatternError:
         return PatternError(f"{self._pattern}: {reason}")
-
-
-@cache
-def _categories() -> dict[str, tuple[tuple[int, int], ...]]:
-    """Ranges of code points per Unicode category and per first letter of one."""
-    runs: dict[str, list[tuple[int, int]]] = {}
-    start, category = 0, unicodedata.category("\0")
-    for code in range(1, sys.maxunicode + 2):
-        found = unicodedata.category(chr(code)) if code <= sys.maxunicode else ""
-        if found != category:
-            for name in (category, category[0]):
-                ranges = runs.setdefault(name, [])
-                if ranges and ranges[-1][1] == start - 1:
-                    ranges[-1] = (ranges[-1][0], code - 1)
-                else:
-                    ranges.append((start, code - 1))
-            start, category = code, found
-    return {name: tuple(ranges) for name, ranges in runs.items()}
-
-
-@cache
-def _of_category(*names: str) -> str:
-    """The members of Unicode categories, as the inside of a character class."""
-    ranges = sorted(r for name in names for r in _categories().get(name, ()))
-    return _ranges_text(ranges)
-
-
-@cache
-def _complement(members: str) -> str:
-    """All characters but those of a class, as the inside of one."""
-    inside = re.compile(f"[{members}]")
-    ranges: list[tuple[int, int]] = []
-    for code in range(sys.maxunicode + 1):
-        if not inside.match(chr(code)):
-            if ranges and ranges[-1][1] == code - 1:
-                ranges[-1] = (ranges[-1][0], code)
-            else:
-                ranges.append((code, code))
-    return _ranges_text(ranges)
-
-
-def _ranges_text(ranges: list[tuple[int, int]]) -> str:
-    return "".join(f"\\U{first:08x}-\\U{last:08x}" for first, last in ranges)
