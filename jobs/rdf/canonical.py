@@ -15,6 +15,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from jobs.rdf.terms import XSD_STRING
+
 Positions = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
@@ -26,8 +28,9 @@ _PATH = rf"(?:[{_LETTER}]|{_HEX})*(?:\?(?:[{_LETTER}?]|{_HEX})*)?(?:#(?:[{_LETTE
 _HOST = r"//[A-Za-z0-9.\-]+(?::[0-9]+)?"
 _INSIDE = rf"[A-Za-z][A-Za-z0-9+.\-]*:(?:{_HOST}(?:/{_PATH})?|[A-Za-z0-9]{_PATH})"
 _IRI = f"<{_INSIDE}>"
-# Not xsd:string, which canonical text leaves out, nor rdf:langString, which needs a language.
-_DATATYPE = f"<{_INSIDE}[A-Za-fh-z0-9]>"
+# Not rdf:langString, which needs a language; xsd:string is cut off when the terms are split.
+_DATATYPE = rf"(?:<{_INSIDE}[A-Za-fh-z0-9]>|<http://www\.w3\.org/2001/XMLSchema#string>)"
+_STRING = f'"^^<{XSD_STRING}>'
 _BLANK = "_:[A-Za-z0-9]+"
 _LANGUAGE = "@[a-z]{2,3}(?:-[a-z]{4})?(?:-(?:[a-z]{2}|[0-9]{3}))?"
 _TEXT = r'"(?:[^"\\\x00-\x1F\x7F\x{FFFE}\x{FFFF}]|\\[btnfr"\\])*"'
@@ -80,7 +83,8 @@ class Terms:
 def canonical(lines: Lines, prefix: str = "", graphs: bool = True) -> Mask:
     """Which lines are, after `prefix` (a regular expression), one canonical statement.
 
-    True only where pyoxigraph gives one quad whose terms have exactly this text.
+    True only where pyoxigraph gives one quad whose terms have exactly this text, but for a
+    datatype xsd:string, which many dumps write and canonical text leaves out.
     `graphs`: whether the statement may name a graph (N-Quads) or not (N-Triples).
     """
     offsets = np.append(lines.starts, len(lines.text)).astype(np.int32)
@@ -131,4 +135,14 @@ def split_terms(lines: Lines, chosen: Positions, skip: int = 0) -> Terms:
     )
     rows = np.arange(0, len(bounds) - 1, 8)
     subject, predicate, object_, graph = (pieces.take(rows + step) for step in (0, 2, 4, 6))
-    return Terms(graph, subject, predicate, object_)
+    return Terms(graph, subject, predicate, _without_string(object_))
+
+
+def _without_string(terms: pa.StringArray) -> pa.StringArray:
+    typed = pc.ends_with(terms, _STRING)
+    if not pc.any(typed).as_py():
+        return terms
+    short: pa.StringArray = pc.if_else(
+        typed, pc.utf8_slice_codeunits(terms, 0, 1 - len(_STRING)), terms
+    )
+    return short

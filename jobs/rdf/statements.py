@@ -61,11 +61,15 @@ def read_quads(
     quads = Quads(rows, split_terms(lines, rows, skip))
     if not others:
         return quads, []
-    parsed = _parse_together(others, syntax)
-    faults: list[Fault] = []
-    if parsed is None:
-        parsed, faults = _parse_one_by_one(others, syntax, nesting)
-    return _merge(quads, parsed), faults
+    plain: list[Statement] = []
+    suspect: list[Statement] = []
+    for statement in others:
+        (suspect if _is_suspect(statement.text) else plain).append(statement)
+    together = _parse_together(plain, syntax)
+    if together is not None:
+        quads, others = _merge(quads, together), suspect
+    one_by_one, faults = _parse_one_by_one(others, syntax, nesting)
+    return _merge(quads, one_by_one), faults
 
 
 def n_quads(quads: Iterable[pyoxigraph.Quad]) -> bytes:
@@ -81,16 +85,16 @@ def fault_of(error: SyntaxError, row: int, skipped: int = 0) -> Fault:
 
 _POSITION = re.compile(r"^Parser error (?:at|between) line[^:]*: ")
 
-# Bytes that a statement needs before it can be more, or other, than one RDF 1.1 quad: a triple
-# term, a base direction, a second line (N-Triples ends lines at a carriage return, too).
-_SUSPECT = (b"<<", b"--", b"\r")
+
+def _is_suspect(text: bytes) -> bool:
+    """Whether a statement may be more, or other, than one RDF 1.1 quad: a triple term, a literal
+    with a base direction, several lines (N-Triples ends lines at carriage returns, too)."""
+    return b"<<" in text or b"--" in text or b"\r" in text
 
 
 def _parse_together(statements: Sequence[Statement], syntax: RdfFormat) -> Quads | None:
-    """All quads in one call of the parser; None if some line may not be one RDF 1.1 quad."""
+    """All quads in one call of the parser; None if some line is not one RDF 1.1 quad."""
     text = b"\n".join(statement.text for statement in statements)
-    if any(suspect in text for suspect in _SUSPECT):
-        return None
     try:
         lines = Lines.of(n_quads(pyoxigraph.parse(text, syntax)))
     except SyntaxError:
@@ -148,6 +152,8 @@ def _nested_deeper(text: bytes, nesting: int) -> bool:
 
 
 def _merge(left: Quads, right: Quads) -> Quads:
+    if not len(right.rows):
+        return left
     rows = np.concatenate((left.rows, right.rows))
     order = np.argsort(rows, kind="stable")
     columns = (
