@@ -92,7 +92,7 @@ def run_dag(dag: str, purpose: str) -> None:
             check=False,
         )
     if done.returncode:
-        sys.stderr.write("".join(log.read_text().splitlines(keepends=True)[-40:]))
+        sys.stderr.write(reason(log.read_text()))
         raise SetupError(f"DAG {dag} failed; all that it said is in {log}")
     seconds = time.monotonic() - started
     stages = stage_seconds(str(LAKE), since)
@@ -101,6 +101,13 @@ def run_dag(dag: str, purpose: str) -> None:
     console.print(
         f"demo: DAG {dag}: {seconds:.1f} s: {shares}, starting Airflow and Spark {start_up:.1f} s"
     )
+
+
+def reason(log: str) -> str:
+    """The part of a DAG's log that says why it failed: the stage's own words, else the last lines."""
+    lines = log.splitlines(keepends=True)
+    said = [line for line in lines if line.startswith("error: ")]
+    return "".join(said or lines[-40:])
 
 
 def show_versions() -> None:
