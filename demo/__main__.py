@@ -104,7 +104,7 @@ def run_dag(dag: str, purpose: str) -> None:
 
 
 def reason(log: str) -> str:
-    """The part of a DAG's log that says why it failed: the stage's own words, else the last lines."""
+    """Why a DAG failed, from its log: the stage's own words, else the last lines."""
     lines = log.splitlines(keepends=True)
     said = [line for line in lines if line.startswith("error: ")]
     return "".join(said or lines[-40:])
