@@ -1,0 +1,67 @@
+"""A run that is killed at any commit, and run again, leaves what an unbroken run leaves."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lake.commit import KILL_AT
+from tests.ingest.project import Project
+
+POINTS = [
+    f"ingest:{moment}:{table}"
+    for table in ("claim", "graphs", "rejected", "quads", "triples", "transactions", "runs")
+    for moment in ("before", "after")
+]
+_RUN = """
+import sys
+from pathlib import Path
+from tests.ingest.project import Project
+Project(Path(sys.argv[1])).ingest()
+"""
+
+
+def fill(project: Project) -> None:
+    """Three batches: an earlier one, one with everything, one after it."""
+    project.declare(
+        {"name": "p", "kind": "patches", "location": "changes"},
+        {"name": "s", "kind": "snapshots", "location": "versions"},
+        batch_epochs=3,
+    )
+    project.patch("changes/1.rdfp", 'A <urn:s> <urn:p> "1" .', 'A <urn:s> <urn:p> "1" <urn:g> .')
+    project.ingest()
+    project.patch("changes/2.rdfp", 'D <urn:s> <urn:p> "1" .', "broken", 'A <urn:s> <urn:p> "2" .')
+    project.patch("changes/3.rdfp", 'D <urn:s> <urn:p> "1" <urn:g> .', 'A <urn:s> <urn:p> "2" .')
+    project.write("versions/1.ttl", '<urn:s> <urn:p> "2", [ <urn:q> 1 ] .')
+    project.write("versions/2.ttl", '<urn:s> <urn:p> "3", [ <urn:q> 1 ] .')
+
+
+@pytest.fixture(scope="module")
+def unbroken(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    project = Project(tmp_path_factory.mktemp("unbroken"))
+    fill(project)
+    project.ingest()
+    return project
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("point", POINTS)
+def test_a_killed_run_that_is_run_again_leaves_the_same_lake(
+    project: Project, unbroken: Project, point: str
+) -> None:
+    fill(project)
+    killed = subprocess.run(
+        [sys.executable, "-c", _RUN, str(project.folder)],
+        env={**os.environ, KILL_AT: point, "PYTHONPATH": str(Path(__file__).parents[2])},
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    project.ingest()
+    assert project.contents() == unbroken.contents()

@@ -1,0 +1,161 @@
+"""Ingest of whole versions, on the driver."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jobs.ingest.versions import Carried, Version, carried
+from tests.ingest.project import Project
+
+SNAPSHOTS = {"name": "s", "kind": "snapshots", "location": "versions"}
+BROKEN = "<urn:s> <urn:p> oops"
+
+
+def turtle(*numbers: int) -> str:
+    return "".join(f'<urn:s> <urn:p> "{number}" .\n' for number in numbers)
+
+
+def objects(project: Project, epoch: int) -> str:
+    return " ".join(sorted(str(quad[3]).strip('"') for quad in project.state(epoch)))
+
+
+def test_each_version_is_an_epoch_in_the_order_of_its_number(project: Project) -> None:
+    project.declare(SNAPSHOTS)
+    project.write("versions/v9.ttl", turtle(1, 2))
+    project.write("versions/v10.ttl", turtle(2, 3))
+    project.write("versions/v11/a.ttl", turtle(3))
+    project.write("versions/v11/b.nt", turtle(4))
+    project.ingest()
+    assert [row[0] for row in project.rows("transactions", "position")] == [
+        "v10.ttl",
+        "v11",
+        "v9.ttl",
+    ]
+    assert [objects(project, epoch) for epoch in (1, 2, 3)] == ["1 2", "2 3", "3 4"]
+
+
+def test_a_later_run_goes_on_from_the_state_in_the_lake(project: Project) -> None:
+    project.declare(SNAPSHOTS)
+    project.write("versions/1.ttl", turtle(1, 2))
+    project.ingest()
+    project.write("versions/2.ttl", turtle(2, 3))
+    project.write("versions/3.ttl", turtle(1, 3))
+    project.ingest()
+    assert [objects(project, epoch) for epoch in (1, 2, 3)] == ["1 2", "2 3", "1 3"]
+    assert len(project.rows("quads")) == 6
+
+
+def test_an_unchanged_blank_node_is_no_change(project: Project) -> None:
+    project.declare(SNAPSHOTS)
+    node = "<urn:s> <urn:p> [ <urn:q> 1 ; <urn:r> [ <urn:q> 2 ] ] .\n"
+    project.write("versions/1.ttl", node)
+    project.write("versions/2.ttl", '<urn:a> <urn:p> "new", [ <urn:q> 3 ] .\n' + node)
+    project.ingest()
+    assert project.rows("transactions", "epoch", "inserted", "deleted") == [(1, 4, 0), (2, 3, 0)]
+
+
+@pytest.mark.parametrize("in_one_run", [True, False])
+def test_the_last_good_version_of_a_broken_document_stays(
+    project: Project, in_one_run: bool
+) -> None:
+    project.declare(SNAPSHOTS)
+    project.write("versions/1/a.ttl", turtle(1))
+    project.write("versions/1/b.ttl", turtle(2))
+    project.write("versions/2/a.ttl", BROKEN)
+    project.write("versions/2/b.ttl", turtle(3))
+    if not in_one_run:
+        project.ingest()
+    project.write("versions/3/a.ttl", BROKEN)
+    project.write("versions/3/b.ttl", turtle(4))
+    project.write("versions/4/a.ttl", turtle(5))
+    project.write("versions/4/b.ttl", BROKEN)
+    project.ingest()
+    states = [objects(project, epoch) for epoch in (1, 2, 3, 4)]
+    assert states == ["1 2", "1 3", "1 4", "4 5"]
+    rejected = project.rows("rejected", "position", "file", "line")
+    assert rejected == [("2", "a.ttl", 1), ("3", "a.ttl", 1), ("4", "b.ttl", 1)]
+
+
+def test_a_version_that_is_broken_as_a_whole_changes_nothing(project: Project) -> None:
+    project.declare(SNAPSHOTS)
+    project.write("versions/1.ttl", turtle(1))
+    project.ingest()
+    project.write("versions/2.ttl", BROKEN)
+    project.ingest()
+    project.write("versions/3.ttl", turtle(2))
+    project.ingest()
+    assert [objects(project, epoch) for epoch in (1, 2, 3)] == ["1", "1", "2"]
+
+
+def test_a_broken_document_without_its_last_good_version_stops_the_source(
+    project: Project,
+) -> None:
+    project.declare(SNAPSHOTS)
+    project.write("versions/1/a.ttl", turtle(1))
+    project.write("versions/1/b.ttl", turtle(2))
+    project.ingest()
+    for name in "ab":
+        (project.folder / f"versions/1/{name}.ttl").unlink()
+    project.write("versions/2/a.ttl", BROKEN)
+    project.write("versions/2/b.ttl", turtle(3))
+    (error,) = project.ingest().errors
+    assert "last good content, are gone" in str(error)
+    assert objects(project, 9) == "1 2"
+
+
+def test_another_source_of_the_same_graph_is_refused(project: Project) -> None:
+    project.declare(
+        SNAPSHOTS | {"graph": "urn:g"},
+        {"name": "t", "kind": "patches", "location": "changes", "graph": "urn:g"},
+    )
+    project.write("versions/1.ttl", turtle(1))
+    project.patch("changes/1.rdfp", 'A <urn:s> <urn:p> "2" .')
+    (error,) = project.ingest().errors
+    assert "1.rdfp writes <urn:g>, which belongs to the source s" in str(error)
+    assert objects(project, 9) == "1"
+
+
+DOCUMENTS = st.dictionaries(st.sampled_from("abc"), st.booleans())
+
+
+def at_a_time(versions: list[dict[str, bool]], before: dict[str, int]) -> set[tuple[int, int]]:
+    """What is carried, told one version at a time from the state before it."""
+    found = set()
+    state: dict[str, int] = dict(before)
+    for ordinal, documents in enumerate(versions):
+        if not any(documents.values()):
+            continue
+        following = {}
+        for name, usable in documents.items():
+            if usable:
+                following[name] = number_of(ordinal, name)
+            elif name in state:
+                following[name] = state[name]
+                found.add((state[name], ordinal))
+        state = following
+    return found
+
+
+def number_of(ordinal: int, name: str) -> int:
+    return 10 * ordinal + "abc".index(name)
+
+
+@given(
+    versions=st.lists(DOCUMENTS, max_size=6),
+    before=st.dictionaries(st.sampled_from("abc"), st.integers(100, 110)),
+)
+def test_broken_documents_are_carried_from_the_newest_version_that_has_them(
+    versions: list[dict[str, bool]], before: dict[str, int]
+) -> None:
+    parsed = [
+        Version(i, {name: number_of(i, name) if good else None for name, good in each.items()})
+        for i, each in enumerate(versions)
+    ]
+    last_good: Callable[[str], int | None] = before.get
+    assert {*carried(parsed, last_good)} == {
+        Carried(document, ordinal) for document, ordinal in at_a_time(versions, before)
+    }
