@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import random
 import resource
 import subprocess
 import sys
@@ -23,6 +24,7 @@ from tests.rdf.conftest import LIMITS, Parsed
 Write = Callable[..., ParseRequest]
 GOOD = b"<a:s> <a:p> <a:o> .\n"
 WITHOUT_NESTING_LIMIT = replace(LIMITS, nesting=10**9, line_bytes=10**9)
+GARBAGE = random.Random(1).randbytes(200_000)
 RDF = b'<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:a="http://a/">'
 
 
@@ -78,11 +80,11 @@ ENTITIES = (
         ("x.ttl.gz", gzip.compress(GOOD * 10_000)[:-20], "compressed file is broken"),
         ("x.nqp.gz", gzip.compress(b"TX .\n" + GOOD * 10_000)[:-20], "compressed file is broken"),
         ("x.nq.gz", b"not gzip", "compressed file is broken"),
-        ("x.nq", os.urandom(200_000), ""),
-        ("x.nqp", os.urandom(200_000), "not a line of an RDF Patch"),
-        ("x.ttl", os.urandom(200_000), ""),
-        ("x.rdf", os.urandom(200_000), ""),
-        ("x.jsonld", os.urandom(200_000), ""),
+        ("x.nq", GARBAGE, ""),
+        ("x.nqp", GARBAGE, "not a line of an RDF Patch"),
+        ("x.ttl", GARBAGE, ""),
+        ("x.rdf", GARBAGE, ""),
+        ("x.jsonld", GARBAGE, ""),
         ("x.nq", GOOD.decode().encode("utf-16"), ""),
         ("x.ttl", GOOD.decode().encode("utf-16"), ""),
         ("x.nq", '<a:s> <a:p> "é" .'.encode("latin-1"), "UTF-8"),
