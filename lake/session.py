@@ -33,6 +33,9 @@ _QUICK = {
     # Generating and compiling code costs more than it saves on deltas of some thousand rows.
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
+    # Spark 4.2 fails to rewrite the constraints of a checkpointed relation below a union ("key not
+    # found: epoch#222L"); without constraints it also plans faster.
+    "spark.sql.constraintPropagation.enabled": "false",
 }
 
 

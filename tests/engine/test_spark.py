@@ -1,0 +1,57 @@
+"""Spark and DuckDB give the same rows for every statement (DESIGN.md, section 8, law 7)."""
+
+from __future__ import annotations
+
+import os
+import random
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from jobs.plan.lower import lower
+from jobs.sparql.translate import translate
+from tests.engine.memory import Memory, run_in_cuts
+from tests.engine.random_cases import case
+from tests.engine.spark_memory import SparkMemory
+from tests.engine.test_laws import plan_of
+from tests.engine.test_papers import GRAPHS, deltas_of, fixture
+
+PAIRS = int(os.environ.get("WEIR_SPARK_PAIRS", "50"))
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
+
+
+@pytest.mark.parametrize("seed", range(PAIRS))
+def test_spark_stores_the_rows_that_duckdb_stores(spark: SparkSession, seed: int) -> None:
+    pair = case(seed)
+    plan, last = plan_of(pair), len(pair.history)
+    cut = random.Random(seed).randint(1, last)
+    expected = run_in_cuts(Memory(plan, pair.history), last, (cut,))
+    found = run_in_cuts(SparkMemory(spark, plan, pair.history), last, (cut,))
+    assert found.stored() == expected.stored()
+
+
+@pytest.mark.parametrize("driver_rows", [3, 10])
+def test_relations_may_be_split_between_driver_and_spark(
+    spark: SparkSession, driver_rows: int
+) -> None:
+    """Some relations exceed the limit and some do not, within one run."""
+    seeds = [seed for seed in range(200) if len(plan_of(case(seed)).stored) > 1][:4]
+    for seed in seeds:
+        pair = case(seed)
+        plan, last = plan_of(pair), len(pair.history)
+        expected = run_in_cuts(Memory(plan, pair.history), last, (1,))
+        mixed = run_in_cuts(SparkMemory(spark, plan, pair.history, driver_rows), last, (1,))
+        assert mixed.stored() == expected.stored(), seed
+
+
+@pytest.mark.parametrize("number", GRAPHS)
+def test_spark_gives_the_deltas_of_the_paper(
+    spark: SparkSession, shared: Path, number: int
+) -> None:
+    golden = fixture(shared, number)
+    memory = SparkMemory(spark, lower(translate(golden.query, "default")), golden.history)
+    memory.run(0, 1)
+    memory.run(1, len(golden.history))
+    assert deltas_of(memory, len(golden.history)) == golden.deltas
