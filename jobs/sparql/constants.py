@@ -117,7 +117,7 @@ def _absolute(reference: str, base: str | None, token: Token, file: str) -> str:
         token.line,
         token.column,
         "a relative IRI without BASE names nothing",
-        "Write the whole IRI, or BASE <...> at the head of the query.",
+        "Write the whole IRI, BASE <...> at the head, or a space after a less-than sign.",
     )
 
 
