@@ -12,7 +12,7 @@ A view is made only if the statement names it: opening a table takes time.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import duckdb
@@ -71,11 +71,55 @@ def query_lake(settings: Settings, statement: str) -> tuple[tuple[str, ...], lis
         raise WeirError(f"the statement does not run: {error}") from error
 
 
-def connect(settings: Settings, names: Iterable[str]) -> duckdb.DuckDBPyConnection:
-    """A DuckDB connection with `plain_value` and those views of `names` that there are."""
+def answer_at(
+    settings: Settings, query: str, epoch: int | None, *, terms: bool, limit: int
+) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
+    """Columns and rows of a published answer at an epoch, by default the newest.
+
+    Args:
+        terms: exact terms instead of plain values.
+        limit: at most so many rows; 0 = all.
+    """
+    connection, log = duckdb_connection(), f"{query} log"
+    _register(connection, settings, f"answers/{query}", log)
+    columns = _columns_now(settings, query)
+    values = [_column(name) if terms else _plain(name) for name in columns]
+    answer = _state(log, columns, values)
+    if epoch is not None:
+        answer = answer.where(exp.column("epoch") <= epoch)
+    return _fetch(connection, answer.order_by(*map(_column, columns)), limit)
+
+
+def changes_between(
+    settings: Settings, query: str, first: int, last: int | None, *, terms: bool, limit: int
+) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
+    """Columns and rows of a published log from epoch `first` to `last`, both included."""
+    connection, log = duckdb_connection(), f"{query} log"
+    stored = _register(connection, settings, f"answers/{query}", log)
+    columns = [name for name in stored if name not in ANSWER_COLUMNS]
+    values = [_column(name) if terms else _plain(name) for name in columns]
+    changes = (
+        select(_column("epoch"), _column("weight"), *values, _column("event_time"))
+        .from_(exp.to_identifier(log, quoted=True))
+        .where(exp.column("epoch") >= first)
+        .order_by(_column("epoch"), *map(_column, columns))
+    )
+    if last is not None:
+        changes = changes.where(exp.column("epoch") <= last)
+    return _fetch(connection, changes, limit)
+
+
+def duckdb_connection() -> duckdb.DuckDBPyConnection:
+    """A DuckDB connection that has the macro `plain_value(term)`."""
     connection = duckdb.connect()
     connection.execute("SET TimeZone = 'UTC'")
     connection.execute(_UNESCAPE)
+    return connection
+
+
+def connect(settings: Settings, names: Iterable[str]) -> duckdb.DuckDBPyConnection:
+    """A DuckDB connection with those views of `names` that there are."""
+    connection = duckdb_connection()
     for name in dict.fromkeys(name.lower() for name in names):
         _make_view(connection, settings, name)
     return connection
@@ -120,24 +164,25 @@ def _make_view(connection: duckdb.DuckDBPyConnection, settings: Settings, name: 
         return
     if f"{mark}{view}" == CURRENT:
         columns = _columns_now(settings, query)
-        _create(connection, name, answer_now(log, columns))
+        values = [*map(_plain, columns)]
+        _create(connection, name, _state(log, columns, values, *_terms(columns)))
     else:
         stored = [column for column in found if column not in ANSWER_COLUMNS]
-        _create(connection, name, answer_log(log, stored))
+        _create(connection, name, _log(log, stored))
 
 
-def answer_now(log: str, columns: list[str]) -> exp.Select:
+def _state(log: str, columns: list[str], values: Sequence[exp.Expr], *more: exp.Expr) -> exp.Select:
     """The state of an answer log: rows whose weights sum to something."""
-    weight = exp.cast(exp.Sum(this=_column("weight")), "BIGINT")
+    weight = exp.Sum(this=_column("weight"))
     return (
-        select(*map(_plain, columns), weight.as_("weight"), *_terms(columns))
+        select(*values, exp.cast(weight, "BIGINT").as_("weight"), *more)
         .from_(exp.to_identifier(log, quoted=True))
         .group_by(*map(_column, columns))
-        .having(exp.NEQ(this=exp.Sum(this=_column("weight")), expression=exp.Literal.number(0)))
+        .having(weight.neq(0))
     )
 
 
-def answer_log(log: str, columns: list[str]) -> exp.Select:
+def _log(log: str, columns: list[str]) -> exp.Select:
     """An answer log with plain values."""
     fixed = [_column(name) for name in ANSWER_COLUMNS]
     return select(*fixed, *map(_plain, columns), *_terms(columns)).from_(
@@ -150,7 +195,7 @@ def _graph_now(log: str, columns: list[str]) -> exp.Select:
         select(*map(_column, columns))
         .from_(exp.to_identifier(log, quoted=True))
         .group_by(*map(_column, columns))
-        .having(exp.GT(this=exp.Sum(this=_column("weight")), expression=exp.Literal.number(0)))
+        .having(exp.Sum(this=_column("weight")) > 0)
     )
 
 
@@ -167,6 +212,14 @@ def _terms(columns: list[str]) -> list[exp.Expr]:
     # A query whose earlier text had a variable x_term keeps the plain value of that one.
     free = [name for name in columns if f"{name}_term".lower() not in taken]
     return [exp.alias_(_column(name), f"{name}_term", quoted=True) for name in free]
+
+
+def _fetch(
+    connection: duckdb.DuckDBPyConnection, query: exp.Select, limit: int
+) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
+    cut = query.limit(limit) if limit else query
+    result = connection.execute(cut.sql(dialect="duckdb"))
+    return tuple(column[0] for column in result.description), result.fetchall()
 
 
 def _create(connection: duckdb.DuckDBPyConnection, name: str, query: exp.Select) -> None:

@@ -1,0 +1,89 @@
+"""The options that all commands have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from jobs.settings import Settings
+
+
+class Output(StrEnum):
+    """How results are printed."""
+
+    table = "table"
+    json = "json"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The global options of one call."""
+
+    config: Path | None
+    output: Output
+    debug: bool
+
+    @classmethod
+    def of(cls, context: typer.Context) -> Options:
+        """The options of the call that `context` belongs to."""
+        found = context.find_object(cls)
+        assert found is not None, "set by the callback of the application"
+        return found
+
+    def settings(self) -> Settings:
+        """The configuration.
+
+        Raises:
+            ConfigurationError: it is not there, or says something that cannot be.
+        """
+        from tomllib import TOMLDecodeError
+
+        from pydantic import ValidationError
+
+        from jobs.errors import ConfigurationError
+        from jobs.settings import CONFIG_FILE, Settings
+
+        file = str(self.config or CONFIG_FILE)
+        try:
+            return Settings.load(self.config)
+        except FileNotFoundError as error:
+            raise ConfigurationError(
+                "there is no such configuration file", file, "`weir init` writes one."
+            ) from error
+        except TOMLDecodeError as error:
+            raise ConfigurationError(
+                f"not TOML: {error}", file, "Correct it and try again."
+            ) from error
+        except ValidationError as error:
+            wrong = "; ".join(
+                f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()
+            )
+            raise ConfigurationError(
+                wrong, f"{file} or WEIR_* variables", "Correct it and try again."
+            ) from error
+
+
+_WITH_VALUE = ("--config", "--output")
+
+
+def global_options_first(arguments: Sequence[str]) -> list[str]:
+    """`arguments` with the global options before the command, wherever they stood."""
+    first: list[str] = []
+    rest: list[str] = []
+    waiting = iter(arguments)
+    for argument in waiting:
+        if argument == "--":
+            return [*first, *rest, argument, *waiting]
+        if argument in _WITH_VALUE:
+            first += [argument, *([value] if (value := next(waiting, None)) is not None else [])]
+        elif argument == "--debug" or argument.startswith(tuple(f"{o}=" for o in _WITH_VALUE)):
+            first.append(argument)
+        else:
+            rest.append(argument)
+    return [*first, *rest]

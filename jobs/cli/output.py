@@ -1,0 +1,78 @@
+"""Rows on standard output, as a table for people or as JSON for programs."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from jobs.cli.options import Output
+
+Row = Mapping[str, Any]
+
+
+def print_rows(output: Output, columns: Sequence[str], rows: Sequence[Row], *, title: str) -> None:
+    """Print rows: a list of objects as JSON, or a table; `title` is left out of JSON."""
+    if output is Output.json:
+        print_json([{column: row[column] for column in columns} for row in rows])
+        return
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in columns:
+        numbers = all(isinstance(row[column], int | float | None) for row in rows)
+        table.add_column(column, justify="right" if rows and numbers else "left", overflow="fold")
+    for row in rows:
+        # Text, so that brackets in the data are no markup.
+        table.add_row(*(Text(shown(row[column])) for column in columns))
+    _console().print(table)
+
+
+def print_json(value: Any) -> None:
+    """Print a value as JSON, one document."""
+    print(json.dumps(value, default=_plain, ensure_ascii=False, indent=2))
+
+
+def print_line(text: str) -> None:
+    """Print a line for people."""
+    from rich.text import Text
+
+    _console().print(Text(text))
+
+
+def shown(value: Any) -> str:
+    """A value in a table."""
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "yes" if value else "no"
+        case datetime():
+            return f"{value:%Y-%m-%d %H:%M:%S}"
+        case timedelta():
+            return str(timedelta(seconds=round(value.total_seconds())))
+        case float():
+            return f"{value:.1f}"
+        case _:
+            return str(value)
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case datetime():
+            return value.isoformat()
+        case timedelta():
+            return value.total_seconds()
+        case _:
+            return str(value)
+
+
+def _console() -> Any:
+    from rich.console import Console
+
+    # A pipe has no width; lines must not be folded there.
+    return Console(width=None if sys.stdout.isatty() else 10_000, highlight=False)

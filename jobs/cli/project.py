@@ -1,0 +1,128 @@
+"""`weir init`, `weir doctor`, `weir drop`: the project, its machine, its tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from jobs.cli.options import Options
+from jobs.cli.output import print_line, print_rows
+
+FILES = {
+    "weir.toml": """\
+# Where things are; paths are relative to this folder. Every setting can also be given by the
+# environment: WEIR_LAKE, WEIR_SPARK__MASTER, ...
+lake = "lake"
+queries = "queries"
+sources = "sources.yml"
+
+[spark]
+master = "local[2]"
+driver_memory = "2g"
+""",
+    "sources.yml": """\
+# Every file in data/versions is a version of the graph, in the order of the names.
+sources:
+  - name: museum
+    kind: snapshots
+    location: data/versions
+""",
+    "queries/exhibits.rq": """\
+#+ description: What is on show, and where.
+PREFIX : <http://example.org/>
+SELECT ?title ?room WHERE {
+  ?exhibit :title ?title ; :room ?room .
+}
+""",
+    "data/versions/001.ttl": """\
+@prefix : <http://example.org/> .
+:vase  :title "Greek vase"@en ; :room "1" .
+:coin  :title "Roman coin"@en ; :room "2" .
+:mask  :title "Bronze mask"@en .
+""",
+    "README.md": """\
+# A Weir project
+
+    weir run                  # takes in data/versions, keeps queries/*.rq up to date
+    weir show exhibits        # the answer
+    cp data/versions/001.ttl data/versions/002.ttl
+    # now edit data/versions/002.ttl: move the vase to room 2, give the mask a room
+    weir run
+    weir log exhibits         # what vanished (-) and what appeared (+), and at which epoch
+    weir sql "SELECT room, count(*) FROM exhibits_current GROUP BY room"
+
+A query is a file in `queries/`; add, edit or remove files as you like. `weir status` tells how far
+every answer is.
+""",
+    ".gitignore": "/lake/\n",
+}
+
+
+def init(
+    folder: Annotated[
+        Path, typer.Argument(help="An empty folder, or one that is not there.")
+    ] = Path(),
+) -> None:
+    """Write a sample project: configuration, a graph of five lines, a query."""
+    from jobs.errors import ConfigurationError
+
+    present = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+    if [name for name in present if name != ".git"]:
+        raise ConfigurationError(
+            f"the folder is not empty: it has {present[0]}", str(folder.absolute()), "Name another."
+        )
+    for name, text in FILES.items():
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    where = "" if folder == Path() else f"cd {folder} && "
+    print_line(f"Wrote {len(FILES)} files. Next: {where}weir run && weir show exhibits")
+
+
+def doctor(context: typer.Context) -> None:
+    """Check versions, Java, the Delta jars, the folders and the lake; print what to do."""
+    from jobs.cli.diagnosis import examine
+
+    options = Options.of(context)
+    findings = examine(options)
+    rows = [
+        {"check": f.check, "ok": f.ok, "found": f.found, "fix": "" if f.ok else f.fix}
+        for f in findings
+    ]
+    print_rows(options.output, ("check", "ok", "found", "fix"), rows, title="")
+    raise typer.Exit(0 if all(finding.ok for finding in findings) else 1)
+
+
+def drop(
+    context: typer.Context,
+    query: Annotated[str, typer.Argument(help="Name of a query.", show_default=False)],
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Delete the tables of a query: its answers, their history, its embeddings.
+
+    Removing the file of a query stops its maintenance and keeps its tables; this deletes them.
+    """
+    from jobs.errors import ConfigurationError
+    from lake.reader import exists, location
+    from lake.removal import remove_table
+
+    settings = Options.of(context).settings()
+    options = settings.storage_options or None
+    tables = [
+        name
+        for name in (f"answers/{query}", f"embeddings/{query}")
+        if exists(settings.lake, name, options)
+    ]
+    if not tables:
+        raise ConfigurationError(
+            f"{query} has no tables", settings.lake, "`weir status` lists the queries."
+        )
+    if not yes:
+        if (settings.queries / f"{query}.rq").is_file():
+            print_line(f"{query} is still registered: the next run will compute it anew.")
+        typer.confirm(f"Delete {' and '.join(tables)}, with their history?", abort=True)
+    for name in tables:
+        remove_table(location(settings.lake, name))
+        print_line(f"Deleted {name}.")

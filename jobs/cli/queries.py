@@ -1,0 +1,54 @@
+"""`weir status`, `weir explain`, `weir report`: what Weir knows of the queries."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from jobs.cli.options import Options, Output
+from jobs.cli.output import print_json, print_line, print_rows
+
+
+def status(context: typer.Context) -> None:
+    """Print per query how far it is maintained and published, and what the last run did."""
+    from jobs.cli.standing import Standing, standings
+
+    options = Options.of(context)
+    rows = [asdict(standing) for standing in standings(options.settings())]
+    columns = tuple(Standing.__dataclass_fields__)
+    if options.output is Output.json or rows:
+        print_rows(options.output, columns, rows, title="")
+    else:
+        print_line("No query is registered: write one into the folder of queries.")
+
+
+def explain(
+    context: typer.Context,
+    query: Annotated[str, typer.Argument(help="Name of a query.", show_default=False)],
+    with_sql: Annotated[bool, typer.Option("--sql", help="The SQL of one run, too.")] = False,
+) -> None:
+    """Print how a query is maintained: the class of each part, the plan, which nodes are stored."""
+    from jobs.explain import explain_query
+    from jobs.registry import load_query
+
+    options = Options.of(context)
+    told = explain_query(load_query(options.settings().queries / f"{query}.rq"), sql=with_sql)
+    if options.output is Output.json:
+        print_json({"query": query, "explanation": told})
+    else:
+        print_line(told)
+
+
+def report(
+    context: typer.Context,
+    file: Annotated[Path, typer.Option("--to", help="The page to write.")] = Path("weir.html"),
+) -> None:
+    """Write one HTML page, which works offline: queries, changes per epoch, runs, checks."""
+    from jobs.cli.report_page import report_page
+
+    settings = Options.of(context).settings()
+    file.write_text(report_page(settings), encoding="utf-8")
+    print_line(f"Wrote {file}.")

@@ -1,0 +1,169 @@
+"""`weir ingest`, `weir run`: the stages that Airflow schedules, in one process."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import typer
+
+from jobs.cli.options import Options, Output
+from jobs.cli.output import print_json, print_line, print_rows
+from jobs.cli.progress import progress
+from jobs.cli.session import LateSession
+from jobs.errors import BusyError, QualityError, WeirError
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """One stage of a run: how long it took, what it returned, why it failed."""
+
+    stage: str
+    seconds: float
+    result: Any
+    errors: tuple[WeirError, ...]
+
+
+def ingest(context: typer.Context) -> None:
+    """Take new change sets of all sources into the graph."""
+    options = Options.of(context)
+    settings = options.settings()
+    from jobs.ingest_changes import ingest_changes
+    from jobs.stage import new_run_id
+
+    run_id = new_run_id("run")
+    done = _stage("ingest", ingest_changes, LateSession(settings), settings, run_id)
+    _end(options, run_id, [done])
+
+
+def run(context: typer.Context) -> None:
+    """Ingest, maintain, validate and publish: bring all answers up to date.
+
+    Running again does no harm: what is done is not done twice. A stage does what it can: one source
+    or query that fails does not keep the later stages from the others.
+    """
+    options = Options.of(context)
+    settings = options.settings()
+    from jobs.ingest_changes import ingest_changes, is_anything_pending
+    from jobs.stage import new_run_id
+    from jobs.unfinished import is_anything_unfinished
+
+    run_id = new_run_id("run")
+    session = LateSession(settings)
+    if is_anything_pending(settings) or is_anything_unfinished(settings):
+        session.ahead()
+    done = [_stage("ingest", ingest_changes, session, settings, run_id)]
+    if is_anything_unfinished(settings) and not _is_busy(done[-1]):
+        from jobs.maintain_queries import maintain_queries
+        from jobs.publish_answers import publish_answers
+        from jobs.validate_answers import validate_answers
+
+        stages = (
+            ("maintain", maintain_queries),
+            ("validate", validate_answers),
+            ("publish", publish_answers),
+        )
+        for name, stage in stages:
+            done.append(_stage(name, stage, session(), settings, run_id))
+            if _is_busy(done[-1]):
+                break
+    _end(options, run_id, done)
+
+
+def _is_busy(done: Done) -> bool:
+    return any(isinstance(error, BusyError) for error in done.errors)
+
+
+def _end(options: Options, run_id: str, done: Sequence[Done]) -> None:
+    """Print what was done, and fail if something failed."""
+    _print(options, run_id, done)
+    errors = [error for each in done for error in each.errors]
+    if errors:
+        raise _worst(errors)
+
+
+def _stage(name: str, stage: Callable[..., Any], spark: Any, settings: Any, run_id: str) -> Done:
+    started = time.monotonic()
+    errors: tuple[WeirError, ...] = ()
+    result: Any = None
+    with progress(name) as tell:
+        try:
+            result = stage(spark, settings, run_id, tell)
+            # Ingest returns why sources stopped; the other stages raise.
+            errors = tuple(getattr(result, "errors", ()))
+        except WeirError as error:
+            errors = (error,)
+    return Done(name, time.monotonic() - started, result, errors)
+
+
+def _worst(errors: Sequence[WeirError]) -> WeirError:
+    """The error to end with: whoever else runs, then what failed, then what is held back."""
+    for error in errors:
+        if isinstance(error, BusyError):
+            return error
+    first = next((error for error in errors if not isinstance(error, QualityError)), errors[0])
+    others = [str(error) for error in errors if error is not first]
+    if not others:
+        return first
+    told = type(first)(first.what, first.where, " ".join([first.instead, "Also:", *others]))
+    told.exit_code = first.exit_code
+    return told
+
+
+def _print(options: Options, run_id: str, done: Sequence[Done]) -> None:
+    stages = [
+        {
+            "stage": each.stage,
+            "seconds": round(each.seconds, 2),
+            # What the errors say comes at the end.
+            "result": "failed" if each.result is None else _TOLD[each.stage](each.result),
+        }
+        for each in done
+    ]
+    published = done[-1].result if done[-1].stage == "publish" else None
+    queries = [
+        {"query": p.query, "mode": p.mode, "rows": p.rows, "to_epoch": p.to_epoch}
+        for p in (published.publications if published is not None else ())
+    ]
+    if options.output is Output.json:
+        errors = [str(error) for each in done for error in each.errors]
+        print_json({"run_id": run_id, "stages": stages, "queries": queries, "errors": errors})
+        return
+    print_rows(options.output, ("stage", "seconds", "result"), stages, title=f"Run {run_id}")
+    if queries:
+        columns = ("query", "mode", "rows", "to_epoch")
+        print_rows(options.output, columns, queries, title="Answers")
+    elif len(done) == 1 and not done[0].errors:
+        print_line("All answers are up to date.")
+
+
+def _ingested(result: Any) -> str:
+    epochs = result.to_epoch - result.from_epoch
+    rejected = sum(source.rejected for source in result.sources)
+    told = f"{epochs} epochs, the newest is {result.to_epoch}" if epochs else "nothing new"
+    return f"{told}; {rejected} lines rejected" if rejected else told
+
+
+def _maintained(result: Any) -> str:
+    touched = sum(mode != "untouched" for mode in result.modes.values())
+    return f"{touched} of {len(result.modes)} queries touched" if result.modes else "nothing to do"
+
+
+def _validated(result: Any) -> str:
+    checks = sum(len(validation.results) for validation in result.validations)
+    return f"{checks} checks hold" if checks else "nothing to check"
+
+
+def _published(result: Any) -> str:
+    rows = sum(publication.rows for publication in result.publications)
+    return f"{rows} rows appended" if result.publications else "nothing to publish"
+
+
+_TOLD: dict[str, Callable[[Any], str]] = {
+    "ingest": _ingested,
+    "maintain": _maintained,
+    "validate": _validated,
+    "publish": _published,
+}
