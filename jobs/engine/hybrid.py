@@ -93,7 +93,8 @@ class HybridEngine:
             return self.local.arrow(relation)
 
     def frame(self, relation: str) -> DataFrame:
-        """The frame of a relation that is not on the driver."""
+        """The frame of a relation, sent to Spark if it is on the driver."""
+        self._send({relation})
         return self.remote.spark.table(relation)
 
     def release(self) -> None:
