@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from typing import Any, Literal, assert_never
 
 from deltalake import DeltaTable as StoredTable
-from deltalake.exceptions import TableNotFoundError
+from deltalake.exceptions import DeltaError, TableNotFoundError
 
 from jobs.errors import ConfigurationError, WeirError
 from jobs.rdf.files import format_of, list_files
@@ -179,6 +179,8 @@ def _commits(
             source.location,
             "Correct sources.yml.",
         ) from None
+    except DeltaError as error:
+        raise SourceError(f"source {source.name}: {error}", source.location) from None
     newest = table.version()
     times = {
         commit["version"]: datetime.fromtimestamp(commit["timestamp"] / 1000, UTC)

@@ -64,7 +64,7 @@ def foreign_rows(
     commits = {each.version: ordinal for ordinal, each in change_sets if each.kind == "commit"}
     if commits:
         parts.append(_commits(engine, prefix, source, commits))
-    unchecked = reduce(DataFrame.unionByName, parts).select(*_UNCHECKED)
+    unchecked = reduce(DataFrame.unionByName, (part.select(*_UNCHECKED) for part in parts))
     check = _checking(source, document, limits.raw_bytes)
     few = unchecked.limit(limits.local_rows + 1).toArrow()
     if few.num_rows <= limits.local_rows:

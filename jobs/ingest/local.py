@@ -98,8 +98,7 @@ class LocalEngine:
         self._sql.unregister("arrow_rows")
 
     def _arrow(self, query: exp.Query) -> pa.Table:
-        found = self._sql.sql(query.sql(dialect=DIALECT)).to_arrow_table()
-        assert found is not None, "a query has rows"
+        found: pa.Table = self._sql.sql(query.sql(dialect=DIALECT)).to_arrow_table()
         return found
 
     def _values(self, query: exp.Query) -> pa.Array[Any]:
@@ -111,4 +110,5 @@ class LocalEngine:
         table = open_table(self._root, QUADS.name, self._options)
         if table is None or not table.file_uris():
             return arrow_schema(QUADS).empty_table()
-        return table.to_pyarrow_dataset().to_table(columns=_LOG, filter=filters)
+        dataset: ds.Dataset = table.to_pyarrow_dataset()
+        return dataset.to_table(columns=_LOG, filter=filters)

@@ -1,0 +1,132 @@
+"""Ingest on Spark: the same lake as on the driver, and foreign Delta tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from deltalake import DeltaTable
+from pyspark.sql import SparkSession
+
+from jobs.ingest_changes import ingest_changes
+from tests.ingest.project import Project
+from tests.ingest.test_crash import fill
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
+
+HOUSE = {"name": "house", "kind": "delta", "location": "house"}
+
+
+def test_spark_leaves_the_same_lake_as_the_driver(spark: SparkSession, tmp_path: Path) -> None:
+    lakes = []
+    for name, limits in (("here", {}), ("there", {"local_parse_bytes": 0, "local_rows": 1})):
+        project = Project(tmp_path / name)
+        project.folder.mkdir()
+        fill(project)
+        (project.folder / "weir.toml").write_text(
+            "\n".join(['lake = "lake"', "[limits]", *(f"{k} = {v}" for k, v in limits.items())])
+        )
+        project.write("versions/3/a.ttl", '<urn:s> <urn:p> "4" .')
+        project.write("versions/3/b.ttl", '<urn:s> <urn:p> "5" .')
+        project.write("versions/4/a.ttl", "broken")
+        project.write("versions/4/b.ttl", '<urn:s> <urn:p> "6" .')
+        project.ingest(spark)
+        assert not (project.folder / "lake/_staging/ingest/1").exists()
+        lakes.append(project.contents())
+    assert lakes[0] == lakes[1]
+
+
+def objects(project: Project) -> list[set[object]]:
+    epochs = len(project.rows("transactions"))
+    return [{quad[3] for quad in project.state(epoch)} for epoch in range(1, epochs + 1)]
+
+
+def run(spark: SparkSession, project: Project, *statements: str) -> None:
+    for statement in statements:
+        spark.sql(statement.replace("house", f"delta.`{project.folder}/house`"))
+
+
+@pytest.fixture
+def house(spark: SparkSession, project: Project) -> Project:
+    """A foreign table of three versions: created, two rows, one row more."""
+    run(
+        spark,
+        project,
+        "CREATE TABLE house (subject STRING, predicate STRING, object STRING) USING delta"
+        " TBLPROPERTIES (delta.enableChangeDataFeed = true)",
+        "INSERT INTO house VALUES ('<urn:s>', '<urn:p>', '1'), ('<urn:s>', '<urn:p>', '\"1\"')",
+        "INSERT INTO house VALUES ('<urn:s>', '<urn:p>', '\"2\"')",
+    )
+    return project
+
+
+def test_each_commit_of_a_foreign_table_is_an_epoch(spark: SparkSession, house: Project) -> None:
+    house.declare(HOUSE | {"starting_version": 1})
+    house.ingest(spark)
+    run(
+        spark,
+        house,
+        "UPDATE house SET object = '\"3\"' WHERE object = '\"2\"'",
+        "MERGE INTO house USING (SELECT '\"3\"' AS o) ON object = o"
+        " WHEN MATCHED THEN UPDATE SET object = o",
+        "INSERT INTO house VALUES ('<urn:s>', '<urn:p>', '\"1\"')",
+        "DELETE FROM house WHERE object = '\"3\"'",
+        "INSERT OVERWRITE house VALUES ('<urn:s>', '<urn:p>', '\"1\"'),"
+        " ('_:b', '<urn:p>', '\"4\"'), ('<urn:s>', '<urn:p>', '1')",
+    )
+    house.ingest(spark)
+    assert objects(house) == [
+        {'"1"'},
+        {'"1"', '"2"'},
+        {'"1"', '"3"'},
+        {'"1"', '"3"'},
+        {'"1"', '"3"'},
+        {'"1"'},
+        {'"1"', '"4"'},
+    ]
+    columns = ("epoch", "position", "inserted", "deleted", "rejected")
+    assert house.rows("transactions", *columns) == [
+        (1, "1", 1, 0, 1),
+        (2, "2", 1, 0, 0),
+        (3, "3", 1, 1, 0),
+        (4, "4", 0, 0, 0),
+        (5, "5", 0, 0, 0),
+        (6, "6", 0, 1, 0),
+        (7, "7", 1, 0, 0),
+    ]
+    ((position, reason, raw),) = house.rows("rejected", "position", "reason", "raw")
+    assert position == "1"
+    assert str(reason).startswith("object: ")
+    assert raw == "<urn:s> <urn:p> 1 "
+    assert all(row[0] is not None for row in house.rows("transactions", "event_time"))
+    assert house.ingest(spark).to_epoch == 7
+
+
+def test_where_the_feed_has_a_gap_the_content_is_taken_in(
+    spark: SparkSession, house: Project
+) -> None:
+    house.declare(HOUSE | {"starting_version": 1})
+    house.ingest(spark)
+    run(
+        spark,
+        house,
+        "INSERT INTO house VALUES ('<urn:s>', '<urn:p>', '\"5\"')",
+        "DELETE FROM house WHERE object = '\"1\"'",
+    )
+    # What Delta does in time: a checkpoint, and the commits before it are cleaned up.
+    DeltaTable(house.folder / "house").create_checkpoint()
+    for version in range(4):
+        (house.folder / f"house/_delta_log/{version:020d}.json").unlink()
+    house.ingest(spark)
+    rows = house.rows("transactions", "epoch", "position")
+    assert rows == [(1, "1"), (2, "2"), (3, "4")]
+    assert objects(house)[-1] == {'"2"', '"5"'}
+
+
+def test_without_a_starting_version_the_newest_content_is_the_first_epoch(
+    spark: SparkSession, house: Project
+) -> None:
+    house.declare(HOUSE)
+    result = ingest_changes(lambda: spark, house.settings, "test")
+    assert (result.from_epoch, result.to_epoch) == (0, 1)
+    assert objects(house) == [{'"1"', '"2"'}]
