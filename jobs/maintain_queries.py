@@ -22,8 +22,8 @@ from jobs.engine.relations import EpochRange, Keep
 from jobs.engine.restrict import Thresholds, changes_relation, read_neighbourhood, read_whole
 from jobs.errors import WeirError
 from jobs.plan.lookups import Seed, predicates, seed_of, seeds
-from jobs.plan.lower import PLAN_FORMAT, lower
 from jobs.plan.operators import Component, Plan, Scope
+from jobs.plans import fingerprint, plan_of
 from jobs.registry import RegisteredQuery, load_registry
 from jobs.settings import Settings
 from jobs.stage import Claim, Progress, claimed, run_stage, silent
@@ -80,11 +80,6 @@ class MaintainResult:
     errors: list[str] = field(default_factory=list)
 
 
-def fingerprint(query: RegisteredQuery) -> str:
-    """What the stored nodes of a query depend on: its meaning and the format of plans."""
-    return f"{PLAN_FORMAT}:{query.fingerprint}"
-
-
 def maintain_queries(
     spark: SparkSession, settings: Settings, run_id: str, progress: Progress = silent
 ) -> MaintainResult:
@@ -118,7 +113,7 @@ def _tasks(settings: Settings, queries: Iterable[RegisteredQuery], last: int) ->
     skipped = untouched(settings, JOB)
     tasks = []
     for query in queries:
-        plan = lower(query.query, allow_product=query.front_matter.allow_product)
+        plan = plan_of(query)
         table = embeddings(query.name, plan.width).name
         found = mark(settings, table, JOB, skipped.get(query.name, ()))
         task = _task(query, plan, found)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jobs.maintain_queries import fingerprint
+from jobs.plans import fingerprint
 from jobs.registry import load_registry
 from jobs.settings import Settings
 from jobs.unpublished import unpublished

@@ -33,7 +33,7 @@ from jobs.checked_rows import (
     transaction_rows,
 )
 from jobs.errors import QualityError
-from jobs.maintain_queries import fingerprint
+from jobs.plans import fingerprint
 from jobs.registry import RegisteredQuery, load_registry
 from jobs.settings import Settings
 from jobs.small_reads import has_few_new_rows, is_small

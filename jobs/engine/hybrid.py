@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 import duckdb
 import pyarrow as pa
-from pyspark.sql import functions as F  # noqa: N812
 from sqlglot import exp
 
 from jobs.engine.duck import DuckEngine
@@ -111,6 +110,5 @@ class HybridEngine:
         for name in (names & self._on_driver) - self._sent:
             with self._driver:
                 rows = self.local.arrow(name)
-            frame = self.remote.spark.createDataFrame(rows)
-            self.remote.register(name, F.broadcast(frame))
+            self.remote.send(name, rows)
             self._sent.add(name)

@@ -82,10 +82,17 @@ def read_neighbourhood(
             )
             return read_whole(engine, scope, epochs, prefix, known, collapsed=False, reason=reason)
         fetched.append(hop.rows.name)
-    name = f"{prefix}_graph"
     keep: Keep = "small" if count + rows <= thresholds.driver_rows else "cache"
-    engine.make(restricted_graph(name, fetched, changes, epochs, keep))
-    return GraphRead(name, None, rows, keep)
+    graph = neighbourhood_graph(prefix, fetched, changes, epochs, keep)
+    engine.make(graph)
+    return GraphRead(graph.name, None, rows, keep)
+
+
+def neighbourhood_graph(
+    prefix: str, fetched: list[str], changes: str, epochs: EpochRange, keep: Keep = "small"
+) -> Statement:
+    """The statement that makes the interval relation of what was fetched."""
+    return restricted_graph(f"{prefix}_graph", fetched, changes, epochs, keep)
 
 
 def read_whole(

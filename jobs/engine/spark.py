@@ -52,6 +52,10 @@ class SparkEngine:
         frame.createOrReplaceTempView(name)
         self._views.append(name)
 
+    def send(self, name: str, rows: pa.Table) -> None:
+        """Make rows of the driver known as relation `name`; few, so every task gets them all."""
+        self.register(name, F.broadcast(self.spark.createDataFrame(rows)))
+
     def frame(self, query: exp.Query) -> DataFrame:
         """The frame of a query."""
         return self.spark.sql(query.sql(dialect=DIALECT))
