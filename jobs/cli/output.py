@@ -22,13 +22,16 @@ def print_rows(output: Output, columns: Sequence[str], rows: Sequence[Row], *, t
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for column in columns:
         numbers = all(isinstance(row[column], int | float | None) for row in rows)
         table.add_column(column, justify="right" if rows and numbers else "left", overflow="fold")
     for row in rows:
         # Text, so that brackets in the data are no markup.
         table.add_row(*(Text(shown(row[column])) for column in columns))
+    if title:
+        # A table's own title would be folded to the width of the table.
+        print_line(title)
     _console().print(table)
 
 

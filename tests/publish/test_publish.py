@@ -15,7 +15,7 @@ from jobs.publish_answers import publish_answers
 from jobs.validate_answers import PAGE, validate_answers
 from jobs.watermarks import mark, untouched
 from lake import commit, ledger
-from tests.publish.conftest import HandMadeLake, event_time
+from tests.publish.handmade import HandMadeLake, event_time
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

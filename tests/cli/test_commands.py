@@ -1,0 +1,287 @@
+"""Every command that needs no Spark, over a lake written by hand."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from jobs.errors import EXIT_FAILED, EXIT_USAGE
+from jobs.registry import load_registry
+from jobs.settings import Settings
+from jobs.sources import load_sources
+from lake.ledger import FAILED, SUCCEEDED, LedgerRow, record
+from lake.reader import exists
+from tests.cli.conftest import Weir
+from tests.publish.handmade import HandMadeLake, publish_by_hand
+
+SELECT = "SELECT ?s ?o WHERE { ?s <http://a/p> ?o }"
+A, B, C = "<http://a/a>", r'"b\"\u0001"@en', "_:c"
+
+
+@pytest.fixture
+def published(lake: HandMadeLake) -> HandMadeLake:
+    """q: (a, b) and (a, c) at epoch 1, (a, b) gone and (c, unbound) twice at epoch 2."""
+    lake.query("q", SELECT)
+    lake.ingest(2)
+    changes = [(1, 1, A, B), (1, 1, A, C), (2, -1, A, B), (2, 2, C, None)]
+    publish_by_hand(lake, "q", ["s", "o"], changes, watermark=2)
+    return lake
+
+
+def test_starting_imports_nothing_heavy() -> None:
+    code = "import sys, jobs.cli; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = {name.partition(".")[0] for name in done.stdout.split()}
+    heavy = {
+        *("pyspark", "great_expectations", "duckdb", "deltalake", "pyarrow", "pandas", "numpy"),
+        *("rdflib", "pyoxigraph", "sqlglot", "pydantic", "yaml", "altair", "lake"),
+    }
+    assert loaded & heavy == set()
+
+
+def test_help_takes_less_than_half_a_second_of_work() -> None:
+    def seconds() -> float:
+        before = os.times()
+        subprocess.run(
+            [sys.executable, "-c", "from jobs.cli import main; main(['--help'])"],
+            check=True,
+            capture_output=True,
+        )
+        after = os.times()
+        user = after.children_user - before.children_user
+        return user + after.children_system - before.children_system
+
+    assert min(seconds() for _ in range(3)) < 0.5
+
+
+def test_the_sample_project_is_one(
+    weir: Weir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert weir("init", "museum").code == 0
+    settings = Settings.load(tmp_path / "museum/weir.toml")
+    assert [source.name for source in load_sources(settings.sources)] == ["museum"]
+    registry = load_registry(settings.queries)
+    assert ([query.name for query in registry.queries], registry.errors) == (["exhibits"], ())
+
+
+def test_init_leaves_a_folder_with_files_alone(
+    weir: Weir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "notes.txt").write_text("mine")
+    called = weir("init")
+    assert called.code == EXIT_USAGE
+    assert "notes.txt" in called.err
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+
+
+def test_show_prints_the_newest_answer_in_plain_values(weir: Weir, published: HandMadeLake) -> None:
+    del published
+    assert weir("show", "q", "--output", "json").json == [
+        {"s": "_:c", "o": None, "weight": 2},
+        {"s": "http://a/a", "o": "_:c", "weight": 1},
+    ]
+
+
+def test_show_prints_an_earlier_answer_in_exact_terms(weir: Weir, published: HandMadeLake) -> None:
+    del published
+    assert weir("show", "q", "--at", "1", "--terms", "--output", "json").json == [
+        {"s": A, "o": B, "weight": 1},
+        {"s": A, "o": C, "weight": 1},
+    ]
+
+
+def test_show_tells_when_it_leaves_rows_out(weir: Weir, published: HandMadeLake) -> None:
+    del published
+    assert "--limit 0 for all" in weir("show", "q", "--limit", "1").out
+    assert "--limit" not in weir("show", "q", "--limit", "2").out
+
+
+def test_show_leaves_out_the_columns_of_earlier_texts_of_the_query(
+    weir: Weir, lake: HandMadeLake
+) -> None:
+    lake.query("q", SELECT)
+    changes = [(1, 1, None, A), (2, -1, None, A), (2, 1, B)]
+    publish_by_hand(lake, "q", ["new"], changes, watermark=2, stored=["old"])
+    assert weir("show", "q", "--output", "json").json == [{"new": 'b"\x01', "weight": 1}]
+    assert weir("log", "q", "--output", "json").json[0]["old"] == "http://a/a"
+
+
+def test_log_prints_the_changes_of_the_epochs_asked_for(
+    weir: Weir, published: HandMadeLake
+) -> None:
+    del published
+    time = "2026-01-03T00:00:00+00:00"
+    assert weir("log", "q", "--from", "2", "--output", "json").json == [
+        {"epoch": 2, "weight": 2, "s": "_:c", "o": None, "event_time": time},
+        {"epoch": 2, "weight": -1, "s": "http://a/a", "o": 'b"\x01', "event_time": time},
+    ]
+    epochs = [row["epoch"] for row in weir("log", "q", "--to", "1", "--output", "json").json]
+    assert epochs == [1, 1]
+
+
+def test_sql_reads_answers_as_views(weir: Weir, published: HandMadeLake) -> None:
+    del published
+    statement = "SELECT s, o, weight, s_term, o_term FROM q_current ORDER BY s"
+    assert weir("sql", statement, "--output", "json").json == [
+        {"s": "_:c", "o": None, "weight": 2, "s_term": C, "o_term": None},
+        {"s": "http://a/a", "o": "_:c", "weight": 1, "s_term": A, "o_term": C},
+    ]
+    statement = "SELECT epoch, sum(weight) AS n FROM Q_CHANGES GROUP BY epoch ORDER BY epoch"
+    assert weir("sql", statement, "--output", "json").json == [
+        {"epoch": 1, "n": 2},
+        {"epoch": 2, "n": 1},
+    ]
+
+
+def test_sql_reads_the_graph_as_it_is_now(weir: Weir, lake: HandMadeLake) -> None:
+    lake.ingest(1)
+    lake.ingest(1, weight=-1)
+    assert weir("sql", "SELECT * FROM quads_current", "--output", "json").json == [
+        {"graph": "", "subject": "<http://a/1>", "predicate": "<http://a/p>", "object": '"o"'}
+    ]
+
+
+def test_sql_names_the_views_when_one_is_not_there(weir: Weir, published: HandMadeLake) -> None:
+    del published
+    called = weir("sql", "SELECT * FROM nothing")
+    assert called.code == EXIT_FAILED
+    assert "q_current, q_changes" in called.err
+
+
+@pytest.mark.parametrize("command", ["show", "log"])
+def test_a_query_that_is_not_published_is_told_from_one_that_is_not_there(
+    weir: Weir, published: HandMadeLake, command: str
+) -> None:
+    published.query("new", SELECT)
+    called = weir(command, "new")
+    assert (called.code, "weir run" in called.err) == (EXIT_USAGE, True)
+    called = weir(command, "nothing")
+    assert (called.code, "Published: q." in called.err) == (EXIT_USAGE, True)
+
+
+def test_status_tells_where_every_query_stands(weir: Weir, published: HandMadeLake) -> None:
+    published.query("broken", "SELECT")
+    published.query("new", SELECT)
+    publish_by_hand(published, "removed", ["s"], [(1, 1, A)], watermark=1)
+    published.query("held", SELECT)
+    publish_by_hand(published, "held", ["s", "o"], [], watermark=0)
+    published.maintain("held", [(1, -1, A, B)], mode="initial")
+    rows = [
+        LedgerRow("m", "maintain", 1, SUCCEEDED, "q", "incremental", "because", 1, 2),
+        LedgerRow("v", "validate", 1, FAILED, "held", "initial", "wrong", -1, 2, table_version=1),
+    ]
+    record(published.settings.lake, rows)
+    found = {row.pop("query"): row for row in weir("status", "--output", "json").json}
+    assert {query: row["state"] for query, row in found.items()} == {
+        "broken": "broken",
+        "held": "held",
+        "new": "new",
+        "q": "current",
+        "removed": "removed",
+    }
+    q, held = found["q"], found["held"]
+    assert (q["published"], q["lag_epochs"], q["lag"], q["rows"]) == (2, 0, 0, 3)
+    assert (q["mode"], q["reason"]) == ("incremental", "because")
+    assert (held["watermark"], held["published"], held["lag_epochs"]) == (2, 0, 2)
+    assert held["lag"] > 0
+    assert held["reason"] == "wrong"
+    assert "broken.rq" in found["broken"]["reason"]
+
+
+def test_status_of_an_empty_project(weir: Weir, lake: HandMadeLake) -> None:
+    del lake
+    assert weir("status").code == 0
+    assert weir("status", "--output", "json").json == []
+
+
+def test_the_report_is_one_page_that_loads_nothing(weir: Weir, published: HandMadeLake) -> None:
+    row = LedgerRow("m", "maintain", 1, SUCCEEDED, "q", "incremental", "<because>", 1, 2)
+    record(published.settings.lake, [row])
+    assert weir("report", "--to", "page.html").code == 0
+    page = Path("page.html").read_text()
+    assert "<svg" in page
+    assert "&lt;because&gt;" in page
+    assert not [
+        mark for mark in ("<script", "<link", "src=", "@import", "url(http") if mark in page
+    ]
+
+
+def test_the_report_of_an_empty_project(weir: Weir, lake: HandMadeLake) -> None:
+    del lake
+    assert weir("report").code == 0
+    assert "Nothing has run yet." in Path("weir.html").read_text()
+
+
+def test_drop_deletes_the_tables_of_a_query_only_when_told_so(
+    weir: Weir, published: HandMadeLake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("typer.confirm", _refuse)
+    assert weir("drop", "q").code != 0
+    assert exists(published.settings.lake, "answers/q")
+    assert weir("drop", "q", "--yes").code == 0
+    assert not exists(published.settings.lake, "answers/q")
+    assert weir("drop", "q", "--yes").code == EXIT_USAGE
+
+
+def _refuse(question: str, *, abort: bool) -> None:
+    import typer
+
+    assert question.startswith("Delete answers/q, ")
+    assert abort
+    raise typer.Abort
+
+
+def test_doctor_finds_nothing_wrong_with_a_good_project(
+    weir: Weir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    weir("init")
+    called = weir("doctor", "--output", "json")
+    assert [row for row in called.json if not row["ok"]] == []
+    assert called.code == 0
+
+
+def test_doctor_tells_what_is_wrong_and_what_to_do(
+    weir: Weir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    weir("init")
+    Path("queries/bad.rq").write_text("SELECT")
+    Path("sources.yml").write_text("sources: 1")
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "no java"))
+    called = weir("doctor", "--output", "json")
+    wrong = {row["check"]: row["fix"] for row in called.json if not row["ok"]}
+    assert wrong.keys() == {"Java", "query", "sources"}
+    assert all(wrong.values())
+    assert called.code == EXIT_FAILED
+
+
+def test_a_wrong_setting_is_named(weir: Weir, lake: HandMadeLake) -> None:
+    del lake
+    Path("weir.toml").write_text('lakes = "tables"\n')
+    called = weir("status")
+    assert called.code == EXIT_USAGE
+    assert "lakes: Extra inputs are not permitted" in called.err
+
+
+def test_a_configuration_file_that_is_not_there_is_named(weir: Weir, tmp_path: Path) -> None:
+    called = weir("status", "--config", str(tmp_path / "other.toml"))
+    assert called.code == EXIT_USAGE
+    assert "other.toml" in called.err
+    assert "Traceback" not in called.err
+
+
+def test_debug_shows_the_traceback(weir: Weir, tmp_path: Path) -> None:
+    called = weir("status", "--debug", "--config", str(tmp_path / "other.toml"))
+    assert called.code == EXIT_USAGE
+    assert "Traceback" in called.err
+
+
+def test_a_command_that_is_not_there_is_a_usage_error(weir: Weir) -> None:
+    assert weir("nothing").code == EXIT_USAGE
