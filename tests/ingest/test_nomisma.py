@@ -1,0 +1,47 @@
+"""The whole of a real history in one run."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pyoxigraph
+import pytest
+
+from lake.reader import to_arrow
+from tests.ingest.project import Project
+
+BASE_ID = "urn:uuid:f3dd7e3d-d9a4-5650-89e3-090c2022e7c9"
+
+
+def patched(folder: Path) -> set[tuple[str, str, str, str]]:
+    """The head of the history by pyoxigraph: graph, subject, predicate, object."""
+
+    def quads(text: bytes) -> set[pyoxigraph.Quad]:
+        return {*pyoxigraph.parse(text, format=pyoxigraph.RdfFormat.N_QUADS)}
+
+    state = quads(gzip.decompress((folder / "base.nq.gz").read_bytes()))
+    for file in sorted((folder / "changes").iterdir()):
+        lines = gzip.decompress(file.read_bytes()).split(b"\n")
+        state -= quads(b"\n".join(line[2:] for line in lines if line.startswith(b"D ")))
+        state |= quads(b"\n".join(line[2:] for line in lines if line.startswith(b"A ")))
+    return {(f"{q.graph_name}", f"{q.subject}", f"{q.predicate}", f"{q.object}") for q in state}
+
+
+@pytest.mark.slow
+def test_base_and_all_change_sets_in_one_run_give_the_head(project: Project, shared: Path) -> None:
+    folder = shared / "data/nomisma"
+    project.declare(
+        {
+            "name": "nomisma",
+            "kind": "patches",
+            "location": str(folder / "changes"),
+            "base": str(folder / "base.nq.gz"),
+            "base_id": BASE_ID,
+        }
+    )
+    result = project.ingest()
+    assert (result.to_epoch, result.errors) == (204, ())
+    assert project.state(204) == patched(folder)
+    triples = to_arrow(project.settings.lake, "triples", columns=["weight"])
+    assert sum(triples["weight"].to_pylist()) == 757_171
