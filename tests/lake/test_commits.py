@@ -1,0 +1,141 @@
+"""Commits and their metadata, with and without Spark."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from deltalake import DeltaTable, write_deltalake
+from hypothesis import given
+from hypothesis import strategies as st
+from pyspark.errors import AnalysisException
+from pyspark.sql import SparkSession
+
+from lake.change_feed import ChangeFeedGap, changes
+from lake.commit import KILL_AT, append, append_rows, create_if_missing, overwrite
+from lake.metadata import Metadata
+from lake.reader import DamagedTable, last_metadata, open_table, to_arrow, version
+from lake.session import read
+from lake.tables import GRAPHS, QUADS, SHARED_TABLES, answers
+
+MINE = Metadata("r", "ingest", 7, extra={"transactions": [{"epoch": 7, "event_time": None}]})
+ROW = {"graph": "<g>", "source": "s"}
+
+
+@given(
+    metadata=st.builds(
+        Metadata,
+        st.text(),
+        st.sampled_from(["ingest", "publish"]),
+        st.integers(0, 2**62),
+        base=st.integers(0, 9),
+        mode=st.text(),
+        extra=st.dictionaries(st.text(), st.lists(st.none() | st.integers() | st.text())),
+    )
+)
+def test_metadata_comes_back_from_its_text(metadata: Metadata) -> None:
+    assert Metadata.from_json(metadata.to_json()) == metadata
+
+
+@pytest.mark.parametrize("text", [None, "", "no json", "[]", "7", '{"other": 1}'])
+def test_the_metadata_of_others_is_none(text: str | None) -> None:
+    assert Metadata.from_json(text) is None
+
+
+@pytest.mark.parametrize("table", SHARED_TABLES, ids=lambda table: table.name)
+def test_a_created_table_is_as_defined(tmp_path: Path, table) -> None:  # type: ignore[no-untyped-def]
+    create_if_missing(str(tmp_path), table)
+    create_if_missing(str(tmp_path), table)
+    stored = open_table(str(tmp_path), table.name)
+    assert stored is not None
+    assert stored.version() == 0
+    assert [field.name for field in stored.schema().fields] == [*table.column_names]
+    assert [f.metadata["comment"] for f in stored.schema().fields] == [
+        c.comment for c in table.columns
+    ]
+    assert {*table.properties} <= {*stored.metadata().configuration.items()}
+
+
+def test_the_newest_commit_of_ours_is_found_behind_those_of_others(tmp_path: Path) -> None:
+    root = str(tmp_path)
+    assert last_metadata(root, "graphs") is None
+    assert append_rows(root, GRAPHS, [ROW], MINE) == 1
+    write_deltalake(f"{root}/graphs", to_arrow(root, "graphs"), mode="append")
+    assert last_metadata(root, "graphs") == (1, MINE)
+    assert append_rows(root, GRAPHS, [ROW], Metadata("r", "compact", 9)) == 3
+    assert last_metadata(root, "graphs", job="ingest") == (1, MINE)
+
+
+def test_an_empty_commit_file_is_an_error_and_no_version(tmp_path: Path) -> None:
+    root = str(tmp_path)
+    append_rows(root, GRAPHS, [ROW], MINE)
+    (tmp_path / "graphs/_delta_log" / f"{2:020d}.json").touch()
+    with pytest.raises(DamagedTable, match=r"0002\.json.*empty"):
+        version(root, "graphs")
+
+
+def test_a_process_dies_at_the_checkpoint_that_it_is_told(tmp_path: Path) -> None:
+    code = f"""
+from lake.commit import append_rows
+from lake.metadata import Metadata
+from lake.tables import GRAPHS
+append_rows({str(tmp_path)!r}, GRAPHS, [{ROW!r}], Metadata("r", "ingest", 1))
+"""
+    environment = {**os.environ, KILL_AT: "ingest:before:graphs"}
+    killed = subprocess.run([sys.executable, "-c", code], env=environment, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert version(str(tmp_path), "graphs") == 0
+
+
+@pytest.mark.spark
+def test_spark_appends_by_column_name_and_tells_the_version(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    root = str(tmp_path)
+    frame = spark.createDataFrame(
+        pa.table({name: ["1", "2"] for name in reversed(QUADS.column_names)})
+    )
+    assert append(root, QUADS, frame, MINE, files=1) == 1
+    assert append(root, QUADS, frame.limit(0), Metadata("r", "ingest", 8)) == 2
+    assert last_metadata(root, "quads") == (2, Metadata("r", "ingest", 8))
+    rows = read(spark, root, "quads").collect()
+    assert [tuple(row) for row in rows] == [("1", "1", "1", "1", 1, 1), ("2", "2", "2", "2", 2, 2)]
+    assert DeltaTable(f"{root}/quads").metadata().configuration["delta.enableChangeDataFeed"]
+    with pytest.raises(AnalysisException):
+        append(root, QUADS, frame.drop("graph"), MINE)
+
+
+@pytest.mark.spark
+def test_columns_are_added_only_where_that_is_wanted(spark: SparkSession, tmp_path: Path) -> None:
+    root = str(tmp_path)
+    narrow, wide = answers("q", ("a",)), answers("q", ("a", "b"))
+    row = {"epoch": 1, "weight": 1, "a": "<x>", "event_time": None}
+    append_rows(root, narrow, [row], MINE)
+    frame = spark.sql(
+        "SELECT 2L epoch, 1L weight, '<x>' a, '<y>' b, TIMESTAMP'2026-01-01' event_time"
+    )
+    with pytest.raises(AnalysisException):
+        append(root, wide, frame, MINE)
+    append(root, wide, frame, MINE, merge_schema=True)
+    found = to_arrow(root, "answers/q", columns=["epoch", "b"]).sort_by("epoch").to_pylist()
+    assert found == [{"epoch": 1, "b": None}, {"epoch": 2, "b": "<y>"}]
+    overwrite(root, narrow, frame, MINE)
+    assert read(spark, root, "answers/q").columns == [*narrow.column_names]
+
+
+@pytest.mark.spark
+def test_a_missing_commit_is_a_gap_of_the_change_feed(spark: SparkSession, tmp_path: Path) -> None:
+    root = str(tmp_path)
+    quad = {"graph": "", "subject": "<s>", "predicate": "<p>", "object": "<o>", "weight": 1}
+    for epoch in (1, 2, 3):
+        append_rows(root, QUADS, [quad | {"epoch": epoch}], Metadata("r", "ingest", epoch))
+    found = changes(spark, root, "quads", 2, 3).select("epoch", "_change_type").collect()
+    assert sorted(tuple(row) for row in found) == [(2, "insert"), (3, "insert")]
+    (tmp_path / "quads/_delta_log" / f"{2:020d}.json").unlink()
+    with pytest.raises(ChangeFeedGap, match="version 2"):
+        changes(spark, root, "quads", 1, 3)
