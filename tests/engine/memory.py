@@ -57,12 +57,12 @@ class Memory:
         holders: Counter[tuple[str, str, str]] = Counter()
         for epoch, (vanish, appear) in enumerate(history, start=1):
             before = set(+holders)
-            for graph, *triple in vanish:
-                quads.append((graph, *triple, epoch, -1))
-                holders[tuple(triple)] -= 1
-            for graph, *triple in appear:
-                quads.append((graph, *triple, epoch, 1))
-                holders[tuple(triple)] += 1
+            for graph, s, p, o in vanish:
+                quads.append((graph, s, p, o, epoch, -1))
+                holders[s, p, o] -= 1
+            for graph, s, p, o in appear:
+                quads.append((graph, s, p, o, epoch, 1))
+                holders[s, p, o] += 1
             after = set(+holders)
             triples += [(*triple, epoch, -1) for triple in before - after]
             triples += [(*triple, epoch, 1) for triple in after - before]
@@ -102,8 +102,8 @@ class Memory:
         """The answer's log, sorted."""
         columns = [column for _, column in self.plan.columns]
         query = select("epoch", "weight", *columns).from_("stored").where(f"node = '{ANSWER}'")
-        found = self.engine.rows(query)
-        return sorted(((e, w, tuple(row)) for e, w, *row in found), key=repr)  # type: ignore[misc]
+        found = self.connection.execute(query.sql(dialect="duckdb")).fetchall()
+        return sorted(((e, w, tuple(row)) for e, w, *row in found), key=repr)
 
     def stored(self) -> list[tuple[object, ...]]:
         """Every stored row, sorted."""

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 from deltalake import CommitProperties, write_deltalake
 
-from jobs.maintain_queries import fingerprint
+from jobs.plans import fingerprint
 from jobs.plan.lower import lower
 from jobs.registry import load_query
 from jobs.settings import Settings

@@ -1,0 +1,76 @@
+"""What is to be done for each registered query, decided from watermarks and fingerprints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from jobs.plan.operators import Plan
+from jobs.plans import fingerprint, plan_of
+from jobs.registry import RegisteredQuery
+from jobs.settings import Settings
+from jobs.watermarks import Mark, mark, untouched
+from lake.tables import embeddings
+
+JOB: Literal["maintain"] = "maintain"
+Mode = Literal["initial", "incremental", "full", "migrated", "rebased", "untouched"]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What is to be done for one query.
+
+    `collapsed` takes the state at the newest epoch as one delta; `after` is where the query stands.
+    """
+
+    query: RegisteredQuery
+    plan: Plan
+    mode: Mode
+    reason: str
+    after: int
+    collapsed: bool
+    mark: Mark | None
+
+    @property
+    def from_nothing(self) -> bool:
+        """Whether no stored state is used."""
+        return self.collapsed or self.after == 0
+
+    @property
+    def table(self) -> str:
+        """Name of the query's embedding table."""
+        return embeddings(self.query.name, self.plan.width).name
+
+
+def tasks_behind(settings: Settings, queries: Iterable[RegisteredQuery], last: int) -> list[Task]:
+    """What is to be done for the queries that are behind."""
+    skipped = untouched(settings, JOB)
+    tasks = []
+    for query in queries:
+        plan = plan_of(query)
+        table = embeddings(query.name, plan.width).name
+        found = mark(settings, table, JOB, skipped.get(query.name, ()))
+        task = _task(query, plan, found)
+        if task.after < last or (task.mode == "migrated" and last > 0):
+            tasks.append(task)
+    return tasks
+
+
+def _task(query: RegisteredQuery, plan: Plan, found: Mark | None) -> Task:
+    if found is None:
+        if query.front_matter.history == "full":
+            return Task(query, plan, "initial", "new, with its full history", 0, False, None)
+        return Task(query, plan, "initial", "new", 0, True, None)
+    if found.metadata.fingerprint != fingerprint(query):
+        reason = "the query was edited since epoch " + str(found.watermark)
+        return Task(query, plan, "migrated", reason, found.watermark, True, found)
+    return Task(query, plan, "incremental", "", found.watermark, False, found)
+
+
+def groups(tasks: Iterable[Task]) -> list[list[Task]]:
+    """Tasks that read the same range share a neighbourhood."""
+    groups: dict[tuple[int, bool], list[Task]] = {}
+    for task in tasks:
+        groups.setdefault((0 if task.collapsed else task.after, task.collapsed), []).append(task)
+    return list(groups.values())
