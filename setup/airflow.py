@@ -129,16 +129,22 @@ def _is_healthy(port: int) -> bool:
 
 
 def _welcome(home: Path, port: int, seconds: float) -> str:
-    passwords = json.loads((home / "simple_auth_manager_passwords.json.generated").read_text())
-    logins = ", ".join(f"user {user}, password {password}" for user, password in passwords.items())
     return (
         f"airflow: ready after {seconds:.0f} s\n"
         f"  page     http://{HOST}:{port}\n"
-        f"  login    {logins}\n"
+        f"  login    {_logins(home)}\n"
         f"  project  {_environment(port)['WEIR_PROJECT']}\n"
         "  DAGs     ingest_changes, maintain_queries, compact_lake: paused until switched on\n"
         "  stop     Ctrl-C"
     )
+
+
+def _logins(home: Path) -> str:
+    file = home / "simple_auth_manager_passwords.json.generated"
+    if not file.exists():
+        return "none is asked for, or your own auth manager knows it"
+    passwords = json.loads(file.read_text())
+    return ", ".join(f"user {user}, password {password}" for user, password in passwords.items())
 
 
 def _wait_until_one_ends(running: Sequence[subprocess.Popen[bytes]]) -> None:
