@@ -99,7 +99,7 @@ _Broken = dict[tuple[str, str], tuple[int, tuple[str, ...]]]
 
 def _with_great_expectations(checks: Sequence[Check]) -> list[_Broken]:
     """What is broken, per check: (scope, expectation) -> (rows, examples)."""
-    gx = _library()
+    gx = library()
     from great_expectations.data_context.types.base import ProgressBarsConfig
 
     context = gx.get_context(mode="ephemeral")
@@ -150,8 +150,11 @@ def _with_derived(check: Check) -> DataFrame:
     return derived.where(suite.rows)
 
 
-def _library() -> Any:
-    """Great Expectations: it stores nothing, says nothing and calls nobody."""
+def library() -> Any:
+    """Great Expectations: it stores nothing, says nothing and calls nobody.
+
+    The first call takes seconds of importing; made ahead, it need not be waited for.
+    """
     os.environ["GX_ANALYTICS_ENABLED"] = "false"
     # Under Airflow's logging it would print hundreds of lines at import.
     logging.getLogger("great_expectations").setLevel(logging.WARNING)

@@ -56,10 +56,13 @@ def run(context: typer.Context) -> None:
         session.ahead()
     done = [_stage("ingest", ingest_changes, session, settings, run_id)]
     if is_anything_unfinished(settings) and not _is_busy(done[-1]):
+        from expectations.run import library
         from jobs.maintain_queries import maintain_queries
         from jobs.publish_answers import publish_answers
         from jobs.validate_answers import validate_answers
 
+        # Imported while Spark starts.
+        library()
         stages = (
             ("maintain", maintain_queries),
             ("validate", validate_answers),

@@ -1,0 +1,95 @@
+"""All stages by the command line, in a project as `weir init` writes it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from jobs.errors import EXIT_BUSY, EXIT_FAILED, EXIT_QUALITY
+from jobs.settings import Settings
+from jobs.stage import claimed
+from lake.reader import version
+from tests.cli.conftest import Weir
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+FIRST, SECOND = Path("data/versions/001.ttl"), Path("data/versions/002.ttl")
+
+
+@pytest.fixture
+def project(
+    spark: SparkSession, weir: Weir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Settings:
+    del spark  # `weir run` takes the session that there is
+    monkeypatch.chdir(tmp_path)
+    weir("init")
+    return Settings.load()
+
+
+def versions(settings: Settings) -> dict[str, int | None]:
+    names = (
+        "quads",
+        "triples",
+        "transactions",
+        "quality",
+        "answers/exhibits",
+        "embeddings/exhibits",
+    )
+    return {name: version(settings.lake, name) for name in names}
+
+
+def test_an_edited_graph_gives_what_vanished_and_what_appeared(
+    weir: Weir, project: Settings
+) -> None:
+    called = weir("run", "--output", "json")
+    assert (called.code, called.json["errors"]) == (0, [])
+    assert weir("show", "exhibits", "--output", "json").json == [
+        {"title": "Greek vase", "room": "1", "weight": 1},
+        {"title": "Roman coin", "room": "2", "weight": 1},
+    ]
+    before = versions(project)
+    assert weir("run", "--output", "json").json["queries"] == []
+    assert versions(project) == before
+    moved = FIRST.read_text().replace('vase"@en ; :room "1"', 'vase"@en ; :room "2"')
+    SECOND.write_text(moved)
+    (answer,) = weir("run", "--output", "json").json["queries"]
+    assert answer == {"query": "exhibits", "mode": "incremental", "rows": 2, "to_epoch": 2}
+    log = weir("log", "exhibits", "--from", "2", "--output", "json").json
+    assert {(row["weight"], row["title"], row["room"]) for row in log} == {
+        (-1, "Greek vase", "1"),
+        (1, "Greek vase", "2"),
+    }
+    (status,) = weir("status", "--output", "json").json
+    assert (status["state"], status["rows"], status["lag_epochs"]) == ("current", 2, 0)
+    assert (
+        "connected" in weir("explain", "exhibits").out or "star" in weir("explain", "exhibits").out
+    )
+    assert weir("report").code == 0
+
+
+def test_a_failed_check_ends_a_run_with_its_own_exit_code(weir: Weir, project: Settings) -> None:
+    query = project.queries / "exhibits.rq"
+    query.write_text("#+ max_rows: 1\n" + query.read_text())
+    called = weir("run")
+    assert called.code == EXIT_QUALITY
+    assert "the_answer_is_not_too_large" in called.err
+    assert weir("show", "exhibits").code != 0
+    # A query that is wrong too is what the run ends with; the held one is told as well.
+    (project.queries / "broken.rq").write_text("SELECT")
+    called = weir("run")
+    assert called.code == EXIT_FAILED
+    assert "broken.rq" in called.err
+    assert "the_answer_is_not_too_large" in called.err
+
+
+def test_a_run_beside_another_ends_and_says_so(weir: Weir, project: Settings) -> None:
+    with claimed(project, "ingest", "the other run"):
+        called = weir("run")
+    assert called.code == EXIT_BUSY
+    assert "the other run" in called.err
+    assert version(project.lake, "quads") is None
