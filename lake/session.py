@@ -30,8 +30,6 @@ _QUICK = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.session.timeZone": "UTC",
-    # Generating and compiling code costs more than it saves on deltas of some thousand rows.
-    "spark.sql.codegen.wholeStage": "false",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     # Spark 4.2 fails to rewrite the constraints of a checkpointed relation below a union ("key not
     # found: epoch#222L"); without constraints it also plans faster.

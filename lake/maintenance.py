@@ -1,0 +1,97 @@
+"""Upkeep of tables: fewer and larger files, shorter logs, no files that nobody can read any more.
+
+No commit made here changes what a reader sees, nor what a change feed shows: files are rearranged
+(`dataChange` = false). Nor does it carry metadata of ours, so that a watermark is only ever what
+the job that owns the table said, whoever commits in between; `last_metadata` looks behind it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from deltalake import WriterProperties
+from pyspark.sql import SparkSession, Window
+from pyspark.sql import functions as F  # noqa: N812
+
+from lake.commit import checkpoint
+from lake.reader import StorageOptions, location, open_table
+from lake.session import read
+from lake.tables import Table
+
+FILE_BYTES = 128 * 1024 * 1024
+ROWS_PER_FILE = 500_000
+
+
+@dataclass(frozen=True, slots=True)
+class Consolidated:
+    """Rows of a log before and after; equal if nothing was done."""
+
+    before: int
+    after: int
+
+
+def compact_files(root: str, table_name: str, storage_options: StorageOptions = None) -> int:
+    """Merge small files into larger ones; returns how many files there are fewer (delta-rs)."""
+    table = open_table(root, table_name, storage_options)
+    if table is None:
+        return 0
+    checkpoint(f"compact:before:{table_name}")
+    metrics = table.optimize.compact(
+        target_size=FILE_BYTES, writer_properties=WriterProperties(compression="SNAPPY")
+    )
+    checkpoint(f"compact:after:{table_name}")
+    return int(metrics["numFilesRemoved"]) - int(metrics["numFilesAdded"])
+
+
+def consolidate(
+    spark: SparkSession, root: str, table: Table, until: int, least_share: float
+) -> Consolidated:
+    """Collapse the history of a log of a set up to the epoch `until` into its state.
+
+    Of each row's assertions and retractions up to `until` the last one is kept, if it asserts. The
+    state at every epoch from `until` on stays the same, and so does every later change.
+
+    Args:
+        spark: the session.
+        root: folder or URI of the lake.
+        table: a log of a set: its weights are +1 and -1 in turn.
+        until: nobody needs the changes up to this epoch any more.
+        least_share: share of the rows that must go to be worth the writing.
+    """
+    rows = read(spark, root, table.name)
+    old = F.col("epoch") <= until
+    counted = rows.agg(
+        F.count("*").alias("all"), F.count_if(old & (F.col("weight") < 0)).alias("retractions")
+    ).first()
+    assert counted is not None, "an aggregate has one row"
+    # Every retraction has its assertion before it, and both go.
+    before, after = counted["all"], counted["all"] - 2 * counted["retractions"]
+    if before == 0 or (before - after) / before < max(least_share, 1 / before):
+        return Consolidated(before, before)
+    key = [name for name in table.column_names if name not in ("epoch", "weight")]
+    newest = F.row_number().over(Window.partitionBy(*key).orderBy(F.desc("epoch")))
+    state = (
+        rows.filter(old)
+        .withColumn("newest", newest)
+        .filter((F.col("newest") == 1) & (F.col("weight") > 0))
+        .select(*table.column_names)
+    )
+    kept = state.unionByName(rows.filter(~old).select(*table.column_names))
+    files = -(-after // ROWS_PER_FILE) or 1
+    arranged = kept.repartitionByRange(files, *table.cluster_by) if files > 1 else kept.coalesce(1)
+    checkpoint(f"compact:before:{table.name}")
+    (
+        arranged.sortWithinPartitions(*table.cluster_by)
+        .write.format("delta")
+        .mode("overwrite")
+        .option("dataChange", "false")
+        .save(location(root, table.name))
+    )
+    checkpoint(f"compact:after:{table.name}")
+    return Consolidated(before, after)
+
+
+def vacuum(root: str, table_name: str, storage_options: StorageOptions = None) -> int:
+    """Delete files that no version within the table's retention needs; returns how many."""
+    table = open_table(root, table_name, storage_options)
+    return 0 if table is None else len(table.vacuum(dry_run=False))

@@ -1,0 +1,96 @@
+"""Upkeep changes neither states nor changes that somebody still needs."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from lake.change_feed import changes
+from lake.commit import append_rows
+from lake.maintenance import compact_files, consolidate, vacuum
+from lake.metadata import Metadata
+from lake.reader import last_metadata, open_table, to_arrow
+from lake.tables import QUADS
+
+Log = list[tuple[str, int, int]]
+EPOCHS = 12
+
+
+def fill(root: str) -> Log:
+    """A random log of a set, an epoch a commit: object, epoch, weight."""
+    chance, state, log = random.Random(7), set[str](), []
+    for epoch in range(1, EPOCHS + 1):
+        changed = chance.sample(range(8), 4)
+        rows = [(f'"{n}"', epoch, -1 if f'"{n}"' in state else 1) for n in changed]
+        state ^= {row[0] for row in rows}
+        log += rows
+        quad = {"graph": "", "subject": "<s>", "predicate": "<p>"}
+        append_rows(
+            root,
+            QUADS,
+            [quad | {"object": o, "epoch": e, "weight": w} for o, e, w in rows],
+            Metadata("r", "ingest", epoch),
+        )
+    return log
+
+
+def stored(root: str) -> Log:
+    rows = to_arrow(root, "quads", columns=["object", "epoch", "weight"]).to_pylist()
+    return sorted((row["object"], row["epoch"], row["weight"]) for row in rows)
+
+
+def state(log: Log, epoch: int) -> set[str]:
+    return {o for o, _, _ in log if sum(w for p, e, w in log if p == o and e <= epoch)}
+
+
+@pytest.mark.spark
+def test_consolidation_keeps_every_later_state_and_change_and_the_feed(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    root, until = str(tmp_path), 7
+    log = fill(root)
+    result = consolidate(spark, root, QUADS, until, least_share=0.1)
+    kept = stored(root)
+    assert (result.before, result.after) == (len(log), len(kept))
+    assert result.after < result.before
+    assert [row for row in kept if row[1] > until] == sorted(row for row in log if row[1] > until)
+    assert all(weight == 1 for _, epoch, weight in kept if epoch <= until)
+    assert [state(kept, e) for e in range(until, EPOCHS + 1)] == [
+        state(log, e) for e in range(until, EPOCHS + 1)
+    ]
+    feed = changes(spark, root, "quads", 1, EPOCHS + 1)
+    assert sorted(tuple(row) for row in feed.select("object", "epoch", "weight").collect()) == (
+        sorted(log)
+    )
+    assert last_metadata(root, "quads") == (EPOCHS, Metadata("r", "ingest", EPOCHS))
+    assert consolidate(spark, root, QUADS, until, least_share=0.1).after == result.after
+    assert stored(root) == kept
+
+
+@pytest.mark.spark
+def test_a_log_with_little_to_gain_is_left_alone(spark: SparkSession, tmp_path: Path) -> None:
+    log = fill(str(tmp_path))
+    result = consolidate(spark, str(tmp_path), QUADS, EPOCHS, least_share=0.99)
+    assert (result.before, result.after) == (len(log), len(log))
+    assert stored(str(tmp_path)) == sorted(log)
+
+
+def test_compaction_leaves_the_rows_and_the_watermark(tmp_path: Path) -> None:
+    root = str(tmp_path)
+    log = fill(root)
+    assert compact_files(root, "quads") == EPOCHS - 1
+    assert stored(root) == sorted(log)
+    assert last_metadata(root, "quads") == (EPOCHS, Metadata("r", "ingest", EPOCHS))
+    assert compact_files(root, "quads") == 0
+    assert compact_files(root, "nothing") == 0
+
+
+def test_vacuum_keeps_what_the_retention_keeps(tmp_path: Path) -> None:
+    root = str(tmp_path)
+    fill(root)
+    compact_files(root, "quads")
+    assert vacuum(root, "quads") == 0
+    assert open_table(root, "quads", version=3) is not None
