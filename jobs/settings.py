@@ -75,6 +75,12 @@ class Limits(BaseModel):
     product_rows: int = Field(
         1_000_000, ge=1, description="rows of a cartesian product without allow_product"
     )
+    keep_epochs: int = Field(
+        1_000, ge=0, description="newest epochs whose changes no compaction touches"
+    )
+    consolidate_share: float = Field(
+        0.2, gt=0, le=1, description="share of a log that must go to make it worth rewriting"
+    )
     lease_seconds: int = Field(
         3_600, ge=1, description="a run of another machine is taken for dead after this"
     )

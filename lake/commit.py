@@ -37,8 +37,8 @@ _DELTA_TYPES: Mapping[ColumnType, str] = {
     "BOOLEAN": "boolean",
     "TIMESTAMP": "timestamp",
 }
-# Statistics of smaller groups let readers skip more of a sorted file.
-_WRITER = WriterProperties(compression="SNAPPY", max_row_group_size=100_000)
+WRITER = WriterProperties(compression="SNAPPY", max_row_group_size=100_000)
+"""How files are written; statistics of small groups let readers skip more of a sorted file."""
 _ARROW_TYPES: Mapping[ColumnType, pa.DataType] = {
     "STRING": pa.string(),
     "BIGINT": pa.int64(),
@@ -155,7 +155,7 @@ def append_rows(
         rows.select(list(table.column_names)).cast(schema),
         mode="append",
         storage_options=dict(storage_options) if storage_options else None,
-        writer_properties=_WRITER,
+        writer_properties=WRITER,
         commit_properties=CommitProperties(custom_metadata={"userMetadata": metadata.to_json()}),
     )
     checkpoint(f"{metadata.job}:after:{table.name}")

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from deltalake import WriterProperties
 from pyspark.sql import SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812
 
-from lake.commit import checkpoint
+from lake.commit import WRITER, checkpoint
 from lake.reader import StorageOptions, location, open_table
 from lake.session import read
 from lake.tables import Table
@@ -36,9 +35,7 @@ def compact_files(root: str, table_name: str, storage_options: StorageOptions = 
     if table is None:
         return 0
     checkpoint(f"compact:before:{table_name}")
-    metrics = table.optimize.compact(
-        target_size=FILE_BYTES, writer_properties=WriterProperties(compression="SNAPPY")
-    )
+    metrics = table.optimize.compact(target_size=FILE_BYTES, writer_properties=WRITER)
     checkpoint(f"compact:after:{table_name}")
     return int(metrics["numFilesRemoved"]) - int(metrics["numFilesAdded"])
 

@@ -27,7 +27,7 @@ from jobs.ingest.engine import Engine
 from jobs.settings import Settings
 from lake.commit import append_rows, create_if_missing
 from lake.metadata import Metadata
-from lake.reader import last_metadata, version
+from lake.reader import last_metadata
 from lake.tables import GRAPHS, QUADS, REJECTED, TRANSACTIONS, TRIPLES, Table
 
 JOB: Final = "ingest"
@@ -105,7 +105,7 @@ class Journal:
         """
         until = transactions[-1].epoch
         if rows == 0:
-            self._conclude(transactions, self._version(QUADS), self._version(TRIPLES))
+            self._conclude(transactions, self._committed(QUADS), self._committed(TRIPLES))
             return
         metadata = self._metadata(until, transactions=[each.to_json() for each in transactions])
         quads = select(*columns(QUADS.column_names)).from_(log)
@@ -130,10 +130,9 @@ class Journal:
             engine.make(Statement("recovered_present", netting.present("recovered_stored")))
             triples = netting.net_triples("recovered_log", "recovered_present")
             rows = sum(each.inserted + each.deleted for each in transactions)
-            triples_version = engine.append(TRIPLES, triples, self._metadata(until), rows)
-        else:
-            triples_version = self._version(TRIPLES)
-        self._conclude(transactions, self._version(QUADS), triples_version)
+            engine.append(TRIPLES, triples, self._metadata(until), rows)
+        # Not the newest versions: files may have been rearranged since.
+        self._conclude(transactions, self._committed(QUADS), self._committed(TRIPLES))
 
     def _conclude(
         self, transactions: Sequence[Transaction], quads_version: int, triples_version: int
@@ -158,8 +157,10 @@ class Journal:
         last = last_metadata(self._root, table.name, self._options, job=JOB)
         return 0 if last is None else last[1].watermark
 
-    def _version(self, table: Table) -> int:
-        return version(self._root, table.name, self._options) or 0
+    def _committed(self, table: Table) -> int:
+        """The version of the newest commit of ours, 0 before the first."""
+        last = last_metadata(self._root, table.name, self._options, job=JOB)
+        return 0 if last is None else last[0]
 
 
 def _without_known(rows: exp.Query, known: str) -> exp.Select:

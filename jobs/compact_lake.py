@@ -1,0 +1,106 @@
+"""Upkeep: merge small files, consolidate the logs of quads and triples, delete what is out of date.
+
+A log is consolidated up to the slowest query's watermark, but never within the newest
+`limits.keep_epochs` epochs: no change that a registered query still needs is lost.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from jobs.errors import BusyError
+from jobs.registry import load_registry
+from jobs.settings import Settings
+from jobs.stage import Progress, claimed, run_stage, silent
+from jobs.watermarks import head, mark, untouched
+from lake.maintenance import Consolidated, compact_files, consolidate, vacuum
+from lake.tables import QUADS, SHARED_TABLES, TRIPLES
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@dataclass(frozen=True, slots=True)
+class CompactResult:
+    """What was gained: files fewer and files deleted per table, rows of the consolidated logs.
+
+    consolidated_until: the epoch up to which the logs are states; 0 if no log was looked at.
+    """
+
+    fewer_files: dict[str, int]
+    deleted_files: dict[str, int]
+    consolidated: dict[str, Consolidated]
+    consolidated_until: int
+
+
+def compact_lake(
+    spark: SparkSession, settings: Settings, run_id: str, progress: Progress = silent
+) -> CompactResult:
+    """Do the upkeep of every table of the lake.
+
+    Raises:
+        BusyError: another compaction is going on.
+    """
+    options = settings.storage_options or None
+    with claimed(settings, "compact", run_id) as run:
+        until, consolidated = _consolidate(spark, settings, run_id, progress)
+        names = [table.name for table in SHARED_TABLES]
+        for query in load_registry(settings.queries).queries:
+            names += [f"embeddings/{query.name}", f"answers/{query.name}"]
+        fewer = {name: compact_files(settings.lake, name, options) for name in names}
+        deleted = {name: vacuum(settings.lake, name, options) for name in names}
+        for name in names:
+            if fewer[name] or deleted[name]:
+                progress(f"{name}: {fewer[name]} files fewer, {deleted[name]} deleted")
+        run.totals |= {
+            "to_epoch": until,
+            "rows_in": sum(each.before for each in consolidated.values()),
+            "rows_out": sum(each.after for each in consolidated.values()),
+        }
+        return CompactResult(fewer, deleted, consolidated, until)
+
+
+def needed_after(settings: Settings) -> int:
+    """The epoch up to which nobody needs single changes any more."""
+    newest = head(settings)
+    ranges = untouched(settings, "maintain")
+    slowest = newest
+    for query in load_registry(settings.queries).queries:
+        known = mark(settings, f"embeddings/{query.name}", "maintain", ranges.get(query.name, ()))
+        if known is not None:
+            slowest = min(slowest, known.watermark)
+        elif query.front_matter.history == "full":
+            slowest = 0
+    return max(0, min(slowest, newest - settings.limits.keep_epochs))
+
+
+def _consolidate(
+    spark: SparkSession, settings: Settings, run_id: str, progress: Progress
+) -> tuple[int, dict[str, Consolidated]]:
+    """Consolidate the logs; not while an ingest is appending to them."""
+    try:
+        with claimed(settings, "ingest", run_id) as run:
+            until = needed_after(settings)
+            run.totals |= {"from_epoch": head(settings), "to_epoch": head(settings)}
+            found = {}
+            for table in (QUADS, TRIPLES) if until else ():
+                share = settings.limits.consolidate_share
+                found[table.name] = result = consolidate(spark, settings.lake, table, until, share)
+                if result.after < result.before:
+                    progress(f"{table.name}: {result.before:,} rows to {result.after:,}")
+            return until, found
+    except BusyError as busy:
+        progress(f"logs are left as they are: {busy}")
+        return 0, {}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The entry point under spark-submit."""
+    return run_stage(compact_lake, "compact", __doc__, argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,67 @@
+"""Compaction of a lake that goes on afterwards."""
+
+from __future__ import annotations
+
+import pytest
+from pyspark.sql import SparkSession
+
+from jobs.compact_lake import compact_lake, needed_after
+from lake.ledger import claim
+from tests.ingest.project import Project
+
+PATCHES = {"name": "p", "kind": "patches", "location": "changes"}
+QUERY = "#+ history: {history}\nSELECT ?o WHERE {{ ?s <urn:p> ?o }}\n"
+
+
+def toggle(project: Project, first: int, last: int) -> None:
+    """Patches that assert and retract one quad in turn, and assert one of their own."""
+    for number in range(first, last + 1):
+        letter = "A" if number % 2 else "D"
+        project.patch(
+            f"changes/{number:02}.rdfp",
+            f'{letter} <urn:s> <urn:p> "x" .',
+            f'A <urn:s> <urn:p> "{number}" .',
+        )
+
+
+@pytest.fixture
+def history(project: Project) -> Project:
+    project.declare(PATCHES, keep_epochs=2)
+    (project.folder / "queries").mkdir()
+    toggle(project, 1, 9)
+    project.ingest()
+    return project
+
+
+@pytest.mark.spark
+def test_after_compaction_every_needed_epoch_and_the_next_ingest_are_as_before(
+    spark: SparkSession, history: Project
+) -> None:
+    before = [history.state(epoch) for epoch in range(7, 10)]
+    result = compact_lake(spark, history.settings, "compaction")
+    assert result.consolidated_until == 7
+    assert result.consolidated["quads"].after < result.consolidated["quads"].before
+    assert [history.state(epoch) for epoch in range(7, 10)] == before
+    toggle(history, 10, 11)
+    assert history.ingest().to_epoch == 11
+    objects = {quad[3] for quad in history.state(11)}
+    assert objects == {'"x"', *(f'"{number}"' for number in range(1, 12))}
+
+
+@pytest.mark.spark
+def test_logs_are_left_alone_while_an_ingest_is_going_on(
+    spark: SparkSession, history: Project
+) -> None:
+    claim(history.settings.lake, "ingest", "busy", lease_seconds=60)
+    said: list[str] = []
+    result = compact_lake(spark, history.settings, "compaction", said.append)
+    assert result.consolidated == {}
+    assert any("run busy of ingest" in line for line in said)
+
+
+@pytest.mark.parametrize(("mode", "until"), [("full", 0), ("current", 7)])
+def test_a_new_query_that_wants_its_whole_history_keeps_all_changes(
+    history: Project, mode: str, until: int
+) -> None:
+    history.write("queries/q.rq", QUERY.format(history=mode))
+    assert needed_after(history.settings) == until
