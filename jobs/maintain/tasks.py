@@ -10,10 +10,13 @@ from jobs.plan.operators import Plan
 from jobs.plans import fingerprint, plan_of
 from jobs.registry import RegisteredQuery
 from jobs.settings import Settings
+from jobs.validated import Verdict, verdicts
 from jobs.watermarks import Mark, mark, untouched
 from lake.tables import embeddings
 
 JOB: Literal["maintain"] = "maintain"
+TOO_LARGE = "the_answer_is_not_too_large"
+"""The check that speaks of a limit, not of the stored state."""
 Mode = Literal["initial", "incremental", "full", "migrated", "rebased", "untouched"]
 
 
@@ -37,27 +40,22 @@ class Task:
         """Whether no stored state is used."""
         return self.collapsed or self.after == 0
 
-    @property
-    def table(self) -> str:
-        """Name of the query's embedding table."""
-        return embeddings(self.query.name, self.plan.width).name
-
 
 def tasks_behind(settings: Settings, queries: Iterable[RegisteredQuery], last: int) -> list[Task]:
     """What is to be done for the queries that are behind."""
-    skipped = untouched(settings, JOB)
+    skipped, judged = untouched(settings, JOB), verdicts(settings)
     tasks = []
     for query in queries:
         plan = plan_of(query)
         table = embeddings(query.name, plan.width).name
         found = mark(settings, table, JOB, skipped.get(query.name, ()))
-        task = _task(query, plan, found)
-        if task.after < last or (task.mode == "migrated" and last > 0):
+        task = _task(query, plan, found, judged.get(query.name))
+        if task.after < last or (task.mode in {"migrated", "rebased"} and last > 0):
             tasks.append(task)
     return tasks
 
 
-def _task(query: RegisteredQuery, plan: Plan, found: Mark | None) -> Task:
+def _task(query: RegisteredQuery, plan: Plan, found: Mark | None, verdict: Verdict | None) -> Task:
     if found is None:
         if query.front_matter.history == "full":
             return Task(query, plan, "initial", "new, with its full history", 0, False, None)
@@ -65,7 +63,21 @@ def _task(query: RegisteredQuery, plan: Plan, found: Mark | None) -> Task:
     if found.metadata.fingerprint != fingerprint(query):
         reason = "the query was edited since epoch " + str(found.watermark)
         return Task(query, plan, "migrated", reason, found.watermark, True, found)
+    if verdict is not None and _is_broken(found, verdict):
+        reason = f"the stored state failed its check: {verdict.reason}"
+        return Task(query, plan, "rebased", reason, found.watermark, True, found)
     return Task(query, plan, "incremental", "", found.watermark, False, found)
+
+
+def _is_broken(found: Mark, verdict: Verdict) -> bool:
+    """Whether a check of the newest commit says that the stored state is wrong.
+
+    An answer that is only larger than its limit is right; and a state that was made anew and fails
+    again would fail for ever.
+    """
+    is_about_this = verdict.version == found.version and not verdict.success
+    failed = {part.split(" ")[0] for part in verdict.reason.split("; ")}
+    return is_about_this and found.metadata.mode != "rebased" and failed != {TOO_LARGE}
 
 
 def groups(tasks: Iterable[Task]) -> list[list[Task]]:
