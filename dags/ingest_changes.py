@@ -2,7 +2,7 @@
 
 Each source goes on from its own position in `transactions`: a run that finds nothing new commits
 nothing, a run that was killed is completed by the next. The asset event only says that it is worth
-looking.
+looking; it comes with nothing new too, so that an edited query, or one that failed, is taken up.
 """
 
 from airflow.sdk import DAG
