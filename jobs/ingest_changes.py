@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from itertools import count
+from itertools import accumulate, count
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -146,8 +146,20 @@ def _take_in_all(
 
 
 def _cut(queue: list[ChangeSet], limits: Limits) -> tuple[list[ChangeSet], list[ChangeSet]]:
-    """The next batch, and the rest."""
-    return queue[: limits.batch_epochs], queue[limits.batch_epochs :]
+    """The next batch, and the rest.
+
+    Files and foreign tables, which need Spark, are in batches apart; of files there are as many as
+    the driver may parse, if it may parse the first.
+    """
+    in_files = [bool(each.documents) for each in queue]
+    sizes = accumulate(sum(file.size for file in each.documents) for each in queue)
+    fits = [size <= limits.local_parse_bytes for size in sizes]
+    length = 0
+    for index in range(min(len(queue), limits.batch_epochs)):
+        if in_files[index] != in_files[0] or fits[index] != fits[0]:
+            break
+        length = index + 1
+    return queue[:length], queue[length:]
 
 
 @contextmanager

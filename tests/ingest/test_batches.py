@@ -1,0 +1,57 @@
+"""How change sets are cut into batches."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jobs.ingest.changesets import ChangeSet, Document
+from jobs.ingest_changes import _cut
+from jobs.settings import Limits
+from jobs.sources import DeltaTable, Patches
+
+PATCHES = Patches(name="p", kind="patches", location="x")
+TABLE = DeltaTable(name="t", kind="delta", location="x")
+
+
+def files(*sizes: int) -> list[ChangeSet]:
+    documents = [Document("x", "x", size, "rdf-patch") for size in sizes]
+    return [ChangeSet(PATCHES, "patch", str(i), (each,)) for i, each in enumerate(documents)]
+
+
+def lengths(queue: list[ChangeSet], **limits: int) -> list[int]:
+    found = []
+    while queue:
+        batch, queue = _cut(queue, Limits(**limits))
+        found.append(len(batch))
+    return found
+
+
+@given(
+    sizes=st.lists(st.integers(0, 9), max_size=9),
+    most=st.integers(1, 4),
+    here=st.integers(0, 12),
+)
+def test_every_change_set_is_in_one_batch_and_in_order(
+    sizes: list[int], most: int, here: int
+) -> None:
+    queue, taken = files(*sizes), []
+    while queue:
+        batch, queue = _cut(queue, Limits(batch_epochs=most, local_parse_bytes=here))
+        assert 1 <= len(batch) <= most
+        taken += batch
+    assert taken == files(*sizes)
+
+
+def test_the_driver_takes_as_many_files_as_it_may_parse() -> None:
+    assert lengths(files(4, 4, 4, 4), local_parse_bytes=8) == [2, 2]
+
+
+def test_spark_takes_all_from_the_first_that_the_driver_may_not_parse() -> None:
+    assert lengths(files(9, 1, 1), local_parse_bytes=8) == [3]
+    assert lengths(files(1, 1, 1), local_parse_bytes=0) == [3]
+
+
+def test_a_foreign_table_is_in_no_batch_with_files() -> None:
+    commits = [ChangeSet(TABLE, "commit", str(i), (), i) for i in range(2)]
+    assert lengths([*files(1), *commits, *files(1, 1)], local_parse_bytes=8) == [1, 2, 2]
