@@ -1,0 +1,1 @@
+"""The benchmark: stage times and bytes of real runs, beside recomputing everything."""

@@ -1,0 +1,108 @@
+"""`make bench`: run the scenarios, print their tables, keep the results in bench/results/.
+
+    make bench                              all, in full size: about half an hour
+    make bench ARGS='--only empty'          one of initial, empty, nomisma20, bulk, generated
+    make bench ARGS='--only generated --quads 1000000 --repeats 1'
+    make bench ARGS='--write-docs --only'   docs/benchmarks.md from the kept results
+
+No time is ever a failure. Answers that are not the same rows on all sides are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Sequence
+
+from rich.console import Console
+
+from bench.generated import FULL_QUADS, Generated
+from bench.nomisma import CHANGE_SETS, FULL_REPEATS, Nomisma
+from bench.places import RESULTS, ROOT
+from bench.report import markdown, show
+from bench.results import Scenario
+from bench.session import RunFailed
+
+NAMES = ("initial", "empty", "nomisma20", "bulk", "generated")
+DOCS = ROOT / "docs" / "benchmarks.md"
+
+
+def arg_parser() -> argparse.ArgumentParser:
+    """The options."""
+    parser = argparse.ArgumentParser(
+        prog="python -m bench",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--only", nargs="*", choices=NAMES, help="scenarios to run (default: all)")
+    parser.add_argument("--repeats", type=int, default=FULL_REPEATS, help="fresh processes each")
+    parser.add_argument("--quads", type=int, default=FULL_QUADS, help="size of the generated graph")
+    parser.add_argument(
+        "--change-sets", type=int, default=CHANGE_SETS, help="change sets of nomisma20"
+    )
+    parser.add_argument(
+        "--write-docs", action="store_true", help=f"write {DOCS.name} from the kept results"
+    )
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run what is asked for; exit code 1 if a run failed or answers differ, 2 for wrong usage."""
+    options = arg_parser().parse_args(argv)
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else 130)
+    started = time.monotonic()
+
+    def tell(line: str) -> None:
+        console.print(f"bench: {time.monotonic() - started:6.0f} s: {line}", style="dim")
+
+    nomisma = Nomisma(options.repeats, options.change_sets, tell)
+    generated = Generated(options.quads, options.repeats, tell)
+    # The first run over the base comes first: the lake it leaves is what the others start from.
+    scenarios: dict[str, Callable[[], Scenario]] = {
+        "initial": nomisma.initial,
+        "empty": nomisma.empty,
+        "nomisma20": nomisma.some,
+        "bulk": nomisma.bulk,
+        "generated": generated.run,
+    }
+    wanted = NAMES if options.only is None else options.only
+    failed = False
+    for name, run in scenarios.items():
+        if name not in wanted:
+            continue
+        try:
+            scenario = run()
+        except (RunFailed, FileNotFoundError) as error:
+            console.print(f"bench: {name}: {error}", style="red", markup=False)
+            failed = True
+            continue
+        scenario.save(RESULTS)
+        show(console, scenario)
+        for rows in scenario.rows:
+            if not rows.agree:
+                console.print(f"bench: {name}: the answers of {rows.query} differ", style="red")
+                failed = True
+    kept = [Scenario.load(file) for name in NAMES if (file := RESULTS / f"{name}.json").is_file()]
+    if kept:
+        (RESULTS / "results.md").write_text(markdown(kept), encoding="utf-8")
+        tell(f"results: {(RESULTS / 'results.md').relative_to(ROOT)}")
+    if options.write_docs:
+        missing = [*NAMES]
+        for scenario in kept:
+            if scenario.full:
+                missing.remove(scenario.name)
+        if missing:
+            console.print(
+                f"bench: {DOCS.name} is not written: no results in full size of"
+                f" {', '.join(missing)}; run these without --quads, --repeats and --change-sets.",
+                style="red",
+            )
+            return 2
+        DOCS.write_text(markdown(kept), encoding="utf-8")
+        tell(f"written: {DOCS.relative_to(ROOT)}")
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,98 @@
+"""Weir beside recomputing everything: the same session's Spark SQL, and pyoxigraph."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from deltalake import DeltaTable
+
+from bench.oxigraph import write_head
+from bench.places import ROOT, Project
+from bench.results import Rows, Temperature, Timing
+from bench.session import RunFailed
+
+FULL = "full recomputation, Spark"
+OXIGRAPH = "pyoxigraph"
+BOTH_WAYS = {True: "compiled stages", False: "as Weir's session"}
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """What pyoxigraph took, and the rows per query."""
+
+    timings: tuple[Timing, ...]
+    rows: Mapping[str, int]
+
+
+def by_oxigraph(project: Project, queries: Path, repeats: int) -> Evaluated:
+    """Load the head of a project's lake into pyoxigraph and evaluate the queries."""
+    head, result = project.folder / "head.nt", project.folder / "oxigraph.json"
+    write_head(project.lake / "triples", head)
+    done = subprocess.run(
+        [sys.executable, "-m", "bench.oxigraph", head, queries, str(repeats), result],
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    head.unlink()
+    if done.returncode:
+        raise RunFailed(f"pyoxigraph: exit code {done.returncode}\n{done.stderr[-2000:]}")
+    found = json.loads(result.read_text())
+    rounds = found["times"]
+    evaluation = tuple(sum(each.values()) for each in rounds)
+    timings = [
+        Timing("load", "", (found["load"],), OXIGRAPH),
+        Timing("evaluation, all queries", "", evaluation, OXIGRAPH),
+        *(
+            Timing(f"  {name}", "", tuple(each[name] for each in rounds), OXIGRAPH)
+            for name in rounds[0]
+        ),
+    ]
+    return Evaluated(tuple(timings), found["rows"])
+
+
+def full_timings(rounds: Sequence[Sequence[Mapping[str, Any]]]) -> list[Timing]:
+    """The evaluations by Spark: the first round is cold, the others are warm."""
+    timings: list[Timing] = []
+    for codegen, way in BOTH_WAYS.items():
+        for temperature, some in (("cold", rounds[:1]), ("warm", rounds[1:])):
+            samples = [
+                {r["query"]: r["seconds"] for r in s if r["codegen"] == codegen} for s in some
+            ]
+            if not samples:
+                continue
+            kind: Temperature = "cold" if temperature == "cold" else "warm"
+            total = tuple(sum(sample.values()) for sample in samples)
+            timings.append(Timing(f"all queries, {way}", kind, total, FULL))
+            timings += [
+                Timing(f"  {query}, {way}", kind, tuple(s[query] for s in samples), FULL)
+                for query in samples[0]
+            ]
+    return timings
+
+
+def count_rows(
+    project: Project,
+    rounds: Sequence[Sequence[Mapping[str, Any]]],
+    oxigraph: Mapping[str, int],
+) -> list[Rows]:
+    """The rows of every answer at the head, by all who have evaluated it."""
+    spark = {each["query"]: each["rows"] for each in rounds[-1]} if rounds else {}
+    return [
+        Rows(folder.name, published_rows(folder), spark.get(folder.name), oxigraph.get(folder.name))
+        for folder in sorted((project.lake / "answers").iterdir())
+    ]
+
+
+def published_rows(answers: Path) -> int:
+    """How many rows a published answer has at the head: the sum of the weights."""
+    weights = DeltaTable(answers).to_pyarrow_dataset().to_table(columns=["weight"])["weight"]
+    return sum(int(weight or 0) for weight in weights.to_pylist())

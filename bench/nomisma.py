@@ -1,0 +1,195 @@
+"""A real history: 583,314 quads, then 203 change sets; the ten queries that come with it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.comparison import by_oxigraph, count_rows, full_timings
+from bench.places import WORK, Project, files_of, patches, project, shared_data, written
+from bench.results import Rows, Scenario, Target, Timing, Written, machine, timings_of
+from bench.session import MeasuredRun, measure
+
+BASE_ID = "urn:uuid:f3dd7e3d-d9a4-5650-89e3-090c2022e7c9"
+"""What the first patch names as the one before it."""
+FULL_REPEATS = 3
+CHANGE_SETS = 20
+FRESH_AIM, EMPTY_AIM = 20.0, 8.0
+
+
+@dataclass(slots=True)
+class Nomisma:
+    """The scenarios over one prepared lake: base taken in, first answers published.
+
+    Args:
+        repeats: cold runs of each scenario.
+        change_sets: how many the scenario `nomisma20` takes.
+        tell: told what is going on.
+    """
+
+    repeats: int
+    change_sets: int
+    tell: Callable[[str], None]
+
+    @functools.cached_property
+    def data(self) -> Path:
+        """The folder of the data set."""
+        return shared_data() / "nomisma"
+
+    @property
+    def queries(self) -> Path:
+        """The ten queries."""
+        return self.data / "queries"
+
+    @functools.cached_property
+    def prepared(self) -> Project:
+        """The lake after the base, made by the scenario `initial` or here."""
+        ready = Project(WORK / "nomisma" / "prepared")
+        if not (ready.folder / "ready").exists():
+            self.tell("preparing the lake: base and first answers")
+            self._initial_runs(1)
+        return ready
+
+    def initial(self) -> Scenario:
+        """The first run over the base: parse, ten answers from nothing, check, publish."""
+        runs, new = self._initial_runs(self.repeats)
+        return self._scenario(
+            "initial",
+            f"nomisma, the first run: base of {583_314:,} quads, ten queries",
+            timings_of(runs, "cold"),
+            new,
+        )
+
+    def _initial_runs(self, count: int) -> tuple[list[dict[tuple[str, str], float]], list[Written]]:
+        none = patches(WORK / "nomisma" / "none", [])
+        runs = []
+        for number in range(count):
+            self.tell(f"nomisma, first run over the base, {number + 1} of {count}")
+            made = self._project("prepared", none)
+            runs.append(dict(measure([made]).runs[0].seconds))
+            (made.folder / "ready").touch()
+        return runs, written({}, files_of(made.lake))
+
+    def some(self) -> Scenario:
+        """Twenty change sets in one run, cold and warm, beside recomputing."""
+        files = self._files()[: self.change_sets]
+        return self._over(
+            "nomisma20", f"nomisma, {len(files)} change sets in one run, ten queries", files
+        )
+
+    def bulk(self) -> Scenario:
+        """All change sets in one run."""
+        files = self._files()
+        return self._over("bulk", f"nomisma, all {len(files)} change sets in one run", files)
+
+    def empty(self) -> Scenario:
+        """A run that finds nothing new; it needs no Spark."""
+        none = patches(WORK / "nomisma" / "none", [])
+        cold: list[MeasuredRun] = []
+        warm: list[MeasuredRun] = []
+        for number in range(self.repeats):
+            self.tell(f"nomisma, nothing new, {number + 1} of {self.repeats}")
+            copies = [self._copy(f"empty{i}", none) for i in range(2)]
+            first, second = measure(copies).runs
+            cold.append(first)
+            warm.append(second)
+        timings = _both(cold, warm)
+        new = written(files_of(self.prepared.lake), files_of(copies[0].lake))
+        reached = next(t.median for t in timings if (t.what, t.temperature) == ("in all", "cold"))
+        target = Target(
+            "an empty run, fresh process",
+            f"< {EMPTY_AIM:.0f} s",
+            f"{reached:.1f} s",
+            reached < EMPTY_AIM,
+        )
+        return self._scenario(
+            "empty",
+            "nomisma, nothing new",
+            timings,
+            new,
+            targets=[target],
+            notes=["Nothing new is found out without Spark, so no JVM is started."],
+        )
+
+    def _over(self, name: str, title: str, files: list[Path]) -> Scenario:
+        changes = patches(WORK / "nomisma" / f"changes_{name}", files)
+        cold: list[MeasuredRun] = []
+        warm: list[MeasuredRun] = []
+        for number in range(self.repeats):
+            last = number == self.repeats - 1
+            self.tell(f"{title}, {number + 1} of {self.repeats}")
+            copies = [self._copy(f"{name}{i}", changes) for i in range(2)]
+            session = measure(
+                copies,
+                recompute_on=copies[0] if last else None,
+                rounds=1 + max(1, self.repeats - 1),
+            )
+            first, second = session.runs
+            cold.append(first)
+            warm.append(second)
+        self.tell(f"{title}, pyoxigraph")
+        beside = by_oxigraph(copies[0], self.queries, self.repeats)
+        timings = [*_both(cold, warm), *full_timings(session.recomputed), *beside.timings]
+        targets = []
+        if name == "nomisma20":
+            reached = next(
+                t.median for t in timings if (t.what, t.temperature) == ("in all", "cold")
+            )
+            targets.append(
+                Target(
+                    f"ten queries, {len(files)} epochs, fresh process, all stages",
+                    f"< {FRESH_AIM:.0f} s",
+                    f"{reached:.1f} s",
+                    reached < FRESH_AIM,
+                )
+            )
+        return self._scenario(
+            name,
+            title,
+            timings,
+            written(files_of(self.prepared.lake), files_of(copies[0].lake)),
+            targets=targets,
+            rows=count_rows(copies[0], session.recomputed, beside.rows),
+            change_sets=len(files),
+        )
+
+    def _files(self) -> list[Path]:
+        return sorted((self.data / "changes").iterdir())
+
+    def _project(self, name: str, changes: Path, lake: Path | None = None) -> Project:
+        source = {
+            "name": "nomisma",
+            "kind": "patches",
+            "location": str(changes),
+            "base": str(self.data / "base.nq.gz"),
+            "base_id": BASE_ID,
+        }
+        return project(WORK / "nomisma" / name, self.queries, source, lake)
+
+    def _copy(self, name: str, changes: Path) -> Project:
+        return self._project(name, changes, self.prepared.lake)
+
+    def _scenario(
+        self,
+        name: str,
+        title: str,
+        timings: list[Timing],
+        new: list[Written],
+        *,
+        change_sets: int = 0,
+        targets: Sequence[Target] = (),
+        rows: Sequence[Rows] = (),
+        notes: Sequence[str] = (),
+    ) -> Scenario:
+        sizes = {"quads": 583_314, "change sets": change_sets, "repeats": self.repeats}
+        full = self.repeats >= FULL_REPEATS and self.change_sets == CHANGE_SETS
+        return Scenario(name, title, sizes, full, timings, new, targets, rows, notes, machine())
+
+
+def _both(cold: list[MeasuredRun], warm: list[MeasuredRun]) -> list[Timing]:
+    return [
+        *timings_of([run.seconds for run in cold], "cold"),
+        *timings_of([run.seconds for run in warm], "warm"),
+    ]

@@ -1,0 +1,158 @@
+"""A fresh process that runs `weir run` on one project after the other, in one session.
+
+    python -m bench.session JOB.json
+
+The first run is cold; those after it are warm. It is the command itself that runs, so what is
+timed is what a user waits for. Then, if asked, the same session evaluates the queries over the
+whole graph.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from bench.places import ROOT, Project
+from bench.spans import timed
+
+
+class RunFailed(Exception):  # noqa: N818  (named after what is wrong)
+    """A run that was measured did not succeed."""
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredRun:
+    """One `weir run`: (part of, what) -> seconds."""
+
+    seconds: Mapping[tuple[str, str], float]
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredSession:
+    """The runs of a session in order, and rounds of recomputing, each a list of evaluations."""
+
+    runs: tuple[MeasuredRun, ...]
+    recomputed: tuple[tuple[Mapping[str, Any], ...], ...]
+
+
+def measure(
+    projects: Sequence[Project],
+    *,
+    settings: Mapping[str, str] | None = None,
+    recompute_on: Project | None = None,
+    rounds: int = 2,
+) -> MeasuredSession:
+    """Run a session in a fresh process.
+
+    Args:
+        projects: each is run once, in this order.
+        settings: further WEIR_* variables.
+        recompute_on: the project whose queries are evaluated over the whole graph of its lake.
+        rounds: how often; the first round is cold.
+
+    Raises:
+        RunFailed: with the last lines that were printed.
+    """
+    folder = projects[0].folder
+    job, result = folder / "job.json", folder / "result.json"
+    recompute = str(recompute_on.folder) if recompute_on else None
+    job.write_text(
+        json.dumps(
+            {
+                "configs": [str(each.config) for each in projects],
+                "recompute": recompute,
+                "rounds": rounds,
+                "result": str(result),
+            }
+        )
+    )
+    # The clock that all processes of this machine share.
+    environment = os.environ | {"BENCH_BEGAN": repr(time.monotonic())} | dict(settings or {})
+    done = subprocess.run(
+        [sys.executable, "-m", "bench.session", str(job)],
+        cwd=ROOT,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    ended = time.monotonic()
+    if done.returncode or not result.exists():
+        last = "\n".join(done.stdout.splitlines()[-30:])
+        raise RunFailed(f"{projects[0].config}: exit code {done.returncode}\n{last}")
+    found = json.loads(result.read_text())
+    runs = [{(part, what): s for part, what, s in run} for run in found["runs"]]
+    # A user waits for the end of the process too.
+    runs[0][("", "process end")] = ended - found["ended"]
+    runs[0][("", "in all")] += ended - found["ended"]
+    return MeasuredSession(
+        tuple(MeasuredRun(run) for run in runs), tuple(tuple(r) for r in found["recomputed"])
+    )
+
+
+def _run(config: str, began: float) -> list[tuple[str, str, float]]:
+    """Run the command once; `began` is when the user pressed enter."""
+    from jobs.cli import main as weir
+
+    entered = time.monotonic()
+    said = io.StringIO()
+    with timed() as spans, contextlib.redirect_stdout(said):
+        code = weir(["--config", config, "--output", "json", "run"])
+    if code:
+        raise SystemExit(f"weir run: exit code {code}\n{said.getvalue()}")
+    total = time.monotonic() - began
+    stages = json.loads(said.getvalue())["stages"]
+    return [
+        ("", "in all", total),
+        ("", "start of Python", entered - began),
+        *(("", each["stage"], each["seconds"]) for each in stages),
+        *((part, what, seconds) for (part, what), seconds in spans.seconds.items()),
+    ]
+
+
+def _recompute(folder: Path, rounds: int) -> list[list[dict[str, Any]]]:
+    from bench.recompute import recompute
+    from jobs.settings import Settings
+    from lake.session import start
+
+    settings = Settings.load(Project(folder).config)
+    spark = start("bench", driver_memory=settings.spark.driver_memory)
+    queries = {file.stem: file.read_text() for file in sorted(settings.queries.glob("*.rq"))}
+    triples = str(Project(folder).lake / "triples")
+    return [
+        [
+            asdict(each)
+            for codegen in (True, False)
+            for each in recompute(spark, triples, queries, codegen=codegen)
+        ]
+        for _ in range(rounds)
+    ]
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run the job that `measure` wrote."""
+    began = float(os.environ["BENCH_BEGAN"])
+    job = json.loads(Path(argv[0]).read_text())
+    runs = []
+    for config in job["configs"]:
+        runs.append(_run(config, began))
+        began = time.monotonic()
+    recomputed = _recompute(Path(job["recompute"]), job["rounds"]) if job["recompute"] else []
+    result = {"runs": runs, "recomputed": recomputed, "ended": time.monotonic()}
+    Path(job["result"]).write_text(json.dumps(result))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

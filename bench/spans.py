@@ -1,0 +1,166 @@
+"""Where the time of a run goes: functions of the stages, timed from outside.
+
+The stages know nothing of this. A probe names a function by its module and gives what it is called
+in the report; a name that is gone is an error.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
+from types import ModuleType
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """A function to time; `label` gives the name of a call, or None for a call that is left out."""
+
+    stage: str
+    module: str
+    function: str
+    label: Callable[..., str | None]
+
+
+def _always(name: str) -> Callable[..., str]:
+    return lambda *_, **__: name
+
+
+_HOP = re.compile(r"g\d+_(keys|rows)(\d+)")
+
+
+def _hop(engine: Any, statement: Any) -> str | None:
+    del engine
+    found = _HOP.fullmatch(statement.name)
+    return found and f"  hop {found[2]}, {found[1]}"
+
+
+PROBES = (
+    Probe("start", "jobs.cli.session", "_start", _always("Spark start (beside ingest)")),
+    Probe("start", "jobs.cli.session", "LateSession.__call__", _always("wait for Spark")),
+    Probe("start", "jobs.ingest_changes", "is_anything_pending", _always("anything pending?")),
+    Probe("start", "expectations.run", "library", _always("import the checks")),
+    Probe("start", "jobs.unfinished", "is_anything_unfinished", _always("anything unfinished?")),
+    Probe("ingest", "jobs.ingest.batch", "read_batch", _always("parse")),
+    Probe("ingest", "jobs.ingest.batch", "_claims", _always("who owns the graphs")),
+    Probe("ingest", "jobs.ingest.batch", "_net", _always("net against presence")),
+    Probe("ingest", "jobs.ingest.journal", "Journal.commit", _always("commits")),
+    Probe("maintain", "jobs.maintain_queries", "tasks_behind", _always("watermarks and plans")),
+    Probe("maintain", "jobs.maintain.group", "Group._load", _always("open the tables")),
+    Probe("maintain", "jobs.maintain.group", "Group._changes", _always("read changes")),
+    Probe("maintain", "jobs.maintain.group", "read_neighbourhood", _always("neighbourhood")),
+    Probe("maintain", "jobs.maintain.group", "read_whole", _always("whole graph")),
+    Probe("maintain", "jobs.engine.hybrid", "HybridEngine.make", _hop),
+    Probe("maintain", "jobs.maintain.group", "Group._write", _always("all queries (4 threads)")),
+    Probe(
+        "maintain",
+        "jobs.maintain.group",
+        "Group._commit",
+        lambda _, __, task, *___: f"  {task.query.name}",
+    ),
+    Probe(
+        "maintain", "jobs.maintain.group", "Group._append", _always("  of that, commits (summed)")
+    ),
+    Probe("validate", "jobs.validate_answers", "_validate_graph", _always("the graph")),
+    Probe("validate", "jobs.validate_answers", "_validate_queries", _always("the queries")),
+    Probe("validate", "jobs.validate_answers", "run_checks", _always("  of both, the checks")),
+    Probe("publish", "jobs.publish_answers", "unpublished", _always("what is unpublished")),
+    Probe("publish", "jobs.publish_answers", "_publish", _always("all queries (4 threads)")),
+)
+
+
+@dataclass(slots=True)
+class Spans:
+    """Seconds per (stage, label), summed over calls, in the order in which calls began."""
+
+    seconds: dict[tuple[str, str], float] = field(default_factory=dict)
+
+
+@contextmanager
+def timed(probes: tuple[Probe, ...] = PROBES) -> Iterator[Spans]:
+    """Time the probes' functions while the block runs.
+
+    A module is not imported for this: what imports it pays for it, as without probes.
+
+    Raises:
+        AttributeError: a probe names nothing.
+    """
+    spans = Spans()
+    put_back: list[tuple[Any, str, Any]] = []
+
+    def install(module: ModuleType) -> None:
+        for probe in probes:
+            if probe.module == module.__name__:
+                owner: Any = module
+                *path, name = probe.function.split(".")
+                for step in path:
+                    owner = getattr(owner, step)
+                original = getattr(owner, name)
+                put_back.append((owner, name, original))
+                setattr(owner, name, _timed(original, probe, spans))
+
+    awaited = {probe.module for probe in probes}
+    for name in awaited & {*sys.modules}:
+        install(sys.modules[name])
+    finder = _AfterImport(awaited - {*sys.modules}, install)
+    sys.meta_path.insert(0, finder)
+    try:
+        yield spans
+    finally:
+        sys.meta_path.remove(finder)
+        for owner, name, original in reversed(put_back):
+            setattr(owner, name, original)
+
+
+class _AfterImport(MetaPathFinder):
+    """Calls `then` with each of the modules `names` right after it was imported."""
+
+    def __init__(self, names: set[str], then: Callable[[ModuleType], None]) -> None:
+        self._names, self._then = names, then
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        del target
+        if fullname not in self._names:
+            return None
+        spec = PathFinder.find_spec(fullname, path)
+        if spec is not None and spec.loader is not None:
+            spec.loader = _Loader(spec.loader, self._then)
+        return spec
+
+
+class _Loader(Loader):
+    def __init__(self, loader: Loader, then: Callable[[ModuleType], None]) -> None:
+        self._loader, self._then = loader, then
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module: ModuleType) -> None:
+        self._loader.exec_module(module)
+        self._then(module)
+
+
+def _timed(function: Callable[..., Any], probe: Probe, spans: Spans) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        label = probe.label(*args, **kwargs)
+        if label is None:
+            return function(*args, **kwargs)
+        key = (probe.stage, label)
+        spans.seconds.setdefault(key, 0.0)
+        started = time.monotonic()
+        try:
+            return function(*args, **kwargs)
+        finally:
+            spans.seconds[key] += time.monotonic() - started
+
+    return run
