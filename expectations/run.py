@@ -7,9 +7,10 @@ import os
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from expectations.suite import QualityResult, Suite
+from expectations.suite import Expectation, QualityResult, Suite
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -19,27 +20,29 @@ _EXAMPLE_CHARACTERS = 2000
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A suite and the rows it is for.
+    """Suites and the rows that they are about.
 
     Attributes:
-        frame: Spark frame with the suite's columns and `scope`.
+        frame: Spark frame with the suites' columns and `scope`.
         scopes: the scopes that get results even when they have no row.
+        few: the frame is so small that computing it twice is cheaper than keeping it.
     """
 
-    suite: Suite
+    suites: tuple[Suite, ...]
     frame: DataFrame
     scopes: tuple[str, ...] = ("",)
+    few: bool = False
 
 
 def run_suite(
     frame: DataFrame, suite: Suite, scopes: Sequence[str] = ("",)
 ) -> tuple[QualityResult, ...]:
     """One result per scope and expectation of `suite`, for the rows of `frame`."""
-    return run_checks([Check(suite, frame, tuple(scopes))])
+    return run_checks([Check((suite,), frame, tuple(scopes))])
 
 
 def run_checks(checks: Sequence[Check]) -> tuple[QualityResult, ...]:
-    """One result per check, scope and expectation, in this order.
+    """One result per check, scope, suite and expectation, in this order.
 
     Not from parallel threads: Great Expectations gives every batch the same temporary view.
 
@@ -50,12 +53,12 @@ def run_checks(checks: Sequence[Check]) -> tuple[QualityResult, ...]:
     broken = _with_great_expectations(checks)
     results: list[QualityResult] = []
     for check, found in zip(checks, broken, strict=True):
-        for scope in check.scopes:
-            for expectation in check.suite.expectations:
-                rows, examples = found.pop((scope, expectation.name), (0, ()))
+        for scope, suite in product(check.scopes, check.suites):
+            for expectation in suite.expectations:
+                rows, examples = found.pop((scope, suite.name, expectation.name), (0, ()))
                 results.append(
                     QualityResult(
-                        suite=check.suite.name,
+                        suite=suite.name,
                         scope=scope,
                         expectation=expectation.name,
                         sentence=expectation.sentence,
@@ -65,40 +68,53 @@ def run_checks(checks: Sequence[Check]) -> tuple[QualityResult, ...]:
                     )
                 )
         if found:
-            raise ValueError(
-                f"suite {check.suite.name}: rows of unnamed scopes are broken: {found}"
-            )
+            raise ValueError(f"rows of unnamed scopes are broken: {found}")
     return tuple(results)
 
 
-def unexpected_rows_query(suite: Suite) -> str:
-    """One row with what is broken, or none: an array of (scope, expectation, rows, two examples).
+def unexpected_rows_query(suites: Sequence[Suite]) -> str:
+    """One row with what is broken, or none: an array of structs, one per scope and expectation.
 
-    All expectations of a suite are conditions over the same rows, so one pass finds what is broken.
-    `{batch}` stands for the checked rows with the suite's derived columns.
+    All expectations are conditions over the same rows, so one pass finds what is broken. `{batch}`
+    stands for the checked rows.
     """
-    broken = ", ".join(
-        f"CASE WHEN coalesce({e.holds}, false) THEN NULL ELSE '{e.name}' END"
-        for e in suite.expectations
-    )
-    example = f"left(to_json(struct({', '.join(suite.shown)})), {_EXAMPLE_CHARACTERS})"
-    marked = (
-        f"SELECT scope, {example} AS example,"
-        f" explode(array_compact(array({broken}))) AS expectation FROM {{batch}}"
-    )
+    derived = "".join(f", {sql} AS {name}" for name, sql in _derived(suites).items())
+    broken = ", ".join(_mark(suite, e) for suite in suites for e in suite.expectations)
+    rows = f"SELECT *{derived} FROM {{batch}}"
+    marked = f"SELECT scope, inline(array_compact(array({broken}))) FROM ({rows})"
     counted = (
-        "SELECT scope, expectation, count(*) AS unexpected_rows,"
-        f" min(example) AS first, max(example) AS last FROM ({marked}) GROUP BY scope, expectation"
+        "SELECT scope, suite, expectation, count(*) AS unexpected_rows,"
+        f" min(example) AS first, max(example) AS last FROM ({marked})"
+        " GROUP BY scope, suite, expectation"
     )
-    found = "struct(scope, expectation, unexpected_rows, first, last)"
+    found = "struct(scope, suite, expectation, unexpected_rows, first, last)"
     return f"SELECT collect_list({found}) AS broken FROM ({counted}) HAVING count(*) > 0"
 
 
-_Broken = dict[tuple[str, str], tuple[int, tuple[str, ...]]]
+def _derived(suites: Sequence[Suite]) -> dict[str, str]:
+    """The derived columns of all suites; one name stands for one thing."""
+    derived: dict[str, str] = {}
+    for name, sql in (column for suite in suites for column in suite.derived):
+        if derived.setdefault(name, sql) != sql:
+            raise ValueError(f"{name} is derived in two ways: {derived[name]}, {sql}")
+    return derived
+
+
+def _mark(suite: Suite, expectation: Expectation) -> str:
+    """What a row that breaks the expectation is marked with; null for one that does not."""
+    example = f"left(to_json(struct({', '.join(suite.shown)})), {_EXAMPLE_CHARACTERS})"
+    return (
+        f"CASE WHEN NOT ({suite.rows}) OR coalesce({expectation.holds}, false) THEN NULL ELSE "
+        f"struct('{suite.name}' AS suite, '{expectation.name}' AS expectation,"
+        f" {example} AS example) END"
+    )
+
+
+_Broken = dict[tuple[str, str, str], tuple[int, tuple[str, ...]]]
 
 
 def _with_great_expectations(checks: Sequence[Check]) -> list[_Broken]:
-    """What is broken, per check: (scope, expectation) -> (rows, examples)."""
+    """What is broken, per check: (scope, suite, expectation) -> (rows, examples)."""
     gx = library()
     from great_expectations.data_context.types.base import ProgressBarsConfig
 
@@ -107,29 +123,28 @@ def _with_great_expectations(checks: Sequence[Check]) -> list[_Broken]:
     source = context.data_sources.add_spark("rows", persist=False)
     found: list[_Broken] = []
     for number, check in enumerate(checks):
-        suite = check.suite
-        name = f"{suite.name} {number}"
+        name = f"{', '.join(suite.name for suite in check.suites)} {number}"
+        _must_have_columns(check)
         batch = source.add_dataframe_asset(name).add_batch_definition_whole_dataframe(name)
         folded = gx.expectations.UnexpectedRowsExpectation(
-            unexpected_rows_query=unexpected_rows_query(suite)
+            unexpected_rows_query=unexpected_rows_query(check.suites)
         )
         expectations = context.suites.add(gx.ExpectationSuite(name, expectations=[folded]))
         validation = gx.ValidationDefinition(name=name, data=batch, suite=expectations)
         # Great Expectations runs the query once for its rows and once for their number.
-        rows = _with_derived(check).cache()
+        rows = check.frame if check.few else check.frame.cache()
         try:
             outcome = validation.run(
                 batch_parameters={"dataframe": rows}, result_format="COMPLETE"
             ).results[0]
         finally:
-            rows.unpersist()
+            if not check.few:
+                rows.unpersist()
         if outcome.exception_info.get("raised_exception", True):
-            raise RuntimeError(
-                f"suite {suite.name} could not be computed: {outcome.exception_info}"
-            )
+            raise RuntimeError(f"{name} could not be computed: {outcome.exception_info}")
         found.append(
             {
-                (row["scope"], row["expectation"]): (
+                (row["scope"], row["suite"], row["expectation"]): (
                     row["unexpected_rows"],
                     tuple(dict.fromkeys((row["first"], row["last"]))),
                 )
@@ -140,14 +155,11 @@ def _with_great_expectations(checks: Sequence[Check]) -> list[_Broken]:
     return found
 
 
-def _with_derived(check: Check) -> DataFrame:
-    """The rows that the suite is about, with its derived columns."""
-    suite = check.suite
-    missing = {"scope", *suite.columns} - set(check.frame.columns)
-    if missing:
-        raise ValueError(f"suite {suite.name}: the frame lacks {', '.join(sorted(missing))}")
-    derived = check.frame.selectExpr("*", *(f"{sql} AS {name}" for name, sql in suite.derived))
-    return derived.where(suite.rows)
+def _must_have_columns(check: Check) -> None:
+    for suite in check.suites:
+        missing = {"scope", *suite.columns} - set(check.frame.columns)
+        if missing:
+            raise ValueError(f"suite {suite.name}: the frame lacks {', '.join(sorted(missing))}")
 
 
 def library() -> Any:
