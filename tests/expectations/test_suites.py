@@ -13,8 +13,8 @@ import pytest
 from expectations.answers import ANSWERS_SUITE
 from expectations.embeddings import EMBEDDINGS_SUITE
 from expectations.quads import QUADS_SUITE
-from expectations.run import QualityResult, run_suite
-from expectations.suite import Expectation, Suite
+from expectations.run import run_suite
+from expectations.suite import Expectation, QualityResult, Suite
 from expectations.transactions import TRANSACTIONS_SUITE
 
 if TYPE_CHECKING:
@@ -267,7 +267,7 @@ def answer(**changes: Any) -> Row:
 
 
 def total(**changes: Any) -> Row:
-    return answer(terms=[], epoch=6, weight=0, is_total=True) | changes
+    return {**answer(terms=[], epoch=6, weight=0, is_total=True), **changes}
 
 
 def test_answers(spark: SparkSession) -> None:

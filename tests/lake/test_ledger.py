@@ -32,7 +32,7 @@ def statuses(root: Path) -> list[tuple[int, str]]:
 def write_claim(root: Path, *, host: str, pid: int, recorded_at: datetime) -> None:
     """A claim as another process would have left it."""
     row = {"run_id": "other", "number": 1, "job": "ingest", "status": "claimed"}
-    row |= {"host": host, "pid": pid, "recorded_at": recorded_at}  # type: ignore[dict-item]
+    row |= {"host": host, "pid": pid, "recorded_at": recorded_at}
     append_rows(str(root), RUNS, [row], Metadata("other", "ingest", 0))
 
 

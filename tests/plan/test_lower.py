@@ -105,7 +105,7 @@ def test_the_ground_triples_are_looked_up_without_a_shared_variable() -> None:
 def test_a_variable_predicate_reads_all_predicates() -> None:
     assert predicates(plan("SELECT * { ?x ?p ?y }").components) is None
     known = predicates(plan("SELECT * { ?x :p ?y . ?y :q ?z }").components)
-    assert known == {"<http://example.org/p>", "<http://example.org/q>"}
+    assert known == frozenset({"<http://example.org/p>", "<http://example.org/q>"})
 
 
 def test_a_pattern_that_occurs_twice_has_one_seed() -> None:

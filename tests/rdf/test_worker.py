@@ -54,7 +54,7 @@ def parse_between_neighbours(write: Write, poison: ParseRequest, limits: ParseLi
 
 
 def reasons(result: ParsedFile) -> str:
-    return " / ".join(result.rejections.column("reason").to_pylist())
+    return " / ".join(str(reason) for reason in result.rejections.column("reason").to_pylist())
 
 
 NESTED_TERM = b"<a:s> <a:p> " + b"<<( <a:s> <a:p> " * 20_000 + b"<a:o>" + b" )>>" * 20_000 + b" .\n"

@@ -135,7 +135,7 @@ _booleans: st.SearchStrategy[Expression] = st.deferred(
         _calls("REGEX", _texts, _leaves(['"a"', '"^a.?c?$"', '"[A-Z]"', '"("'])),
     )
 )
-_truths = _booleans | _plain | _numbers
+_truths: st.SearchStrategy[Expression] = _booleans | _plain | _numbers
 
 
 def _one_of_in(
