@@ -19,7 +19,7 @@ QUAD = ("graph", "subject", "predicate", "object")
 TABLES = ("quads", "triples", "transactions", "graphs", "rejected")
 _OWN_TO_A_RUN = ("run_id", "ingested_at", "quads_version", "triples_version")
 
-Rows = list[tuple[object, ...]]
+Rows = list[tuple[Any, ...]]
 
 
 def no_spark() -> NoReturn:
