@@ -10,8 +10,8 @@ from typing import Any
 import pyarrow as pa
 from deltalake import CommitProperties, write_deltalake
 
-from jobs.plans import fingerprint
 from jobs.plan.lower import lower
+from jobs.plans import fingerprint
 from jobs.registry import load_query
 from jobs.settings import Settings
 from lake.commit import append_rows, arrow_schema, create_if_missing
