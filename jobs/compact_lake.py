@@ -15,6 +15,7 @@ from jobs.errors import BusyError
 from jobs.registry import load_registry
 from jobs.settings import Settings
 from jobs.stage import Progress, claimed, run_stage, silent
+from jobs.validated import graph_validated_to
 from jobs.watermarks import head, mark, untouched
 from lake.maintenance import Consolidated, compact_files, consolidate, vacuum
 from lake.tables import QUADS, SHARED_TABLES, TRIPLES
@@ -67,7 +68,7 @@ def needed_after(settings: Settings) -> int:
     """The epoch up to which nobody needs single changes any more."""
     newest = head(settings)
     ranges = untouched(settings, "maintain")
-    slowest = newest
+    slowest = graph_validated_to(settings)
     for query in load_registry(settings.queries).queries:
         known = mark(settings, f"embeddings/{query.name}", "maintain", ranges.get(query.name, ()))
         if known is not None:

@@ -59,6 +59,11 @@ class IngestResult:
     sources: tuple[SourceResult, ...]
 
     @property
+    def is_empty(self) -> bool:
+        """Whether no source had anything new."""
+        return self.to_epoch == self.from_epoch
+
+    @property
     def errors(self) -> tuple[WeirError, ...]:
         """Why sources stopped."""
         return tuple(source.error for source in self.sources if source.error is not None)

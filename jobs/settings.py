@@ -5,7 +5,6 @@ variables.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic_settings import (
@@ -82,7 +81,9 @@ class Limits(BaseModel):
         0.2, gt=0, le=1, description="share of a log that must go to make it worth rewriting"
     )
     lease_seconds: int = Field(
-        3_600, ge=1, description="a run of another machine is taken for dead after this"
+        25_200,
+        ge=1,
+        description="a run of another machine is taken for dead after this; longer than any run",
     )
 
 
@@ -118,7 +119,7 @@ class Settings(BaseSettings):
         return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
 
     @classmethod
-    def load(cls, config: Path | None = None) -> Self:
+    def load(cls, config: Path | None = None) -> Settings:
         """Read `config`, or `weir.toml` in this folder; without a file, the defaults.
 
         Raises:

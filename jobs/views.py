@@ -20,6 +20,7 @@ from sqlglot import exp, select
 
 from jobs.errors import WeirError
 from jobs.settings import Settings
+from jobs.watermarks import head
 from lake.metadata import Metadata
 from lake.reader import commits, local_folder, open_table
 from lake.tables import ANSWER_COLUMNS, QUADS, SHARED_TABLES, TRIPLES
@@ -153,7 +154,7 @@ def _make_view(connection: duckdb.DuckDBPyConnection, settings: Settings, name: 
         if table in _GRAPHS and name == f"{table.name}{CURRENT}":
             columns = [c for c in table.column_names if c not in ANSWER_COLUMNS]
             if _register(connection, settings, table.name, f"{table.name} log"):
-                _create(connection, name, _graph_now(f"{table.name} log", columns))
+                _create(connection, name, _graph_now(f"{table.name} log", columns, head(settings)))
             return
     query, mark, view = name.rpartition("_")
     if f"{mark}{view}" not in (CURRENT, CHANGES):
@@ -190,10 +191,12 @@ def _log(log: str, columns: list[str]) -> exp.Select:
     )
 
 
-def _graph_now(log: str, columns: list[str]) -> exp.Select:
+def _graph_now(log: str, columns: list[str], last: int) -> exp.Select:
+    """The graph at the newest epoch; an ingest that died may have written later rows."""
     return (
         select(*map(_column, columns))
         .from_(exp.to_identifier(log, quoted=True))
+        .where(_column("epoch") <= exp.Literal.number(last))
         .group_by(*map(_column, columns))
         .having(exp.Sum(this=_column("weight")) > 0)
     )

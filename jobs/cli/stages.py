@@ -138,8 +138,8 @@ def _print(options: Options, run_id: str, done: Sequence[Done]) -> None:
     if queries:
         columns = ("query", "mode", "rows", "to_epoch")
         print_rows(options.output, columns, queries, title="Answers")
-    elif len(done) == 1 and not done[0].errors:
-        print_line("All answers are up to date.")
+    elif len(done) == 1 and not done[0].errors and done[0].result.is_empty:
+        print_line("Nothing new.")
 
 
 def _ingested(result: Any) -> str:

@@ -6,7 +6,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from jobs.compact_lake import compact_lake, needed_after
-from lake.ledger import claim
+from lake.ledger import SUCCEEDED, LedgerRow, claim, record
 from tests.ingest.project import Project
 
 PATCHES = {"name": "p", "kind": "patches", "location": "changes"}
@@ -30,7 +30,14 @@ def history(project: Project) -> Project:
     (project.folder / "queries").mkdir()
     toggle(project, 1, 9)
     project.ingest()
+    checked(project, 9)
     return project
+
+
+def checked(project: Project, epoch: int) -> None:
+    """Have the graph validated up to an epoch."""
+    row = LedgerRow("checks", "validate", 1, SUCCEEDED, to_epoch=epoch)
+    record(project.settings.lake, [row])
 
 
 @pytest.mark.spark
@@ -57,6 +64,12 @@ def test_logs_are_left_alone_while_an_ingest_is_going_on(
     result = compact_lake(spark, history.settings, "compaction", said.append)
     assert result.consolidated == {}
     assert any("run busy of ingest" in line for line in said)
+
+
+def test_epochs_that_are_not_validated_are_kept(history: Project) -> None:
+    toggle(history, 10, 14)
+    history.ingest()
+    assert needed_after(history.settings) == 9
 
 
 @pytest.mark.parametrize(("mode", "until"), [("full", 0), ("current", 7)])
