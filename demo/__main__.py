@@ -36,7 +36,7 @@ QUICK_START = {"spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStop
 LEDGERS = ("runs", "quality")
 EXAMPLES = 2
 TRY = (
-    '.venv/bin/weir --config demo/weir.toml sql "SELECT weight, class, parent'
+    'setup/run weir --config demo/weir.toml sql "SELECT weight, class, parent'
     ' FROM class_tree_changes WHERE epoch = 5 ORDER BY class"'
 )
 
