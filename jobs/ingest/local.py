@@ -5,7 +5,9 @@ The start of Spark and its first jobs cost more than all of a small batch.
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -26,6 +28,7 @@ from lake.tables import QUADS, Table
 
 DIALECT = "duckdb"
 _LOG = [*QUAD, "epoch", "weight"]
+_SPILL = str(Path(tempfile.gettempdir()) / "weir-duckdb")
 
 
 class LocalEngine:
@@ -33,7 +36,7 @@ class LocalEngine:
 
     def __init__(self, settings: Settings) -> None:
         self._root, self._options = settings.lake, settings.storage_options or None
-        self._sql = duckdb.connect(config={"threads": 2})
+        self._sql = duckdb.connect(config={"threads": 2, "temp_directory": _SPILL})
 
     def register(self, name: str, frames: Sequence[Frame]) -> None:
         """Make Arrow tables known as one relation."""
@@ -89,7 +92,7 @@ class LocalEngine:
     def release(self) -> None:
         """Forget all relations."""
         self._sql.close()
-        self._sql = duckdb.connect(config={"threads": 2})
+        self._sql = duckdb.connect(config={"threads": 2, "temp_directory": _SPILL})
 
     def _load(self, name: str, rows: pa.Table) -> None:
         # A table, not a view of the Arrow rows: strings are then compared as DuckDB's own.
