@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +18,7 @@ CHANGE_SETS = 20
 FRESH_AIM, EMPTY_AIM = 20.0, 8.0
 
 
-@dataclass(slots=True)
+@dataclass
 class Nomisma:
     """The scenarios over one prepared lake: base taken in, first answers published.
 
@@ -33,7 +32,7 @@ class Nomisma:
     change_sets: int
     tell: Callable[[str], None]
 
-    @functools.cached_property
+    @property
     def data(self) -> Path:
         """The folder of the data set."""
         return shared_data() / "nomisma"
@@ -43,7 +42,7 @@ class Nomisma:
         """The ten queries."""
         return self.data / "queries"
 
-    @functools.cached_property
+    @property
     def prepared(self) -> Project:
         """The lake after the base, made by the scenario `initial` or here."""
         ready = Project(WORK / "nomisma" / "prepared")

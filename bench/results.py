@@ -107,9 +107,12 @@ class Scenario:
     def load(cls, file: Path) -> Self:
         """Read what `save` wrote."""
         found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-        found["timings"] = [Timing(**{**t, "seconds": (*t["seconds"],)}) for t in found["timings"]]
+        found["timings"] = tuple(
+            Timing(**{**t, "seconds": (*t["seconds"],)}) for t in found["timings"]
+        )
         for key, kind in (("written", Written), ("targets", Target), ("rows", Rows)):
-            found[key] = [kind(**each) for each in found[key]]
+            found[key] = tuple(kind(**each) for each in found[key])
+        found["notes"] = tuple(found["notes"])
         return cls(**found)
 
 

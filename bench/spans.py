@@ -53,7 +53,7 @@ PROBES = (
     Probe("ingest", "jobs.ingest.batch", "_net", _always("net against presence")),
     Probe("ingest", "jobs.ingest.journal", "Journal.commit", _always("commits")),
     Probe("maintain", "jobs.maintain_queries", "tasks_behind", _always("watermarks and plans")),
-    Probe("maintain", "jobs.maintain.group", "Group._load", _always("open the tables")),
+    Probe("maintain", "jobs.maintain.group", "Group._open", _always("open the tables")),
     Probe("maintain", "jobs.maintain.group", "Group._changes", _always("read changes")),
     Probe("maintain", "jobs.maintain.group", "read_neighbourhood", _always("neighbourhood")),
     Probe("maintain", "jobs.maintain.group", "read_whole", _always("whole graph")),

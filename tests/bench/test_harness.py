@@ -1,0 +1,95 @@
+"""The harness of the benchmark: probes, results, and one scenario on a tiny graph."""
+
+from __future__ import annotations
+
+import importlib
+from functools import reduce
+from pathlib import Path
+
+import pytest
+
+from bench import generated, places
+from bench.report import markdown, time_lines
+from bench.results import Rows, Scenario, Timing, Written
+from bench.spans import PROBES, Probe, timed
+
+
+@pytest.mark.parametrize("probe", PROBES, ids=lambda probe: f"{probe.module}.{probe.function}")
+def test_every_probe_names_a_function(probe: Probe) -> None:
+    module = importlib.import_module(probe.module)
+    assert callable(reduce(getattr, probe.function.split("."), module))
+
+
+def test_a_probed_function_is_put_back() -> None:
+    before = places.written
+    with timed((Probe("", "bench.places", "written", lambda *_: "w"),)) as spans:
+        places.written({}, {})
+        assert places.written is not before
+    assert places.written is before
+    assert [*spans.seconds] == [("", "w")]
+
+
+def test_a_copied_lake_shares_data_files_only(tmp_path: Path) -> None:
+    log = tmp_path / "lake/quads/_delta_log"
+    log.mkdir(parents=True)
+    (tmp_path / "lake/quads/a.parquet").write_bytes(b"rows")
+    (log / "1.checkpoint.parquet").write_bytes(b"state")
+    places.copy_lake(tmp_path / "lake", tmp_path / "copy")
+    quads = tmp_path / "copy/quads"
+    assert (quads / "a.parquet").samefile(tmp_path / "lake/quads/a.parquet")
+    state = "_delta_log/1.checkpoint.parquet"
+    assert not (quads / state).samefile(tmp_path / "lake/quads" / state)
+
+
+def test_what_is_written_is_what_is_new_or_has_changed() -> None:
+    before = {Path("quads/old.parquet"): 5, Path("quads/_delta_log/_last_checkpoint"): 7}
+    after = {
+        **before,
+        Path("quads/_delta_log/_last_checkpoint"): 8,
+        Path("quads/new.parquet"): 100,
+        Path("answers/q/_delta_log/0.json"): 20,
+    }
+    assert places.written(before, after) == [
+        Written("answers", 0, 20, 1),
+        Written("quads", 100, 8, 2),
+    ]
+
+
+def test_a_result_is_read_as_it_was_stored(tmp_path: Path) -> None:
+    timings = (Timing("in all", "cold", (2.0, 1.0, 9.0)), Timing("parse", "cold", (0.5,), "ingest"))
+    scenario = Scenario("s", "title", {"quads": 5}, True, timings, rows=(Rows("q", 1, 1, 2),))
+    loaded = Scenario.load(scenario.save(tmp_path))
+    assert loaded == scenario
+    assert loaded.seconds("in all", "cold") == 2.0
+    assert not loaded.rows[0].agree
+    assert "title" in markdown([loaded])
+
+
+def test_cold_and_warm_stand_beside_each_other_and_parts_below_their_whole() -> None:
+    timings = [
+        Timing("ingest", "cold", (3.0,)),
+        Timing("maintain", "cold", (4.0,)),
+        Timing("parse", "cold", (1.0,), "ingest"),
+        Timing("ingest", "warm", (2.0,)),
+    ]
+    assert [line[:3] for line in time_lines(timings)] == [
+        ("ingest", "3.00", "2.00"),
+        ("    parse", "1.00", ""),
+        ("maintain", "4.00", ""),
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+def test_a_scenario_gives_times_and_answers_on_which_all_sides_agree(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(generated, "WORK", tmp_path)
+    scenario = generated.Generated(5_000, 1, lambda _: None).run()
+    assert {rows.query for rows in scenario.rows} == {f.stem for f in places.QUERIES.glob("*.rq")}
+    assert all(rows.agree and rows.spark and rows.oxigraph for rows in scenario.rows)
+    for stage in ("ingest", "maintain", "validate", "publish", "in all"):
+        assert scenario.seconds(stage, "cold")
+        assert scenario.seconds(stage, "warm")
+    assert len(scenario.targets) == 2
+    assert not scenario.full
