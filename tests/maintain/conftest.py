@@ -1,0 +1,17 @@
+"""A project per test."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.maintain.project import MaintainedProject
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> MaintainedProject:
+    project = MaintainedProject(tmp_path / "project")
+    project.folder.mkdir()
+    project.begin()
+    return project

@@ -1,0 +1,269 @@
+"""What maintain does to a query and why, as the ledger tells it; answers judged by pyoxigraph."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from deltalake import DeltaTable
+
+from jobs.errors import WeirError
+from lake.reader import location
+from tests.maintain.graphs import (
+    FIRST,
+    LATER,
+    NAMES,
+    PAIRS,
+    PRODUCT,
+    QUERIES,
+    knows,
+    name,
+    take_in,
+)
+from tests.maintain.project import MaintainedProject
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture(scope="module")
+def begun(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> MaintainedProject:
+    """All queries after the first two epochs; not to be changed."""
+    project = MaintainedProject(tmp_path_factory.mktemp("begun"))
+    project.begin()
+    for query, text in QUERIES.items():
+        project.query(query, text)
+    take_in(project, FIRST)
+    project.run(spark)
+    return project
+
+
+@pytest.fixture
+def going(begun: MaintainedProject, tmp_path: Path) -> MaintainedProject:
+    """A copy of `begun`."""
+    return begun.copy(tmp_path / "going")
+
+
+def test_a_new_query_starts_with_the_state_at_the_newest_epoch(begun: MaintainedProject) -> None:
+    rows = begun.ledger("maintain")
+    for query in QUERIES:
+        row = rows[query]
+        assert (row["mode"], row["from_epoch"], row["to_epoch"]) == ("initial", 0, 2)
+        assert {epoch for epoch, *_ in begun.signed(query)} <= {2}
+        begun.judge(query, 2, 2)
+
+
+def test_a_query_with_full_history_has_every_epoch(
+    spark: SparkSession, project: MaintainedProject
+) -> None:
+    for query, text in QUERIES.items():
+        project.query(query, f"#+ history: full\n{text}")
+    take_in(project, FIRST + LATER)
+    assert project.run(spark).modes == dict.fromkeys(QUERIES, "initial")
+    for query in QUERIES:
+        project.judge(query, 1, 6)
+    before = {query: project.signed(query) for query in QUERIES}
+    project.change("D " + name("c", "C"))
+    modes = project.run(spark).modes
+    assert {query for query in QUERIES if modes[query] == "untouched"} == {"pairs", "mutual"}
+    assert set(modes.values()) == {"incremental", "untouched"}
+    for query in QUERIES:
+        project.judge(query, 1, 7)
+        assert [row for row in project.signed(query) if row[0] <= 6] == before[query]
+
+
+# Each way to read the graph gives the same rows: these force them on a small graph.
+WAYS = {
+    "driver": ({}, "incremental"),
+    "spark": ({"driver_rows": 0}, "incremental"),
+    "bulk": ({"bulk_changes": 0}, "full"),
+    "large_neighbourhood": ({"neighbourhood_rows": 1}, "full"),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_changes_give_the_delta_of_every_epoch(
+    spark: SparkSession, going: MaintainedProject, way: str
+) -> None:
+    limits, mode = WAYS[way]
+    going.begin(**limits)
+    take_in(going, LATER)
+    modes = going.run(spark).modes
+    assert set(modes) == set(QUERIES)
+    assert {modes[query] for query in ("pairs", "names", "knowers", "mutual")} == {mode}
+    for query in QUERIES:
+        assert going.watermark(query) == 6
+        going.judge(query, 2, 6)
+
+
+def test_an_untouched_query_costs_a_row_of_the_ledger_and_no_commit(
+    spark: SparkSession, project: MaintainedProject
+) -> None:
+    project.query("pairs", PAIRS)
+    project.query("names", NAMES)
+    take_in(project, FIRST)
+    project.run(spark)
+    before = project.all_versions()
+    take_in(project, (('A <urn:a> <urn:age> "7"',), ("A " + name("z", "Z"),)))
+    assert project.run(spark).modes == {"pairs": "untouched", "names": "incremental"}
+    after = project.all_versions()
+    assert after["embeddings/pairs"] == before["embeddings/pairs"]
+    assert after["answers/pairs"] == before["answers/pairs"]
+    row = project.ledger("maintain")["pairs"]
+    assert (row["from_epoch"], row["to_epoch"], row["rows_out"]) == (2, 4, 0)
+    assert project.watermark("pairs") == 4
+    # The next run starts where the untouched one ended.
+    take_in(project, (("A " + knows("z", "a"),),))
+    assert project.run(spark).modes == {"pairs": "incremental", "names": "incremental"}
+    rows = project.ledger("maintain")
+    assert {rows[query]["from_epoch"] for query in ("pairs", "names")} == {4}
+    assert {rows[query]["rows_in"] for query in ("pairs", "names")} == {1}
+    project.judge("pairs", 2, 5)
+    project.judge("names", 2, 5)
+
+
+def test_an_edited_query_publishes_the_difference_at_the_newest_epoch(
+    spark: SparkSession, project: MaintainedProject
+) -> None:
+    project.query("q", "SELECT ?a ?b WHERE { ?a <urn:knows> ?b . ?b <urn:name> ?n }")
+    project.query("other", NAMES)
+    take_in(project, FIRST)
+    project.run(spark)
+    old = project.answer("q", 2)
+    project.query("q", NAMES)
+    assert project.run(spark).modes == {"q": "migrated"}
+    row = project.ledger("maintain")["q"]
+    assert (row["from_epoch"], row["to_epoch"]) == (2, 2)
+    assert project.columns("answers/q") == ["epoch", "weight", "a", "b", "event_time", "n"]
+    assert old != project.answer("q", 2)
+    project.judge("q", 2, 2)
+    take_in(project, LATER)
+    assert project.run(spark).modes == {"q": "incremental", "other": "incremental"}
+    project.judge("q", 2, 6)
+
+
+def test_an_edit_that_means_the_same_changes_nothing(
+    spark: SparkSession, project: MaintainedProject
+) -> None:
+    project.query("q", PAIRS)
+    take_in(project, FIRST)
+    project.run(spark)
+    before = project.all_versions()
+    project.query("q", f"#+ description: the same\n# really\n{PAIRS.replace(' ?', '  ?')}")
+    assert project.run(spark).modes == {}
+    assert project.all_versions() == before
+
+
+def test_a_query_that_is_edited_while_it_is_behind_skips_to_the_newest_epoch(
+    spark: SparkSession, project: MaintainedProject
+) -> None:
+    project.query("q", PAIRS)
+    take_in(project, FIRST)
+    project.run(spark)
+    published = project.signed("q")
+    take_in(project, LATER)
+    project.query("q", "SELECT DISTINCT ?b WHERE { ?a <urn:knows> ?b }")
+    assert project.run(spark).modes == {"q": "migrated"}
+    assert [row for row in project.signed("q") if row[0] <= 2] == published
+    assert {row[0] for row in project.signed("q")} == {2, 6}
+    project.judge("q", 6, 6)
+
+
+def lose_the_oldest_commits(project: MaintainedProject, table: str, keep: int) -> None:
+    """As the clean-up of the log does: a checkpoint, and the commits before it are gone."""
+    log = Path(location(project.settings.lake, table)) / "_delta_log"
+    DeltaTable(str(log.parent)).create_checkpoint()
+    for commit in sorted(log.glob("*.json"))[:-keep]:
+        commit.unlink()
+
+
+def test_a_gap_in_the_change_feed_makes_the_answer_anew(
+    spark: SparkSession, going: MaintainedProject
+) -> None:
+    published = {query: going.signed(query) for query in QUERIES}
+    take_in(going, LATER)
+    lose_the_oldest_commits(going, "triples", keep=2)
+    lose_the_oldest_commits(going, "quads", keep=2)
+    assert set(going.run(spark).modes.values()) == {"rebased"}
+    row = going.ledger("maintain")["names"]
+    assert (row["mode"], row["from_epoch"], row["to_epoch"]) == ("rebased", 2, 6)
+    assert "the log no longer holds version" in row["reason"]
+    for query in QUERIES:
+        assert [row for row in going.signed(query) if row[0] <= 2] == published[query]
+        assert {row[0] for row in going.signed(query)} <= {2, 6}
+        going.judge(query, 2, 2)
+        going.judge(query, 6, 6)
+    going.change("D " + name("c", "C"))
+    assert "rebased" not in going.run(spark).modes.values()
+    for query in QUERIES:
+        going.judge(query, 6, 7)
+
+
+def test_a_removed_query_keeps_its_tables_and_catches_up_when_it_is_back(
+    spark: SparkSession, project: MaintainedProject
+) -> None:
+    project.query("q", PAIRS)
+    project.query("stays", NAMES)
+    take_in(project, FIRST)
+    project.run(spark)
+    before = project.signed("q")
+    project.remove_query("q")
+    take_in(project, LATER)
+    assert project.run(spark).modes == {"stays": "incremental"}
+    assert project.signed("q") == before
+    project.query("q", PAIRS)
+    assert project.run(spark).modes == {"q": "incremental"}
+    project.judge("q", 2, 6)
+
+
+def test_a_query_that_cannot_be_maintained_fails_alone(
+    spark: SparkSession, project: MaintainedProject
+) -> None:
+    project.begin(product_rows=3)
+    project.query("good", NAMES)
+    project.query("large", PRODUCT)
+    project.query("wrong", "SELECT ?a WHERE { ?a <urn:knows> }")
+    take_in(project, FIRST)
+    with pytest.raises(WeirError, match="2 queries could not be maintained") as error:
+        project.maintain(spark)
+    assert error.value.exit_code == 1
+    assert "more than product_rows = 3" in str(error.value)
+    assert "wrong.rq:1:" in str(error.value)
+    rows = project.ledger("maintain")
+    assert {query: rows[query]["status"] for query in rows} == {
+        "": "failed",
+        "good": "succeeded",
+        "large": "failed",
+    }
+    project.publish(spark)
+    project.judge("good", 2, 2)
+    # Corrected, it starts where it would have started; the others go on from where they are.
+    take_in(project, LATER)
+    project.remove_query("wrong")
+    project.query("large", f"#+ allow_product: true\n{PRODUCT}")
+    assert project.run(spark).modes == {"good": "incremental", "large": "initial"}
+    project.judge("good", 2, 6)
+    project.judge("large", 6, 6)
+
+
+def test_running_again_commits_nothing(spark: SparkSession, going: MaintainedProject) -> None:
+    take_in(going, LATER)
+    going.run(spark)
+    before = going.all_versions()
+    going.ingest()
+    assert going.run(spark).modes == {}
+    assert going.all_versions() == before
+
+
+def test_a_graph_without_epochs_is_waited_for(
+    spark: SparkSession, project: MaintainedProject
+) -> None:
+    project.query("q", PAIRS)
+    project.ingest()
+    assert project.run(spark).modes == {}
+    take_in(project, FIRST)
+    assert project.run(spark).modes == {"q": "initial"}
+    project.judge("q", 2, 2)
