@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pyspark.sql import functions as F  # noqa: N812
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from jobs.engine.component import POSITIONS
 from jobs.engine.relations import EpochRange
 from jobs.plan.operators import Scope
 from jobs.settings import Settings
 from jobs.watermarks import Transaction
-from lake.change_feed import CHANGE_TYPE, ChangeFeedGap, changes
-from lake.tables import QUADS, TRIPLES
+from lake.change_feed import CHANGE_TYPE, ChangeFeedGap, changes, changes_here
+from lake.tables import QUADS, TRIPLES, Table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -43,16 +44,10 @@ def read_changes(
         ChangeFeedGap: the feed does not hold every commit of the range, or holds something that
             only appending does not explain.
     """
-    inside = [t for t in transactions if epochs.after < t.epoch <= epochs.last]
-    if len(inside) != epochs.last - epochs.after:
-        raise ChangeFeedGap(
-            f"`transactions` names {len(inside)} of the epochs {epochs.after + 1}..{epochs.last}"
-        )
-    if scope.graphs is None:
-        table, versions = TRIPLES, [t.triples_version for t in inside]
-    else:
-        table, versions = QUADS, [t.quads_version for t in inside]
-    feed = changes(spark, settings.lake, table.name, min(versions), max(versions))
+    from pyspark.sql import functions as F  # noqa: N812
+
+    table, first, last = _feed(scope, epochs, transactions)
+    feed = changes(spark, settings.lake, table.name, first, last)
     feed = feed.where((F.col("epoch") > epochs.after) & (F.col("epoch") <= epochs.last))
     if scope.graphs is not None:
         feed = feed.where(F.col("graph").isin(*scope.graphs))
@@ -64,3 +59,52 @@ def read_changes(
     told = F.concat(F.lit(f"{table.name} was not only appended to: "), F.col(CHANGE_TYPE))
     weight = F.when(appended, F.col("weight")).otherwise(F.raise_error(told).cast("int"))
     return feed.select(*POSITIONS, "epoch", weight.alias("weight"))
+
+
+def read_few_changes(
+    settings: Settings,
+    scope: Scope,
+    epochs: EpochRange,
+    transactions: Sequence[Transaction],
+    predicates: frozenset[str] | None,
+) -> pa.Table:
+    """`read_changes` without Spark, for few rows.
+
+    Raises:
+        ChangeFeedGap: as `read_changes` says.
+    """
+    table, first, last = _feed(scope, epochs, transactions)
+    feed = changes_here(settings.lake, table.name, first, last, settings.storage_options or None)
+    wanted = (pc.field("epoch") > epochs.after) & (pc.field("epoch") <= epochs.last)
+    if scope.graphs is not None:
+        wanted &= pc.field("graph").isin([*scope.graphs])
+    if predicates is not None:
+        wanted &= pc.field("predicate").isin(sorted(predicates))
+    # delta-rs gives views of strings, which pyarrow cannot filter.
+    text = {pa.string_view(): pa.string()}
+    plain = pa.schema([(field.name, text.get(field.type, field.type)) for field in feed.schema])
+    rows = feed.cast(plain).filter(wanted)
+    others = {str(kind) for kind in rows[CHANGE_TYPE].unique().to_pylist()} - {"insert"}
+    if others:
+        raise ChangeFeedGap(f"{table.name} was not only appended to: {', '.join(sorted(others))}")
+    return rows.select(list(_LOG))
+
+
+def _feed(
+    scope: Scope, epochs: EpochRange, transactions: Sequence[Transaction]
+) -> tuple[Table, int, int]:
+    """The table whose feed has the changes of a range, and its first and last version in it.
+
+    Raises:
+        ChangeFeedGap: an epoch of the range is not in `transactions`.
+    """
+    inside = [t for t in transactions if epochs.after < t.epoch <= epochs.last]
+    if len(inside) != epochs.last - epochs.after:
+        raise ChangeFeedGap(
+            f"`transactions` names {len(inside)} of the epochs {epochs.after + 1}..{epochs.last}"
+        )
+    if scope.graphs is None:
+        table, versions = TRIPLES, [t.triples_version for t in inside]
+    else:
+        table, versions = QUADS, [t.quads_version for t in inside]
+    return table, min(versions), max(versions)

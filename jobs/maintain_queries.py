@@ -8,7 +8,8 @@ over from the whole graph at the newest epoch, its base.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import TYPE_CHECKING
 
 from jobs.errors import WeirError
@@ -24,14 +25,24 @@ if TYPE_CHECKING:
 
 
 def maintain_queries(
-    spark: SparkSession, settings: Settings, run_id: str, progress: Progress = silent
+    spark: SparkSession | Callable[[], SparkSession],
+    settings: Settings,
+    run_id: str,
+    progress: Progress = silent,
 ) -> MaintainResult:
     """Bring every query's embedding table to the newest epoch.
+
+    Args:
+        spark: the session, or what starts it: few changes of a small graph need none.
+        settings: where the lake and the queries are.
+        run_id: of this run in the ledger.
+        progress: told what is going on.
 
     Raises:
         BusyError: another run maintains.
         WeirError: some queries could not be maintained; the others were.
     """
+    session = cache(spark if callable(spark) else lambda: spark)
     with claimed(settings, JOB, run_id) as run:
         last = head(settings)
         result = MaintainResult(last)
@@ -40,7 +51,7 @@ def maintain_queries(
         run.totals |= {"to_epoch": last}
         tasks = tasks_behind(settings, registry.queries, last)
         for group in groups(tasks):
-            Group(spark, settings, run, result, last, progress).maintain(group)
+            Group(session, settings, run, result, last, progress).maintain(group)
         if result.errors:
             raise WeirError(
                 f"{len(result.errors)} queries could not be maintained: "

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.dataset as ds
 from sqlglot import exp
 
 from jobs.settings import Settings
@@ -73,6 +74,21 @@ def is_small(settings: Settings, relation: Relation, after_epoch: int, rows: int
     if (pc.sum(files["size_bytes"]).as_py() or 0) > settings.limits.local_table_bytes:
         return False
     return _rows_after(files, after_epoch) <= rows
+
+
+def rows_here(settings: Settings, table_name: str, rows: int) -> ds.Dataset | pa.Table | None:
+    """A table for the driver to read, None if it is not small or has more than `rows` rows."""
+    stored = open_table(settings.lake, table_name, settings.storage_options or None)
+    if stored is None:
+        return None
+    files = pa.table(stored.get_add_actions(flatten=True))
+    dataset: ds.Dataset = stored.to_pyarrow_dataset()
+    if not files.num_rows:
+        return dataset.schema.empty_table()
+    size, count = (pc.sum(files[name]).as_py() for name in ("size_bytes", "num_records"))
+    if count is None or size > settings.limits.local_table_bytes or count > rows:
+        return None
+    return dataset
 
 
 def has_few_new_rows(settings: Settings, relation: Relation, after_epoch: int, rows: int) -> bool:

@@ -69,7 +69,9 @@ def run(context: typer.Context) -> None:
             ("publish", publish_answers),
         )
         for name, stage in stages:
-            done.append(_stage(name, stage, session(), settings, run_id))
+            # Maintain begins before Spark is there; it may not need it.
+            spark = session if name == "maintain" else session()
+            done.append(_stage(name, stage, spark, settings, run_id))
             if _is_busy(done[-1]):
                 break
     _end(options, run_id, done)

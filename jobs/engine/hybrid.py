@@ -11,37 +11,52 @@ is the distributed path, which every relation beyond the limit takes by itself.
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import duckdb
 import pyarrow as pa
+import pyarrow.dataset as ds
 from sqlglot import exp
 
 from jobs.engine.duck import DuckEngine
-from jobs.engine.spark import SparkEngine
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from jobs.engine.relations import Keep, Statement
+    from jobs.engine.spark import SparkEngine
 
 
 class HybridEngine:
     """Two engines and the knowledge of which relations are on the driver.
 
     Args:
-        spark: the session.
+        spark: the session, or what starts it: it is asked for where a statement needs it.
         driver_rows: most rows of a relation on the driver; 0 sends everything to Spark.
     """
 
-    def __init__(self, spark: SparkSession, driver_rows: int) -> None:
-        self.remote = SparkEngine(spark)
+    def __init__(self, spark: SparkSession | Callable[[], SparkSession], driver_rows: int) -> None:
+        self._spark = spark
+        self._remote: SparkEngine | None = None
         self.local = DuckEngine(duckdb.connect())
         self.driver_rows = driver_rows
         self._on_driver: set[str] = set()
         self._sent: set[str] = set()
+        self._stored: dict[str, Callable[[], DataFrame]] = {}
         # DuckDB takes one statement of a connection at a time.
         self._driver = threading.RLock()
+
+    @property
+    def remote(self) -> SparkEngine:
+        """The engine on Spark."""
+        from jobs.engine.spark import SparkEngine
+
+        with self._driver:
+            if self._remote is None:
+                spark = self._spark() if callable(self._spark) else self._spark
+                self._remote = SparkEngine(spark)
+            return self._remote
 
     def make(self, statement: Statement) -> None:
         """Make a relation on the side that its input decides."""
@@ -62,11 +77,24 @@ class HybridEngine:
         if keep != "view" and self.driver_rows:
             rows = frame.limit(self.driver_rows + 1).toArrow()
             if rows.num_rows <= self.driver_rows:
-                with self._driver:
-                    self.local.load(name, rows)
-                self._on_driver.add(name)
+                self.load(name, rows)
                 return
         self.remote.register(name, frame, keep)
+
+    def register_stored(
+        self, name: str, rows: ds.Dataset | pa.Table, frame: Callable[[], DataFrame]
+    ) -> None:
+        """Make a stored table known that the driver can read; `frame` is for what Spark must do."""
+        with self._driver:
+            self.local.connection.register(name, rows)
+        self._stored[name] = frame
+        self._on_driver.add(name)
+
+    def load(self, name: str, rows: pa.Table) -> None:
+        """Make rows of the driver known as relation `name`."""
+        with self._driver:
+            self.local.load(name, rows)
+        self._on_driver.add(name)
 
     def count(self, relation: str) -> int:
         """The number of rows of a relation."""
@@ -98,7 +126,8 @@ class HybridEngine:
 
     def release(self) -> None:
         """Forget all relations that were made."""
-        self.remote.release()
+        if self._remote is not None:
+            self._remote.release()
         self.local.connection.close()
 
     def _make_remote(self, statement: Statement, read: set[str]) -> None:
@@ -108,7 +137,10 @@ class HybridEngine:
     def _send(self, names: set[str]) -> None:
         """Make relations of the driver known to Spark; they are small, so every task gets them."""
         for name in (names & self._on_driver) - self._sent:
-            with self._driver:
-                rows = self.local.arrow(name)
-            self.remote.send(name, rows)
+            if name in self._stored:
+                self.remote.register(name, self._stored[name]())
+            else:
+                with self._driver:
+                    rows = self.local.arrow(name)
+                self.remote.send(name, rows)
             self._sent.add(name)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from jobs.changes import read_changes
+from jobs.changes import read_changes, read_few_changes
 from jobs.engine.delta import Inputs, plan_delta
 from jobs.engine.hybrid import HybridEngine
 from jobs.engine.neighbourhood import touched_shapes
@@ -20,17 +20,18 @@ from jobs.plan.lookups import Seed, predicates, seed_of, seeds
 from jobs.plan.operators import Component, Scope
 from jobs.plans import fingerprint
 from jobs.settings import Settings
+from jobs.small_reads import rows_here
 from jobs.stage import Claim, Progress
 from jobs.watermarks import UNTOUCHED, transactions_after
 from lake.change_feed import ChangeFeedGap
-from lake.commit import append, append_rows, overwrite
+from lake.commit import append, append_rows, overwrite, overwrite_rows
 from lake.ledger import FAILED
 from lake.metadata import Metadata
 from lake.reader import location, rows_written
 from lake.tables import QUADS, TRIPLES, Table, embeddings
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 THREADS = 4
 """Queries that are written at once; each commit waits for the file system most of the time."""
@@ -49,7 +50,7 @@ class MaintainResult:
 class Group:
     """Maintains queries that stand at the same epoch."""
 
-    spark: SparkSession
+    session: Callable[[], SparkSession]
     settings: Settings
     run: Claim
     result: MaintainResult
@@ -58,9 +59,10 @@ class Group:
 
     def maintain(self, tasks: list[Task]) -> None:
         """Bring the embedding tables of `tasks`, which stand at one epoch, to the last epoch."""
-        engine = HybridEngine(self.spark, self.settings.limits.driver_rows)
+        engine = HybridEngine(self.session, self.settings.limits.driver_rows)
         try:
-            self._load(engine)
+            for table in (QUADS, TRIPLES):
+                self._open(engine, table.name, table.name)
             if tasks[0].from_nothing:
                 self._from_nothing(engine, tasks)
             else:
@@ -68,10 +70,19 @@ class Group:
         finally:
             engine.release()
 
-    def _load(self, engine: HybridEngine) -> None:
-        for table in (QUADS, TRIPLES):
-            frame = self.spark.read.format("delta").load(location(self.settings.lake, table.name))
-            engine.register(table.name, frame)
+    def _open(self, engine: HybridEngine, name: str, table_name: str) -> None:
+        """Make a stored table known: to the driver if it is small, else to Spark."""
+
+        def frame() -> DataFrame:
+            address = location(self.settings.lake, table_name)
+            return self.session().read.format("delta").load(address)
+
+        rows = self.settings.limits.neighbourhood_rows
+        here = rows_here(self.settings, table_name, rows) if engine.driver_rows else None
+        if here is None:
+            engine.register(name, frame())
+        else:
+            engine.register_stored(name, here, frame)
 
     def _from_nothing(self, engine: HybridEngine, tasks: Sequence[Task]) -> None:
         collapsed = tasks[0].collapsed
@@ -132,19 +143,20 @@ class Group:
         transactions = transactions_after(self.settings, epochs.after)
         inside = [t for t in transactions if t.epoch <= epochs.last]
         expected = sum(transaction.inserted + transaction.deleted for transaction in inside)
-        keep: Keep = "small" if expected <= self.settings.limits.driver_rows else "cache"
+        few = expected <= self.settings.limits.driver_rows
         names: dict[Scope, str] = {}
         touched: set[Seed] = set()
         rows_in = 0
         for i, (scope, parts) in enumerate(_by_scope(tasks).items()):
             name = names[scope] = f"changes{i}"
-            if scope.graphs is None or len(scope.graphs) == 1:
-                frame = read_changes(
-                    self.spark, self.settings, scope, epochs, transactions, predicates(parts)
-                )
-                engine.register(name, frame, keep)
-            else:
+            wanted = (self.settings, scope, epochs, transactions, predicates(parts))
+            if scope.graphs is not None and len(scope.graphs) > 1:
                 changes_relation(engine, scope, epochs, name)
+            elif few and engine.driver_rows:
+                engine.load(name, read_few_changes(*wanted))
+            else:
+                frame = read_changes(self.session(), *wanted)
+                engine.register(name, frame, "small" if few else "cache")
             rows_in += engine.count(name)
             shapes = seeds(parts)
             for index, _ in engine.rows(touched_shapes(name, shapes)):
@@ -198,8 +210,7 @@ class Group:
         table = embeddings(name, task.plan.width)
         stored = f"stored_{name}"
         if not task.from_nothing and len(task.plan.stored) > 1:
-            frame = self.spark.read.format("delta").load(location(self.settings.lake, table.name))
-            engine.register(stored, frame)
+            self._open(engine, stored, table.name)
         delta = plan_delta(task.plan, epochs, Inputs(graphs, stored), f"q_{name}", keep)
         for statement in (*delta.statements, delta.result):
             engine.make(statement)
@@ -233,8 +244,9 @@ class Group:
     ) -> tuple[int, int]:
         lake, options = self.settings.lake, self.settings.storage_options or None
         fetched = engine.fetched(relation)
-        if fetched is not None and not from_nothing:
-            version = append_rows(lake, table, fetched, metadata, storage_options=options)
+        if fetched is not None:
+            write_rows = overwrite_rows if from_nothing else append_rows
+            version = write_rows(lake, table, fetched, metadata, storage_options=options)
             return version, fetched.num_rows
         write = overwrite if from_nothing else append
         version = write(lake, table, engine.frame(relation), metadata, storage_options=options)

@@ -1,0 +1,60 @@
+"""The change feed as the driver reads it itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from deltalake import DeltaTable
+
+from lake.change_feed import CHANGE_TYPE, COMMIT_VERSION, ChangeFeedGap, changes_here
+from lake.commit import append_rows, arrow_schema, overwrite_rows
+from lake.metadata import Metadata
+from lake.tables import TRIPLES
+
+METADATA = Metadata("test", "ingest", 1)
+
+
+def row(name: str, epoch: int) -> dict[str, object]:
+    terms = {"subject": f"<{name}>", "predicate": "<p>", "object": "<o>"}
+    return {**terms, "epoch": epoch, "weight": 1}
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> str:
+    """Versions 1, 2 and 3 of `triples` hold an epoch each; 0 created it."""
+    for epoch, name in enumerate("abc", start=1):
+        assert append_rows(str(tmp_path), TRIPLES, [row(name, epoch)], METADATA) == epoch
+    return str(tmp_path)
+
+
+def feed(root: str, first: int, last: int) -> list[tuple[str, str, int]]:
+    rows = changes_here(root, "triples", first, last).to_pylist()
+    return sorted((r[CHANGE_TYPE], r["subject"], r[COMMIT_VERSION]) for r in rows)
+
+
+def test_the_feed_has_the_rows_of_the_range_with_their_versions(root: str) -> None:
+    assert feed(root, 2, 3) == [("insert", "<b>", 2), ("insert", "<c>", 3)]
+
+
+def test_compacting_a_table_is_no_change_of_it(root: str) -> None:
+    table = DeltaTable(f"{root}/triples")
+    table.optimize.compact()
+    assert table.version() == 4
+    append_rows(root, TRIPLES, [row("d", 4)], METADATA)
+    assert feed(root, 3, 5) == [("insert", "<c>", 3), ("insert", "<d>", 5)]
+
+
+def test_an_overwrite_shows_what_it_took_away(root: str) -> None:
+    overwrite_rows(root, TRIPLES, arrow_schema(TRIPLES).empty_table(), METADATA)
+    kinds = {kind for kind, _, _ in feed(root, 3, 4)}
+    assert kinds == {"insert", "delete"}
+
+
+def test_a_version_that_is_gone_is_a_gap(root: str) -> None:
+    DeltaTable(f"{root}/triples").create_checkpoint()
+    for gone in range(3):
+        (Path(root) / f"triples/_delta_log/{gone:020d}.json").unlink()
+    assert feed(root, 3, 3) == [("insert", "<c>", 3)]
+    with pytest.raises(ChangeFeedGap, match="no longer holds version 2"):
+        feed(root, 2, 3)
