@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.places import ROOT, Project
-from bench.spans import timed
+from bench.spans import BESIDE, timed
 
 
 class RunFailed(Exception):  # noqa: N818  (named after what is wrong)
@@ -113,10 +113,17 @@ def _run(config: str, began: float) -> list[tuple[str, str, float]]:
         raise SystemExit(f"weir run: exit code {code}\n{said.getvalue()}")
     total = time.monotonic() - began
     stages = json.loads(said.getvalue())["stages"]
+    waited = sum(
+        seconds
+        for (part, what), seconds in spans.seconds.items()
+        if part == "start" and not what.startswith(BESIDE)
+    )
+    known = entered - began + sum(each["seconds"] for each in stages) + waited
     return [
         ("", "in all", total),
         ("", "start of Python", entered - began),
         *(("", each["stage"], each["seconds"]) for each in stages),
+        ("start", "imports and the rest", total - known),
         *((part, what, seconds) for (part, what), seconds in spans.seconds.items()),
     ]
 

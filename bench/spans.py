@@ -42,8 +42,11 @@ def _hop(engine: Any, statement: Any) -> str | None:
     return found and f"  hop {found[2]}, {found[1]}"
 
 
+BESIDE = "Spark start"
+"""What goes on beside the rest: nobody waits for all of it."""
+
 PROBES = (
-    Probe("start", "jobs.cli.session", "_start", _always("Spark start (beside ingest)")),
+    Probe("start", "jobs.cli.session", "_start", _always(f"{BESIDE} (beside ingest)")),
     Probe("start", "jobs.cli.session", "LateSession.__call__", _always("wait for Spark")),
     Probe("start", "jobs.ingest_changes", "is_anything_pending", _always("anything pending?")),
     Probe("start", "expectations.run", "library", _always("import the checks")),
