@@ -1,0 +1,90 @@
+"""Two `weir run` on one lake: one wins, the other says who is running and ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from jobs.errors import EXIT_BUSY
+from lake.reader import exists
+from tests.maintain.graphs import FIRST, LATER, QUERIES, take_in
+from tests.maintain.project import MaintainedProject
+
+pytestmark = pytest.mark.slow
+
+_PATIENCE = 300  # seconds; Spark starts slowly on a busy machine
+
+
+def weir_run(project: MaintainedProject) -> subprocess.Popen[str]:
+    """Start `weir run` in a process of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-c", "import sys, jobs.cli; sys.exit(jobs.cli.main())", "run"],
+        cwd=project.folder,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def claim_of(project: MaintainedProject, process: subprocess.Popen[str]) -> str | None:
+    """The run id of the claim that a process holds."""
+    if not exists(project.settings.lake, "runs"):
+        return None
+    rows = [row for row in project.table("runs") if row["pid"] == process.pid]
+    ended = {(row["job"], row["number"]) for row in rows if row["status"] != "claimed"}
+    held = (row for row in rows if (row["job"], row["number"]) not in ended)
+    return next((str(row["run_id"]) for row in held), None)
+
+
+@contextmanager
+def stopped_with_a_claim(
+    project: MaintainedProject, process: subprocess.Popen[str]
+) -> Iterator[str]:
+    """Stop the process while it holds a claim; gives the run id; lets it go on at the end."""
+    deadline = time.monotonic() + _PATIENCE
+    while time.monotonic() < deadline and process.poll() is None:
+        if claim_of(project, process) is not None:
+            process.send_signal(signal.SIGSTOP)
+            run_id = claim_of(project, process)
+            try:
+                if run_id is not None:
+                    yield run_id
+                    return
+            finally:
+                process.send_signal(signal.SIGCONT)
+        time.sleep(0.02)
+    raise AssertionError("it never held a claim")
+
+
+def test_of_two_runs_at_once_one_wins_and_the_other_says_who(tmp_path: Path) -> None:
+    project = MaintainedProject(tmp_path)
+    project.begin()
+    for query, text in QUERIES.items():
+        project.query(query, f"#+ history: full\n{text}")
+    take_in(project, FIRST + LATER)
+    first = weir_run(project)
+    try:
+        with stopped_with_a_claim(project, first) as run_id:
+            second = weir_run(project)
+            _, told = second.communicate(timeout=_PATIENCE)
+        assert second.returncode == EXIT_BUSY, told
+        assert f"run {run_id} of " in told
+        assert f"process {first.pid} on " in told
+        out, err = first.communicate(timeout=_PATIENCE)
+        assert first.returncode == 0, out + err
+    finally:
+        first.kill()
+        first.wait()
+    for query in QUERIES:
+        project.judge(query, 1, len(project.states))
+        rows = project.signed(query)
+        assert len(rows) == len({(epoch, solution) for epoch, _, solution in rows})
