@@ -5,29 +5,21 @@ from __future__ import annotations
 from expectations.suite import Expectation, Suite
 from expectations.terms import is_term
 
-ROW = ("scope", "node", "terms")
-"""What makes rows of the checked frame the same mapping; `terms` is the array of v0, v1, ..."""
-
-PER_ROW = f"PARTITION BY {', '.join(ROW)}"
-
 EMBEDDINGS_SUITE = Suite(
     name="embeddings",
-    # `held_before`: multiplicity of the row at `from_epoch`.
+    # `at_epoch`: changes of the row at the epoch; `multiplicity`: how often it is then there
     columns=(
         "node",
         "terms",
         "epoch",
         "weight",
-        "held_before",
+        "at_epoch",
+        "multiplicity",
         "from_epoch",
         "to_epoch",
         "is_total",
     ),
-    shown=("node", "terms", "epoch", "weight", "held_before"),
-    derived=(
-        ("at_epoch", f"count(*) OVER ({PER_ROW}, epoch)"),
-        ("multiplicity", f"held_before + sum(weight) OVER ({PER_ROW} ORDER BY epoch)"),
-    ),
+    shown=("node", "terms", "epoch", "weight", "multiplicity"),
     expectations=(
         Expectation("weight_is_not_zero", "A change has a weight other than 0.", "weight <> 0"),
         Expectation(

@@ -7,16 +7,11 @@ from expectations.terms import is_iri, is_resource, is_term
 
 QUAD = ("graph", "subject", "predicate", "object")
 
-_PER_QUAD = "PARTITION BY scope, graph, subject, predicate, object"
-
 QUADS_SUITE = Suite(
     name="quads",
-    columns=(*QUAD, "epoch", "weight", "from_epoch", "to_epoch"),
+    # `at_epoch`: how often the quad changes at the epoch; `weight_before`: of its change before.
+    columns=(*QUAD, "epoch", "weight", "at_epoch", "weight_before", "from_epoch", "to_epoch"),
     shown=(*QUAD, "epoch", "weight"),
-    derived=(
-        ("at_epoch", f"count(*) OVER ({_PER_QUAD}, epoch)"),
-        ("weight_before", f"lag(weight) OVER ({_PER_QUAD} ORDER BY epoch)"),
-    ),
     expectations=(
         Expectation(
             "graph_is_an_iri_or_the_default_graph",

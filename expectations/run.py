@@ -78,10 +78,8 @@ def unexpected_rows_query(suites: Sequence[Suite]) -> str:
     All expectations are conditions over the same rows, so one pass finds what is broken. `{batch}`
     stands for the checked rows.
     """
-    derived = "".join(f", {sql} AS {name}" for name, sql in _derived(suites).items())
     broken = ", ".join(_mark(suite, e) for suite in suites for e in suite.expectations)
-    rows = f"SELECT *{derived} FROM {{batch}}"
-    marked = f"SELECT scope, inline(array_compact(array({broken}))) FROM ({rows})"
+    marked = f"SELECT scope, inline(array_compact(array({broken}))) FROM {{batch}}"
     counted = (
         "SELECT scope, suite, expectation, count(*) AS unexpected_rows,"
         f" min(example) AS first, max(example) AS last FROM ({marked})"
@@ -89,15 +87,6 @@ def unexpected_rows_query(suites: Sequence[Suite]) -> str:
     )
     found = "struct(scope, suite, expectation, unexpected_rows, first, last)"
     return f"SELECT collect_list({found}) AS broken FROM ({counted}) HAVING count(*) > 0"
-
-
-def _derived(suites: Sequence[Suite]) -> dict[str, str]:
-    """The derived columns of all suites; one name stands for one thing."""
-    derived: dict[str, str] = {}
-    for name, sql in (column for suite in suites for column in suite.derived):
-        if derived.setdefault(name, sql) != sql:
-            raise ValueError(f"{name} is derived in two ways: {derived[name]}, {sql}")
-    return derived
 
 
 def _mark(suite: Suite, expectation: Expectation) -> str:

@@ -41,7 +41,6 @@ class Suite:
         columns: what the checked frame must have, beside `scope` (what the row belongs to: the name
             of a query, or empty).
         shown: the columns of an example of a broken row.
-        derived: columns computed first (name, Spark SQL), for what depends on several rows.
         expectations: what must hold.
         rows: which rows of the frame the suite is about.
     """
@@ -49,7 +48,6 @@ class Suite:
     name: str
     columns: tuple[str, ...]
     shown: tuple[str, ...]
-    derived: tuple[tuple[str, str], ...]
     expectations: tuple[Expectation, ...]
     rows: str = "true"
 

@@ -23,7 +23,7 @@ _LABEL = rf"{_LABEL_START}\u00b7\u0300-\u036f\u203f-\u2040.-"
 
 def is_iri(value: str) -> str:
     """The condition that the SQL expression `value` is an IRI."""
-    return rf"regexp_replace({value}, r'\\(?:{_UNICODE})', 'x') RLIKE r'\A{_IRI}\z'"
+    return rf"{_without_escapes(value, _UNICODE)} RLIKE r'\A{_IRI}\z'"
 
 
 def is_blank_node(value: str) -> str:
@@ -33,7 +33,7 @@ def is_blank_node(value: str) -> str:
 
 def is_literal(value: str) -> str:
     """The condition that the SQL expression `value` is a literal."""
-    without_escapes = rf"regexp_replace({value}, r'\\(?:[tbnrf\x22\x27\\]|{_UNICODE})', 'x')"
+    without_escapes = _without_escapes(value, rf"[tbnrf\x22\x27\\]|{_UNICODE}")
     return rf"{without_escapes} RLIKE r'\A\x22[^\x22\\\n\r]*\x22(?:{_LANGUAGE}|\^\^{_IRI})?\z'"
 
 
@@ -47,4 +47,10 @@ def is_term(value: str) -> str:
     return (
         f"CASE left({value}, 1) WHEN '<' THEN {is_iri(value)} "
         f"WHEN '_' THEN {is_blank_node(value)} ELSE {is_literal(value)} END"
+    )
+
+
+def _without_escapes(value: str, escapes: str) -> str:
+    return (
+        rf"if(contains({value}, r'\'), regexp_replace({value}, r'\\(?:{escapes})', 'x'), {value})"
     )
