@@ -263,7 +263,7 @@ def answer(**changes: Any) -> Row:
 
 def total(**changes: Any) -> Row:
     row = answer(terms=None, epoch=6, weight=0, multiplicity=None, rows_at=1, is_total=True)
-    return row | changes
+    return {**row, **changes}
 
 
 def test_answers(spark: SparkSession) -> None:
