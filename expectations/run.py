@@ -23,15 +23,13 @@ class Check:
     """Suites and the rows that they are about.
 
     Attributes:
-        frame: Spark frame with the suites' columns and `scope`.
+        frame: Spark frame with the suites' columns and `scope`; it is read once.
         scopes: the scopes that get results even when they have no row.
-        few: the frame is so small that computing it twice is cheaper than keeping it.
     """
 
     suites: tuple[Suite, ...]
     frame: DataFrame
     scopes: tuple[str, ...] = ("",)
-    few: bool = False
 
 
 def run_suite(
@@ -107,6 +105,8 @@ def _with_great_expectations(checks: Sequence[Check]) -> list[_Broken]:
     gx = library()
     from great_expectations.data_context.types.base import ProgressBarsConfig
 
+    from expectations.folded import FoldedExpectations
+
     context = gx.get_context(mode="ephemeral")
     context.variables.progress_bars = ProgressBarsConfig(globally=False)
     source = context.data_sources.add_spark("rows", persist=False)
@@ -115,20 +115,12 @@ def _with_great_expectations(checks: Sequence[Check]) -> list[_Broken]:
         name = f"{', '.join(suite.name for suite in check.suites)} {number}"
         _must_have_columns(check)
         batch = source.add_dataframe_asset(name).add_batch_definition_whole_dataframe(name)
-        folded = gx.expectations.UnexpectedRowsExpectation(
-            unexpected_rows_query=unexpected_rows_query(check.suites)
-        )
+        folded = FoldedExpectations(unexpected_rows_query=unexpected_rows_query(check.suites))
         expectations = context.suites.add(gx.ExpectationSuite(name, expectations=[folded]))
         validation = gx.ValidationDefinition(name=name, data=batch, suite=expectations)
-        # Great Expectations runs the query once for its rows and once for their number.
-        rows = check.frame if check.few else check.frame.cache()
-        try:
-            outcome = validation.run(
-                batch_parameters={"dataframe": rows}, result_format="COMPLETE"
-            ).results[0]
-        finally:
-            if not check.few:
-                rows.unpersist()
+        outcome = validation.run(
+            batch_parameters={"dataframe": check.frame}, result_format="COMPLETE"
+        ).results[0]
         if outcome.exception_info.get("raised_exception", True):
             raise RuntimeError(f"{name} could not be computed: {outcome.exception_info}")
         found.append(
@@ -163,5 +155,6 @@ def library() -> Any:
         # It imports modules of the standard library that are going to be removed.
         warnings.simplefilter("ignore", DeprecationWarning)
         import great_expectations
-        import great_expectations.expectations
+
+        import expectations.folded  # noqa: F401
     return great_expectations

@@ -162,12 +162,7 @@ def _validate_graph(
         _local_frame(spark, rows.on_driver(settings)) if few else rows.on_spark(spark, settings)
         for rows in (quad_rows(from_epoch, to_epoch), transaction_rows(from_epoch, to_epoch))
     )
-    results = run_checks(
-        [
-            Check((QUADS_SUITE,), quads, few=few),
-            Check((TRANSACTIONS_SUITE,), transactions, few=few),
-        ]
-    )
+    results = run_checks([Check((QUADS_SUITE,), quads), Check((TRANSACTIONS_SUITE,), transactions)])
     return Validation("", from_epoch, to_epoch, results)
 
 
@@ -182,7 +177,7 @@ def _validate_queries(spark: SparkSession, settings: Settings, work: _Work) -> l
             if is_small(settings, stored, item.from_epoch, settings.limits.local_rows):
                 together[item.query] = rows.on_driver(settings)
             else:
-                found |= _check(rows.on_spark(spark, settings), [item.query], few=False)
+                found |= _check(rows.on_spark(spark, settings), [item.query])
         except Exception as error:  # noqa: BLE001  (a result like any other; the others go on)
             found[item.query] = (_unreadable(item.query, error),)
         if sum(table.num_rows for table in together.values()) > settings.limits.local_rows:
@@ -201,12 +196,12 @@ _Results = dict[str, tuple[QualityResult, ...]]
 def _check_together(spark: SparkSession, tables: Mapping[str, pa.Table]) -> _Results:
     if not tables:
         return {}
-    return _check(_local_frame(spark, pa.concat_tables(tables.values())), list(tables), few=True)
+    return _check(_local_frame(spark, pa.concat_tables(tables.values())), list(tables))
 
 
-def _check(rows: DataFrame, queries: Sequence[str], *, few: bool) -> _Results:
+def _check(rows: DataFrame, queries: Sequence[str]) -> _Results:
     suites = (EMBEDDINGS_SUITE, ANSWERS_SUITE)
-    results = run_checks([Check(suites, rows, tuple(queries), few=few)])
+    results = run_checks([Check(suites, rows, tuple(queries))])
     return {query: tuple(r for r in results if r.scope == query) for query in queries}
 
 
