@@ -63,11 +63,14 @@ def equal(left: Value, right: Value) -> bool | None:
     """The operator `=`; None for an error.
 
     Two literals of which one has no known value may or may not be equal: an error, unless they
-    are the same term. Literals with known values of two disjoint kinds (a number and a string, two
-    languages) differ: an extension that 17.3.1 permits, made by every engine and by SPARQL 1.2.
+    are the same term, or one has a language, which no typed literal has. Literals with known
+    values of two disjoint kinds (a number and a string, two languages) differ: an extension that
+    17.3.1 permits, made by every engine and by SPARQL 1.2.
     """
     match left, right:
         case (Iri() | Blank(), _) | (_, Iri() | Blank()):
+            return left == right
+        case (LangText(), _) | (_, LangText()):
             return left == right
         case (Opaque(), _) | (_, Opaque()):
             return True if left == right else None

@@ -69,7 +69,7 @@ def _history(rng: random.Random) -> tuple[tuple[frozenset[Quad], frozenset[Quad]
     present: set[Quad] = set()
     epochs = []
     for _ in range(rng.randint(1, 8)):
-        vanish = {quad for quad in present if rng.random() < rng.choice((0.0, 0.2, 0.6))}
+        vanish = {quad for quad in sorted(present) if rng.random() < rng.choice((0.0, 0.2, 0.6))}
         appear = {_quad(rng) for _ in range(rng.choice((0, 2, 5, 12, 30)))} - present
         epochs.append((frozenset(vanish), frozenset(appear)))
         present = (present - vanish) | appear

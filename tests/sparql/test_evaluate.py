@@ -33,6 +33,7 @@ def _value(expression: str, **solution: str) -> str | None:
         ('"abc"^^xsd:integer = 1', None),
         ('"a"@en = "a"@fr', '"false"'),
         ('"a"@en = "a"', '"false"'),
+        ('"a"@en = "a"^^<u:t>', '"false"'),
         ('1 = "1"', '"false"'),
         ('"300"^^xsd:byte = 300', None),
         # 17.3: the operator table.
