@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
+
+if TYPE_CHECKING:
+    from jobs.sparql.algebra import Pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +42,17 @@ class Call:
     arguments: tuple[Expression, ...] = ()
 
 
-Expression = Variable | Constant | Call
+@dataclass(frozen=True, slots=True)
+class Exists:
+    """`EXISTS { pattern }`; NOT EXISTS is its negation with `!`.
+
+    The pattern sees the solution that the expression is evaluated for (SPARQL 1.1, section 18.6).
+    """
+
+    pattern: Pattern
+
+
+Expression = Variable | Constant | Call | Exists
 
 
 def variables_of(expression: Expression) -> frozenset[str]:

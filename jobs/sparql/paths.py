@@ -1,0 +1,64 @@
+"""Property paths as frozen values: https://www.w3.org/TR/sparql11-query/#propertypaths."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One step along a predicate, an IRI in N-Triples form."""
+
+    predicate: str
+
+
+@dataclass(frozen=True, slots=True)
+class Inverse:
+    """The path from object to subject."""
+
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """One path after another."""
+
+    first: Path
+    second: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """Either path; a pair that both connect is there twice."""
+
+    left: Path
+    right: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Negated:
+    """One step along any predicate but these, and against any but those of `inverse`.
+
+    `forward` None: no forward step at all (`!(^ex:p)`); `inverse` likewise.
+    """
+
+    forward: tuple[str, ...] | None
+    inverse: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ZeroOrOne:
+    """The path, or no step; each pair once."""
+
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Closure:
+    """The path any number of times, at least `minimum` (0 or 1); each pair once."""
+
+    path: Path
+    minimum: int
+
+
+Path = Link | Inverse | Sequence | Alternative | Negated | ZeroOrOne | Closure
