@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sqlglot import condition, exp, select
 
 from jobs.checked_rows import TRANSACTIONS_LOG
-from jobs.plan.operators import ANSWER
+from jobs.plan.plan import ANSWER
 from jobs.settings import Settings
 from jobs.small_reads import Read, Relation
 from jobs.unpublished import Unpublished

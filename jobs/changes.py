@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.engine.component import POSITIONS
+from jobs.engine.component import graph_columns
+from jobs.engine.graph import log_columns
 from jobs.engine.relations import EpochRange
-from jobs.plan.operators import Scope
+from jobs.plan.leaves import Scope
 from jobs.settings import Settings
 from jobs.watermarks import Transaction
 from lake.change_feed import CHANGE_TYPE, ChangeFeedGap, changes, changes_here
@@ -18,8 +19,6 @@ from lake.tables import QUADS, TRIPLES, Table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-_LOG = (*POSITIONS, "epoch", "weight")
 
 
 def read_changes(
@@ -30,12 +29,12 @@ def read_changes(
     transactions: Sequence[Transaction],
     predicates: frozenset[str] | None,
 ) -> DataFrame:
-    """The log rows (subject, predicate, object, epoch, weight) of `scope` within `epochs`.
+    """The log rows (`log_columns`) of `scope` within `epochs`.
 
     Args:
         spark: the session.
         settings: where the lake is.
-        scope: the union of all graphs, or one graph.
+        scope: the union of all graphs, one graph, or each graph by itself.
         epochs: the range.
         transactions: at least those of the range.
         predicates: the predicates to read; None for all.
@@ -51,6 +50,8 @@ def read_changes(
     feed = feed.where((F.col("epoch") > epochs.after) & (F.col("epoch") <= epochs.last))
     if scope.graphs is not None:
         feed = feed.where(F.col("graph").isin(*scope.graphs))
+    elif scope.each:
+        feed = feed.where(F.col("graph") != "")
     if predicates is not None:
         feed = feed.where(F.col("predicate").isin(*sorted(predicates)))
     # The logs are only appended to. Any other event means that somebody else wrote them; the row
@@ -58,7 +59,7 @@ def read_changes(
     appended = F.col(CHANGE_TYPE) == "insert"
     told = F.concat(F.lit(f"{table.name} was not only appended to: "), F.col(CHANGE_TYPE))
     weight = F.when(appended, F.col("weight")).otherwise(F.raise_error(told).cast("int"))
-    return feed.select(*POSITIONS, "epoch", weight.alias("weight"))
+    return feed.select(*graph_columns(scope), "epoch", weight.alias("weight"))
 
 
 def read_few_changes(
@@ -78,6 +79,8 @@ def read_few_changes(
     wanted = (pc.field("epoch") > epochs.after) & (pc.field("epoch") <= epochs.last)
     if scope.graphs is not None:
         wanted &= pc.field("graph").isin([*scope.graphs])
+    elif scope.each:
+        wanted &= pc.field("graph") != ""
     if predicates is not None:
         wanted &= pc.field("predicate").isin(sorted(predicates))
     # delta-rs gives views of strings, which pyarrow cannot filter.
@@ -87,7 +90,7 @@ def read_few_changes(
     others = {str(kind) for kind in rows[CHANGE_TYPE].unique().to_pylist()} - {"insert"}
     if others:
         raise ChangeFeedGap(f"{table.name} was not only appended to: {', '.join(sorted(others))}")
-    return rows.select(list(_LOG))
+    return rows.select(list(log_columns(scope)))
 
 
 def _feed(
@@ -103,7 +106,7 @@ def _feed(
         raise ChangeFeedGap(
             f"`transactions` names {len(inside)} of the epochs {epochs.after + 1}..{epochs.last}"
         )
-    if scope.graphs is None:
+    if scope.graphs is None and not scope.each:
         table, versions = TRIPLES, [t.triples_version for t in inside]
     else:
         table, versions = QUADS, [t.quads_version for t in inside]

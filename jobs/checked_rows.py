@@ -8,7 +8,7 @@ from typing import Literal, Self, assert_never
 
 from sqlglot import condition, exp, select
 
-from jobs.plan.operators import ANSWER
+from jobs.plan.plan import ANSWER
 from jobs.small_reads import Read, Relation
 from jobs.sparql.algebra import Ask, Construct, Query, Select
 from jobs.unpublished import Unpublished

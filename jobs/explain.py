@@ -6,22 +6,34 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from jobs.engine.delta import Inputs, plan_delta
+from jobs.engine.fixpoint import Fixpoint, Step
+from jobs.engine.graph import log_columns
 from jobs.engine.neighbourhood import hops
 from jobs.engine.relations import EpochRange, Statement
 from jobs.engine.restrict import neighbourhood_graph
 from jobs.plan.lookups import lookups
+from jobs.plan.leaves import Component, Values
 from jobs.plan.operators import (
-    Component,
+    Ask,
+    Closure,
     Distinct,
-    Exists,
+    Extend,
     Filter,
+    Fold,
+    Group,
     Instantiate,
-    Plan,
+    Join,
+    LeftJoin,
+    Match,
     PlanNode,
     Product,
     Project,
+    Slice,
+    Union,
     children,
+    shared,
 )
+from jobs.plan.plan import Plan
 from jobs.plans import plan_of
 from jobs.registry import RegisteredQuery
 from jobs.sparql.algebra import TriplePattern
@@ -50,8 +62,7 @@ def explain_query(query: RegisteredQuery, *, sql: bool = False) -> str:
     if sql:
         lines += ["", f"SQL of a run over the epochs {EXAMPLE.start}..{EXAMPLE.last}:"]
         for statement in _statements(plan):
-            text = statement.select.sql(dialect=DIALECT, pretty=True)
-            lines += ["", f"-- {statement.name} ({statement.keep})", text]
+            lines += ["", *_sql(statement)]
     return "\n".join(lines)
 
 
@@ -69,13 +80,52 @@ def _described(plan: Plan, node: PlanNode) -> str:
             return f"{node.kind}, {count} pattern{'s' if count > 1 else ''}"
         case Product(parts):
             return f"product of {len(parts)} parts (they share no variable)"
+        case Values(variables, rows):
+            return f"values {_variables(plan, variables)}: {len(rows)} rows, constant"
+        case Join():
+            return f"join on {_variables(plan, shared(node.left, node.right))}"
+        case LeftJoin():
+            return f"left join on {_variables(plan, shared(node.left, node.right))}" + (
+                f" where {_expression(plan, node.condition)}" if node.condition else ""
+            )
+        case Match():
+            kept = {"matched": "with a match", "unmatched": "without a match", "all": "all"}
+            told = f" and whether they match in {_variables(plan, (node.flag,))}"
+            return (
+                f"left solutions {kept[node.which]}{told if node.flag else ''}, "
+                f"on {_variables(plan, shared(node.left, node.right))}"
+                + (f" where {_expression(plan, node.condition)}" if node.condition else "")
+            )
+        case Union(parts):
+            return f"union of {len(parts)} parts"
+        case Extend(variable, expression):
+            return f"extend {_variable(plan, variable)} := {_expression(plan, expression)}"
+        case Group():
+            folds = ", ".join(
+                f"{_variable(plan, name)} := {_fold(plan, fold)}" for name, fold in node.folds
+            )
+            by = f" by {_variables(plan, node.keys)}" if node.keys else ", one group"
+            return f"group{by}: {folds or 'no aggregates'}"
+        case Slice():
+            order = ", ".join(
+                f"{_variable(plan, key.column)}{' descending' if key.descending else ''}"
+                for key in node.keys
+            )
+            limit = "all" if node.limit is None else str(node.limit)
+            return (
+                f"slice: {limit} after the first {node.offset}, ordered by {order or 'the terms'}; "
+                "looks at the whole state of its input whenever that changes"
+            )
+        case Closure():
+            ends = _variables(plan, (node.source, node.target))
+            return f"closure of steps {ends}" + (f" from {node.start}" if node.start else "")
         case Filter(condition):
             return f"filter {_expression(plan, condition)}"
         case Project(variables):
-            return "project " + (" ".join(_variable(plan, name) for name in variables) or "nothing")
+            return f"project {_variables(plan, variables)}"
         case Distinct():
             return "distinct"
-        case Exists():
+        case Ask():
             return "exists: true or false"
         case Instantiate(template):
             return f"instantiate {len(template)} template triples"
@@ -96,6 +146,15 @@ def _pattern(plan: Plan, pattern: TriplePattern) -> str:
     return " ".join(_expression(plan, node) for node in pattern.nodes)
 
 
+def _fold(plan: Plan, fold: Fold) -> str:
+    distinct = "DISTINCT " if fold.distinct else ""
+    return f"{fold.function}({distinct}{'*' if fold.argument is None else _variable(plan, fold.argument)})"
+
+
+def _variables(plan: Plan, columns: tuple[str, ...]) -> str:
+    return " ".join(_variable(plan, name) for name in columns) or "nothing"
+
+
 def _variable(plan: Plan, column: str) -> str:
     name = plan.names[int(column[1:])]
     return name if name.startswith("_:") else f"?{name}"
@@ -113,16 +172,32 @@ def _expression(plan: Plan, expression: Expression) -> str:
             assert_never(expression)
 
 
-def _statements(plan: Plan) -> Iterator[Statement]:
+def _sql(step: Step) -> Iterator[str]:
+    match step:
+        case Statement():
+            yield f"-- {step.name} ({step.keep})"
+            yield step.select.sql(dialect=DIALECT, pretty=True)
+        case Fixpoint():
+            yield f"-- {step.name}: begins with"
+            yield step.seed.sql(dialect=DIALECT, pretty=True)
+            yield f"-- {step.name}: repeated until nothing is new, over the rows that are new"
+            yield step.step(f"{step.name}_new").sql(dialect=DIALECT, pretty=True)
+        case _:
+            assert_never(step)
+
+
+def _statements(plan: Plan) -> Iterator[Step]:
     graphs = {}
     for i, scope in enumerate(dict.fromkeys(part.scope for part in plan.components)):
         parts = [part for part in plan.components if part.scope == scope]
         prefix, changes = f"g{i}", f"changes{i}"
-        found = hops(prefix, f"{prefix}_log", changes, lookups(parts))
+        found = hops(prefix, f"{prefix}_log", changes, lookups(parts), log_columns(scope))
         for hop in found:
             yield hop.keys
             yield hop.rows
-        graph = neighbourhood_graph(prefix, [hop.rows.name for hop in found], changes, EXAMPLE)
+        graph = neighbourhood_graph(
+            scope, prefix, [hop.rows.name for hop in found], changes, EXAMPLE
+        )
         yield graph
         graphs[scope] = graph.name
     delta = plan_delta(plan, EXAMPLE, Inputs(graphs, "stored"), "q")

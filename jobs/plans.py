@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jobs.plan.lower import PLAN_FORMAT, lower
-from jobs.plan.operators import Plan
+from jobs.plan.plan import Plan
 from jobs.registry import RegisteredQuery
 
 

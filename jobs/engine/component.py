@@ -19,11 +19,16 @@ from sqlglot.expressions import select
 from jobs.engine.conditions import condition_sql
 from jobs.engine.relations import EpochRange, column, columns, number, text
 from jobs.engine.sweep import differentiate
-from jobs.plan.operators import Component
+from jobs.plan.leaves import Component, Scope
 from jobs.sparql.algebra import TriplePattern
 from jobs.sparql.expressions import Constant, Variable
 
 POSITIONS = ("subject", "predicate", "object")
+
+
+def graph_columns(scope: Scope) -> tuple[str, ...]:
+    """The columns of a triple in `scope`: with its graph's name where each graph is by itself."""
+    return ("graph", *POSITIONS) if scope.each else POSITIONS
 
 
 def component_delta(component: Component, graph: str, epochs: EpochRange) -> exp.Select:
@@ -31,7 +36,7 @@ def component_delta(component: Component, graph: str, epochs: EpochRange) -> exp
 
     Args:
         component: the segment.
-        graph: name of the interval relation (subject, predicate, object, since, until).
+        graph: name of the interval relation (graph columns of the scope, since, until).
         epochs: the range.
     """
     intervals = component_intervals(component, graph)
@@ -46,7 +51,7 @@ def component_intervals(component: Component, graph: str) -> exp.Select:
     joined: exp.Select | None = None
     for number_, pattern in enumerate(component.patterns):
         alias = f"t{number_}"
-        conditions = _matches(pattern, alias, bound)
+        conditions = _matches(component, pattern, alias, bound)
         table = exp.to_table(graph).as_(alias)
         if joined is None:
             joined = select().from_(table, copy=False).where(*conditions, copy=False)
@@ -75,10 +80,14 @@ def component_intervals(component: Component, graph: str) -> exp.Select:
     )
 
 
-def _matches(pattern: TriplePattern, alias: str, bound: dict[str, exp.Column]) -> list[exp.Expr]:
+def _matches(
+    component: Component, pattern: TriplePattern, alias: str, bound: dict[str, exp.Column]
+) -> list[exp.Expr]:
     """Conditions on row `alias` of the graph; adds the variables it binds first to `bound`."""
     conditions: list[exp.Expr] = []
-    for position, node in zip(POSITIONS, pattern.nodes, strict=True):
+    graph = () if component.graph is None else (Variable(component.graph),)
+    places = graph_columns(component.scope)
+    for position, node in zip(places, (*graph, *pattern.nodes), strict=True):
         here = column(position, alias)
         match node:
             case Constant(term):

@@ -11,13 +11,11 @@ import re
 
 from sqlglot import exp
 
+from jobs.engine.evaluation import EVALUATE
 from jobs.engine.relations import column, text
 from jobs.engine.terms import FALSE, TRUE, begins
 from jobs.sparql.expressions import Call, Constant, Expression, Variable, variables_of
 from jobs.sparql.wire import encode
-
-EVALUATE = "SPARQL_EVAL"
-"""The SQL function (expression text, array of terms) -> term or null."""
 
 _KINDS = {"isIRI": "<", "isURI": "<", "isBlank": "_", "isLiteral": '"'}
 _KINDS_BY_KEYWORD = {keyword.upper(): first for keyword, first in _KINDS.items()}
@@ -75,12 +73,31 @@ def _exact(
             return None
 
 
+def value_sql(expression: Expression, bound: frozenset[str]) -> exp.Expr:
+    """The value of `expression` as SQL: a term, or null for an error.
+
+    Args:
+        expression: over internal columns.
+        bound: columns that exist; any other variable is unbound.
+    """
+    match expression:
+        case Variable() | Constant():
+            return _term(expression, bound)
+        case _:
+            return _evaluated(expression, bound)
+
+
 def _interpreted(condition: Expression, bound: frozenset[str]) -> exp.Expr:
-    used = sorted(variables_of(condition))
     boolean = Call("!", (Call("!", (condition,)),))
-    terms = exp.array(*(_term(Variable(name), bound) for name in used))
-    call = exp.Anonymous(this=EVALUATE, expressions=[text(encode(boolean, used)), terms])
-    return exp.Case(this=call).when(text(TRUE), exp.true()).when(text(FALSE), exp.false())
+    value = _evaluated(boolean, bound)
+    return exp.Case(this=value).when(text(TRUE), exp.true()).when(text(FALSE), exp.false())
+
+
+def _evaluated(expression: Expression, bound: frozenset[str]) -> exp.Expr:
+    used = sorted(variables_of(expression))
+    # A row of an array that is empty everywhere would have no type.
+    terms = exp.array(*(_term(Variable(name), bound) for name in used or [""]))
+    return exp.Anonymous(this=EVALUATE, expressions=[text(encode(expression, used)), terms])
 
 
 def _term(node: Expression, bound: frozenset[str]) -> exp.Expr:

@@ -14,7 +14,7 @@ delta.
 
 * A segment reads the graph: its touched rows are the neighbourhood of the changes.
 * An operator with memory reads the stored logs of its children, restricted to the keys that occur
-  in their deltas.
+  in their deltas. Each has a module of its own, with its equation and its keys.
 """
 
 from __future__ import annotations
@@ -25,8 +25,14 @@ from typing import assert_never
 from sqlglot import exp
 from sqlglot.expressions import select
 
+from jobs.engine.closure import Steps, closure_delta, closure_statements
+from jobs.engine.compatible import Sides
 from jobs.engine.component import component_delta
 from jobs.engine.distinct import distinct_delta
+from jobs.engine.fixpoint import Step
+from jobs.engine.group import GroupStatements
+from jobs.engine.join import Pair, join_delta
+from jobs.engine.match import match_delta
 from jobs.engine.product import Part, product_delta
 from jobs.engine.relations import (
     EpochRange,
@@ -35,25 +41,41 @@ from jobs.engine.relations import (
     column,
     columns,
     null_text,
-    number,
     same_row,
     text,
     union_all,
 )
-from jobs.engine.rowwise import exists_delta, filter_delta, instantiate_delta, project_delta
+from jobs.engine.rowwise import (
+    ask_delta,
+    extend_delta,
+    filter_delta,
+    instantiate_delta,
+    project_delta,
+    union_delta,
+    values_delta,
+)
+from jobs.engine.slice import slice_delta, slice_statements
+from jobs.engine.states import Keys, States
 from jobs.engine.sweep import integrate, net
+from jobs.plan.leaves import Component, Scope, Values
 from jobs.plan.operators import (
-    Component,
+    Ask,
+    Closure,
     Distinct,
-    Exists,
+    Extend,
     Filter,
+    Group,
     Instantiate,
-    Plan,
+    Join,
+    LeftJoin,
+    Match,
     PlanNode,
     Product,
     Project,
-    Scope,
+    Slice,
+    Union,
 )
+from jobs.plan.plan import Plan
 
 _LOG = ("epoch", "weight")
 
@@ -78,7 +100,7 @@ class PlanDelta:
     all stored nodes; `products` are the interval relations of the parts of each product.
     """
 
-    statements: tuple[Statement, ...]
+    statements: tuple[Step, ...]
     result: Statement
     products: tuple[tuple[str, ...], ...]
 
@@ -123,19 +145,17 @@ class _Run:
     inputs: Inputs
     prefix: str
     keep: Keep
-    statements: list[Statement] = field(default_factory=list)
+    statements: list[Step] = field(default_factory=list)
     made: dict[PlanNode, str] = field(default_factory=dict)
     products: list[tuple[str, ...]] = field(default_factory=list)
 
     def stored(self, node: PlanNode) -> str:
         """The relation of a stored node's netted delta; it is written and read by its parent."""
         if node not in self.made:
-            name = f"{self.prefix}_{self.plan.ids[node]}"
             # The answer is only written; any other stored node is also read by its parent.
             keep: Keep = "view" if node == self.plan.root else self.keep
-            statement = Statement(name, net(self.delta(node), node.variables), keep)
-            self.statements.append(statement)
-            self.made[node] = name
+            delta = net(self.delta(node), node.variables)
+            self.made[node] = self._make(self._name(node), delta, keep)
         return self.made[node]
 
     def delta(self, node: PlanNode) -> exp.Query:
@@ -143,91 +163,142 @@ class _Run:
         match node:
             case Component():
                 return component_delta(node, self.inputs.graphs[node.scope], self.epochs)
+            case Values():
+                return values_delta(node, self.epochs)
             case Product(parts):
-                made = [self._part(part) for part in parts]
+                made = [self._part(node, i) for i in range(len(parts))]
                 self.products.append(tuple(part.intervals for part in made))
                 return product_delta(made, self.epochs)
+            case Join():
+                return join_delta(self._pair(node))
+            case LeftJoin():
+                pair = self._pair(node)
+                unmatched = match_delta(pair, self.epochs, "unmatched", node.condition)
+                rest = self._as(node, node.left.variables, unmatched)
+                return union_all([join_delta(pair, node.condition), rest])
+            case Match():
+                return match_delta(
+                    self._pair(node),
+                    self.epochs,
+                    node.which,
+                    node.condition,
+                    node.overlapping,
+                    node.flag,
+                )
+            case Union(parts):
+                return union_delta(node, [self._child(part) for part in parts])
             case Filter():
                 return filter_delta(node, self._child(node.child))
+            case Extend():
+                return extend_delta(node, self._child(node.child))
             case Project():
                 return project_delta(node, self._child(node.child))
             case Distinct():
-                return distinct_delta(self._touched(node.child), node.variables, self.epochs)
-            case Exists():
-                return exists_delta(node, self._child(node.child), self.epochs)
+                log = self._log(node, node.child, node.variables)
+                return distinct_delta(log, node.variables, self.epochs)
+            case Group():
+                return self._group(node)
+            case Slice():
+                return self._slice(node)
+            case Closure():
+                return self._closure(node)
+            case Ask():
+                return ask_delta(node, self._child(node.child), self.epochs)
             case Instantiate():
                 return instantiate_delta(node, self._child(node.child))
             case _:
                 assert_never(node)
 
+    def _name(self, node: PlanNode) -> str:
+        return f"{self.prefix}_{self.plan.ids[node]}"
+
+    def _make(self, name: str, query: exp.Query, keep: Keep | None = None) -> str:
+        self.statements.append(Statement(name, query, keep or self.keep))
+        return name
+
     def _child(self, node: PlanNode) -> exp.Query:
         """The delta of a row-wise operator's child, in the same statement where it can be."""
         if node in self.plan.stored:
-            return select(*columns((*node.variables, *_LOG))).from_(self.stored(node), copy=False)
+            return self._rows(node, self.stored(node))
         return self.delta(node)
-
-    def _part(self, node: PlanNode) -> Part:
-        """A part of a product: every row is touched as soon as another part changes."""
-        delta = self.stored(node)
-        name = f"{delta}_intervals"
-        log = union_all([*self._state(node, delta, every_row=True), self._rows(node, delta)])
-        self.statements.append(Statement(name, integrate(log, node.variables), self.keep))
-        return Part(node.variables, delta, name)
-
-    def _touched(self, node: PlanNode) -> exp.Query:
-        """The log of the rows that occur in the delta of `node`, from the beginning on."""
-        delta = self.stored(node)
-        return union_all([*self._state(node, delta, every_row=False), self._rows(node, delta)])
-
-    def _state(self, node: PlanNode, delta: str, *, every_row: bool) -> list[exp.Query]:
-        """The stored state at the beginning of the range, of the rows in `delta` or of all.
-
-        One row per solution, at epoch `after`; an empty list if there is no state. A statement of
-        its own, because it is the only one that reads the whole stored log.
-        """
-        if self.epochs.from_nothing:
-            return []
-        names = node.variables
-        stored = (
-            select(*columns((*names, "weight"), "s"))
-            .from_(exp.to_table(self.inputs.embeddings).as_("s"), copy=False)
-            .where(
-                column("node", "s").eq(text(self.plan.ids[node])),
-                column("epoch", "s") <= number(self.epochs.after),
-                copy=False,
-            )
-        )
-        if not every_row:
-            keys = select(*columns(names)).distinct().from_(delta) if names else _any(delta)
-            same = same_row(names, "s", "k", node.certain) or [exp.true()]
-            stored = stored.join(
-                keys.subquery("k"), on=exp.and_(*same), join_type="inner", copy=False
-            )
-        total = exp.func("SUM", column("weight"))
-        state = (
-            select(*columns(names))
-            .select(
-                number(self.epochs.after).as_("epoch", quoted=True),
-                exp.cast(total, "BIGINT").as_("weight", quoted=True),
-                copy=False,
-            )
-            .from_(stored.subquery("stored", copy=False), copy=False)
-            .having(total.copy().neq(0), copy=False)
-        )
-        if names:
-            state = state.group_by(*columns(names), copy=False)
-        name = f"{delta}_state"
-        self.statements.append(Statement(name, state, self.keep))
-        return [self._rows(node, name)]
 
     def _rows(self, node: PlanNode, relation: str) -> exp.Query:
         return select(*columns((*node.variables, *_LOG))).from_(relation, copy=False)
 
+    def _as(self, node: PlanNode, available: tuple[str, ...], delta: exp.Query) -> exp.Query:
+        """`delta` in the columns of `node`; what it has not is unbound."""
+        cells = [column(n) if n in available else null_text(n) for n in node.variables]
+        return select(*cells, *columns(_LOG)).from_(delta.subquery("part", copy=False), copy=False)
 
-def _any(relation: str) -> exp.Select:
-    """One row if `relation` has any: the key of a node without variables."""
-    return (
-        select(exp.Literal.number(1).as_("any", quoted=True))
-        .from_(relation, copy=False)
-        .having(exp.func("COUNT", exp.Star()) > 0, copy=False)
-    )
+    @property
+    def _states(self) -> States:
+        return States(self.plan, self.epochs, self.inputs.embeddings)
+
+    def _log(self, node: PlanNode, child: PlanNode, key: tuple[str, ...]) -> exp.Query:
+        """The log of a child's rows whose `key` occurs in its delta, from the state on."""
+        delta = self.stored(child)
+        keys = None
+        if key:
+            touched = select(*columns(key)).distinct().from_(delta)
+            keys = Keys(touched, same_row(key, "s", "k", child.certain))
+        elif key != child.variables:
+            keys = Keys(select(exp.Literal.number(1)).from_(delta).limit(1), [])
+        return union_all([*self._state(node, child, "", keys), self._rows(child, delta)])
+
+    def _state(
+        self, node: PlanNode, child: PlanNode, side: str, keys: Keys | None
+    ) -> list[exp.Query]:
+        """The state of a child's touched rows as a relation of `node`; nothing if there is none."""
+        state = self._states.state(child, keys)
+        if state is None:
+            return []
+        return [self._rows(child, self._make(f"{self._name(node)}_state{side}", state))]
+
+    def _part(self, node: Product, index: int) -> Part:
+        """A part of a product: every row is touched as soon as another part changes."""
+        child = node.children[index]
+        delta = self.stored(child)
+        log = union_all([*self._state(node, child, str(index), None), self._rows(child, delta)])
+        name = f"{self._name(node)}_intervals{index}"
+        return Part(child.variables, delta, self._make(name, integrate(log, child.variables)))
+
+    def _pair(self, node: Join | LeftJoin | Match) -> Pair:
+        """Both sides, of the rows whose shared variables are compatible with a changed row's."""
+        sides = Sides.of(node.left, node.right)
+        deltas = (self.stored(node.left), self.stored(node.right))
+        name = self._name(node)
+        keys: Keys | None = None
+        if sides.shared:
+            changed = [select(*columns(sides.shared)).from_(delta) for delta in deltas]
+            touched = select(*columns(sides.shared)).distinct()
+            touched = touched.from_(union_all(changed).subquery("changed", copy=False), copy=False)
+            relation = self._make(f"{name}_keys", touched)
+            keys = Keys(select("*").from_(relation), sides.compatible("s", "k"))
+        logs, intervals = [], []
+        for child, delta, side in zip((node.left, node.right), deltas, ("l", "r"), strict=True):
+            rows = [*self._state(node, child, f"_{side}", keys), self._rows(child, delta)]
+            logs.append(self._make(f"{name}_log_{side}", union_all(rows), "view"))
+            log = self._rows(child, logs[-1])
+            intervals.append(self._make(f"{name}_iv_{side}", integrate(log, child.variables)))
+        return Pair(sides, *deltas, logs[0], *intervals)
+
+    def _group(self, node: Group) -> exp.Query:
+        log = self._make(f"{self._name(node)}_rows", self._log(node, node.child, node.keys))
+        group = GroupStatements(node, log, self._name(node), self.epochs, self.keep)
+        delta = group.delta()
+        self.statements += group.made
+        return delta
+
+    def _slice(self, node: Slice) -> exp.Query:
+        delta, name = self.stored(node.child), self._name(node)
+        state = self._states.state(node.child)
+        relation = None if state is None else self._make(f"{name}_state", state)
+        self.statements += slice_statements(node, relation, delta, name, self.keep)
+        return slice_delta(node, name, self.epochs)
+
+    def _closure(self, node: Closure) -> exp.Query:
+        delta, name = self.stored(node.child), self._name(node)
+        rows = [*self._state(node, node.child, "", None), self._rows(node.child, delta)]
+        log = self._make(f"{name}_steps", union_all(rows), "view")
+        self.statements += closure_statements(node, Steps(log, delta), f"{name}_pairs", self.keep)
+        return closure_delta(node, f"{name}_pairs", self.epochs)

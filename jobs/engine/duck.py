@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from duckdb import list_type
 from duckdb.sqltypes import VARCHAR
 
-from jobs.engine.conditions import EVALUATE
-from jobs.engine.evaluation import evaluate_batch
+from jobs.engine.evaluation import (
+    AGGREGATE,
+    EVALUATE,
+    SORT_KEY,
+    aggregate_batch,
+    evaluate_batch,
+    sort_keys,
+)
 
 if TYPE_CHECKING:
     import duckdb
@@ -25,13 +32,15 @@ class DuckEngine:
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self.connection = connection
-        connection.create_function(  # type: ignore[call-overload]
-            EVALUATE,
-            lambda expressions, terms: evaluate_batch(expressions, terms),
-            [VARCHAR, list_type(VARCHAR)],
-            VARCHAR,
-            type="arrow",
-            null_handling="special",
+        self._register(EVALUATE, lambda a, b: evaluate_batch(a, b), [VARCHAR, list_type(VARCHAR)])
+        self._register(AGGREGATE, lambda a, b: aggregate_batch(a, b), [VARCHAR, list_type(VARCHAR)])
+        self._register(SORT_KEY, lambda a: sort_keys(a), [VARCHAR])
+
+    def _register(
+        self, name: str, function: Callable[..., Any], arguments: list[duckdb.sqltypes.DuckDBPyType]
+    ) -> None:
+        self.connection.create_function(  # type: ignore[call-overload]
+            name, function, arguments, VARCHAR, type="arrow", null_handling="special"
         )
 
     def make(self, statement: Statement) -> None:

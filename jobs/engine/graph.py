@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 from sqlglot.expressions import select
 
-from jobs.engine.component import POSITIONS
+from jobs.engine.component import POSITIONS, graph_columns
 from jobs.engine.relations import (
     FOREVER,
     EpochRange,
@@ -18,16 +18,19 @@ from jobs.engine.relations import (
     union_all,
 )
 from jobs.engine.sweep import differentiate, integrate, sweep, within
-from jobs.plan.operators import Scope
+from jobs.plan.leaves import Scope
 
 TRIPLES = "triples"
 QUADS = "quads"
 
-_LOG = (*POSITIONS, "epoch", "weight")
+
+def log_columns(scope: Scope) -> tuple[str, ...]:
+    """The columns of a scope's log."""
+    return (*graph_columns(scope), "epoch", "weight")
 
 
 def scope_log(scope: Scope, last: int, predicates: frozenset[str] | None = None) -> exp.Query:
-    """The log (subject, predicate, object, epoch, weight) of the triples in `scope` up to `last`.
+    """The log (`log_columns`) of the triples in `scope` up to `last`.
 
     Reads the relations `triples` (the union of all graphs) or `quads`.
 
@@ -40,11 +43,12 @@ def scope_log(scope: Scope, last: int, predicates: frozenset[str] | None = None)
     if predicates is not None:
         wanted = column("predicate").isin(*(text(predicate) for predicate in sorted(predicates)))
         until_last = exp.and_(until_last, wanted)
-    if scope.graphs is None:
-        return select(*columns(_LOG)).from_(TRIPLES, copy=False).where(until_last, copy=False)
-    in_scope = column("graph").isin(*(text(graph) for graph in scope.graphs))
-    quads = select(*columns(_LOG)).from_(QUADS, copy=False).where(until_last, in_scope, copy=False)
-    if len(scope.graphs) == 1:
+    log = log_columns(scope)
+    if scope.graphs is None and not scope.each:
+        return select(*columns(log)).from_(TRIPLES, copy=False).where(until_last, copy=False)
+    quads = select(*columns(log)).from_(QUADS, copy=False)
+    quads = quads.where(until_last, _in_scope(scope), copy=False)
+    if not scope.is_merge:
         return quads
     # FROM a FROM b: their merge is a set, so a triple counts once while any of them has it.
     segments = sweep(quads, POSITIONS, {"graphs": column("weight")})
@@ -66,55 +70,67 @@ def scope_log(scope: Scope, last: int, predicates: frozenset[str] | None = None)
     )
 
 
-def changes_in(log: str, epochs: EpochRange) -> exp.Select:
-    """The rows of relation `log` within `epochs`."""
+def _in_scope(scope: Scope) -> exp.Expr:
+    if scope.graphs is None:
+        return column("graph").neq(text(""))
+    if not scope.graphs:
+        return exp.false()
+    return column("graph").isin(*(text(graph) for graph in scope.graphs))
+
+
+def changes_in(scope: Scope, log: str, epochs: EpochRange) -> exp.Select:
+    """The rows of relation `log`, of `scope`, within `epochs`."""
     return (
-        select(*columns(_LOG))
+        select(*columns(log_columns(scope)))
         .from_(log, copy=False)
         .where(within(column("epoch"), epochs), copy=False)
     )
 
 
-def whole_graph(name: str, log: str, epochs: EpochRange, *, collapsed: bool) -> list[Statement]:
+def whole_graph(
+    scope: Scope, name: str, log: str, epochs: EpochRange, *, collapsed: bool
+) -> list[Statement]:
     """Statements that make the interval relation `name` of the whole log, without shuffling it.
 
     Asserted rows are joined with the first retraction after them; only rows that were retracted at
     all are grouped. A triple that is asserted twice has two intervals.
 
     Args:
-        name: the relation to make: subject, predicate, object, since, until.
-        log: the graph's log up to the last epoch.
+        scope: which triples.
+        name: the relation to make: graph columns of the scope, since, until.
+        log: the scope's log up to the last epoch.
         epochs: the range.
         collapsed: take everything that holds at the last epoch as new in it.
     """
     retracted, ended = f"{name}_retracted", f"{name}_ended"
+    triple = graph_columns(scope)
     retractions = (
-        select(*columns((*POSITIONS, "epoch")))
+        select(*columns((*triple, "epoch")))
         .from_(log, copy=False)
         .where(column("weight") < 0, copy=False)
     )
     first_after = (
         select(
-            *columns((*POSITIONS, "epoch"), "a"),
+            *columns((*triple, "epoch"), "a"),
             exp.func("MIN", column("epoch", "r")).as_("until", quoted=True),
         )
         .from_(exp.to_table(log).as_("a"), copy=False)
         .join(
             exp.to_table(retracted).as_("r"),
             on=exp.and_(
-                *(column(p, "a").eq(column(p, "r")) for p in POSITIONS),
+                *(column(p, "a").eq(column(p, "r")) for p in triple),
                 column("epoch", "r") > column("epoch", "a"),
             ),
             copy=False,
         )
         .where(column("weight", "a") > 0, copy=False)
-        .group_by(*columns((*POSITIONS, "epoch"), "a"), copy=False)
+        .group_by(*columns((*triple, "epoch"), "a"), copy=False)
     )
     since = column("epoch", "a")
     until = exp.func("COALESCE", column("until", "e"), number(FOREVER))
     graph = (
         select(
-            *columns(POSITIONS, "a"),
+            *columns(triple, "a"),
             (number(epochs.last) if collapsed else since).as_("since", quoted=True),
             (number(FOREVER) if collapsed else until).as_("until", quoted=True),
         )
@@ -122,7 +138,7 @@ def whole_graph(name: str, log: str, epochs: EpochRange, *, collapsed: bool) -> 
         .join(
             exp.to_table(ended).as_("e"),
             on=exp.and_(
-                *(column(p, "a").eq(column(p, "e")) for p in (*POSITIONS, "epoch")),
+                *(column(p, "a").eq(column(p, "e")) for p in (*triple, "epoch")),
             ),
             join_type="left",
             copy=False,
@@ -139,51 +155,58 @@ def whole_graph(name: str, log: str, epochs: EpochRange, *, collapsed: bool) -> 
 
 
 def restricted_graph(
-    name: str, fetched: list[str], changes: str, epochs: EpochRange, keep: Keep = "small"
+    scope: Scope,
+    name: str,
+    fetched: list[str],
+    changes: str,
+    epochs: EpochRange,
+    keep: Keep = "small",
 ) -> Statement:
     """The statement that makes the interval relation `name` of the neighbourhood of `changes`.
 
     Args:
-        name: the relation to make: subject, predicate, object, since, until.
+        scope: which triples.
+        name: the relation to make: graph columns of the scope, since, until.
         fetched: relations with the log rows that were looked up.
         changes: the relation of the changes in the range.
         epochs: the range.
         keep: how the relation is kept.
     """
+    triple, log = graph_columns(scope), log_columns(scope)
     first = exp.Window(
         this=exp.RowNumber(),
-        partition_by=columns(POSITIONS),
+        partition_by=columns(triple),
         order=exp.Order(expressions=[exp.Ordered(this=column("epoch"))]),
     )
-    numbered = select(*columns((*POSITIONS, "weight")), first.as_("nth", quoted=True)).from_(
+    numbered = select(*columns((*triple, "weight")), first.as_("nth", quoted=True)).from_(
         changes, copy=False
     )
     # A triple whose first change is a retraction was there before the range.
     there_before = (
-        select(*columns(POSITIONS))
+        select(*columns(triple))
         .from_(numbered.subquery("numbered", copy=False), copy=False)
         .where(column("nth").eq(1), column("weight") < 0, copy=False)
     )
     before = [there_before]
     if fetched:
-        rows = union_all(
-            [select(*columns(_LOG)).from_(relation, copy=False) for relation in fetched]
+        looked_up = union_all(
+            [select(*columns(log)).from_(relation, copy=False) for relation in fetched]
         )
         once = (
-            select(*columns(_LOG))
+            select(*columns(log))
             .distinct(copy=False)
-            .from_(rows.subquery("fetched", copy=False), copy=False)
+            .from_(looked_up.subquery("fetched", copy=False), copy=False)
             .where(column("epoch") <= number(epochs.after), copy=False)
         )
         present = (
-            select(*columns(POSITIONS))
+            select(*columns(triple))
             .from_(once.subquery("once", copy=False), copy=False)
-            .group_by(*columns(POSITIONS), copy=False)
+            .group_by(*columns(triple), copy=False)
             .having(exp.func("SUM", column("weight")) > 0, copy=False)
         )
         before.append(present)
     at_start = (
-        select(*columns(POSITIONS))
+        select(*columns(triple))
         .distinct(copy=False)
         .select(
             number(epochs.after).as_("epoch", quoted=True),
@@ -192,9 +215,9 @@ def restricted_graph(
         )
         .from_(union_all(before).subquery("before", copy=False), copy=False)
     )
-    log = union_all([at_start, select(*columns(_LOG)).from_(changes, copy=False)])
-    intervals = integrate(log, POSITIONS)
-    graph = select(*columns((*POSITIONS, "since", "until"))).from_(
+    rows = union_all([at_start, select(*columns(log)).from_(changes, copy=False)])
+    intervals = integrate(rows, triple)
+    graph = select(*columns((*triple, "since", "until"))).from_(
         intervals.subquery("intervals", copy=False), copy=False
     )
     return Statement(name, graph, keep)

@@ -31,7 +31,9 @@ class Hop:
     rows: Statement
 
 
-def hops(prefix: str, log: str, changes: str, lookups: Sequence[Lookup]) -> list[Hop]:
+def hops(
+    prefix: str, log: str, changes: str, lookups: Sequence[Lookup], fetched: tuple[str, ...] = _LOG
+) -> list[Hop]:
     """The hops of `lookups`, nearest first; all have the same scope.
 
     Args:
@@ -39,6 +41,7 @@ def hops(prefix: str, log: str, changes: str, lookups: Sequence[Lookup]) -> list
         log: the graph's log (subject, predicate, object, epoch, weight) up to the last epoch.
         changes: its rows within the range.
         lookups: from `plan.lookups`.
+        fetched: the columns of the log that are fetched.
     """
     ids: dict[Lookup | Seed, str] = {lookup: f"l{i}" for i, lookup in enumerate(lookups)}
     made: list[Hop] = []
@@ -50,7 +53,7 @@ def hops(prefix: str, log: str, changes: str, lookups: Sequence[Lookup]) -> list
         else:
             found = _keys_of_rows(made[-1].rows.name, table)
         keys = Statement(f"{prefix}_keys{depth}", found, "broadcast")
-        rows = _rows(log, keys.name, here)
+        rows = _rows(log, keys.name, here, fetched)
         made.append(Hop(keys, Statement(f"{prefix}_rows{depth}", rows, "small")))
     return made
 
@@ -128,12 +131,14 @@ def _keys(joined: exp.Select) -> exp.Select:
     ).distinct(copy=False)
 
 
-def _rows(log: str, keys: str, lookups: Sequence[Lookup]) -> exp.Query:
+def _rows(log: str, keys: str, lookups: Sequence[Lookup], fetched: tuple[str, ...]) -> exp.Query:
     sides = sorted({lookup.side for lookup in lookups})
-    return union_all([_rows_by(side, log, keys, lookups) for side in sides])
+    return union_all([_rows_by(side, log, keys, lookups, fetched) for side in sides])
 
 
-def _rows_by(side: str, log: str, keys: str, lookups: Sequence[Lookup]) -> exp.Select:
+def _rows_by(
+    side: str, log: str, keys: str, lookups: Sequence[Lookup], fetched: tuple[str, ...]
+) -> exp.Select:
     """The log rows of the lookups on `side`: one scan."""
     wanted = (
         select("*")
@@ -148,7 +153,7 @@ def _rows_by(side: str, log: str, keys: str, lookups: Sequence[Lookup]) -> exp.S
         if p != side
     ]
     rows = (
-        select(column("lookup", "k"), *columns(_LOG, "t"))
+        select(column("lookup", "k"), *columns(fetched, "t"))
         .from_(exp.to_table(log).as_("t"), copy=False)
         .join(wanted, on=exp.and_(*matches), copy=False)
     )

@@ -7,12 +7,18 @@ from dataclasses import dataclass
 
 from sqlglot.expressions import select
 
-from jobs.engine.graph import changes_in, restricted_graph, scope_log, whole_graph
+from jobs.engine.graph import (
+    changes_in,
+    log_columns,
+    restricted_graph,
+    scope_log,
+    whole_graph,
+)
 from jobs.engine.neighbourhood import hops
 from jobs.engine.relations import EpochRange, Keep, Statement
 from jobs.engine.sql import SqlEngine
+from jobs.plan.leaves import Component, Scope
 from jobs.plan.lookups import Seed, lookups, predicates
-from jobs.plan.operators import Component, Scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +75,7 @@ def read_neighbourhood(
     engine.make(Statement(log, scope_log(scope, epochs.last, known)))
     fetched: list[str] = []
     rows = 0
-    for hop in hops(prefix, log, changes, lookups(components, touched)):
+    for hop in hops(prefix, log, changes, lookups(components, touched), log_columns(scope)):
         engine.make(hop.keys)
         if engine.count(hop.keys.name) == 0:
             break
@@ -83,16 +89,21 @@ def read_neighbourhood(
             return read_whole(engine, scope, epochs, prefix, known, collapsed=False, reason=reason)
         fetched.append(hop.rows.name)
     keep: Keep = "small" if count + rows <= thresholds.driver_rows else "cache"
-    graph = neighbourhood_graph(prefix, fetched, changes, epochs, keep)
+    graph = neighbourhood_graph(scope, prefix, fetched, changes, epochs, keep)
     engine.make(graph)
     return GraphRead(graph.name, None, rows, keep)
 
 
 def neighbourhood_graph(
-    prefix: str, fetched: list[str], changes: str, epochs: EpochRange, keep: Keep = "small"
+    scope: Scope,
+    prefix: str,
+    fetched: list[str],
+    changes: str,
+    epochs: EpochRange,
+    keep: Keep = "small",
 ) -> Statement:
     """The statement that makes the interval relation of what was fetched."""
-    return restricted_graph(f"{prefix}_graph", fetched, changes, epochs, keep)
+    return restricted_graph(scope, f"{prefix}_graph", fetched, changes, epochs, keep)
 
 
 def read_whole(
@@ -111,7 +122,7 @@ def read_whole(
     """
     log, name = f"{prefix}_log", f"{prefix}_graph"
     engine.make(Statement(log, scope_log(scope, epochs.last, known)))
-    for statement in whole_graph(name, log, epochs, collapsed=collapsed):
+    for statement in whole_graph(scope, name, log, epochs, collapsed=collapsed):
         engine.make(statement)
     return GraphRead(name, reason, None, "cache")
 
@@ -121,4 +132,4 @@ def changes_relation(engine: SqlEngine, scope: Scope, epochs: EpochRange, name: 
     log = scope_log(scope, epochs.last).subquery("log", copy=False)
     source = select("*").from_(log, copy=False)
     engine.make(Statement(f"{name}_log", source))
-    engine.make(Statement(name, changes_in(f"{name}_log", epochs), "small"))
+    engine.make(Statement(name, changes_in(scope, f"{name}_log", epochs), "small"))

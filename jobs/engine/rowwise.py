@@ -1,17 +1,21 @@
-"""Operators without memory: filter, project, exists and instantiate map the child's delta.
+"""Operators without memory: they map their children's deltas, or have none.
 
-They are linear: op(a + b) = op(a) + op(b), so op(delta) is the delta of op.
+Filter, extend, project, union and instantiate are linear: op(a + b) = op(a) + op(b), so op(delta)
+is the delta of op.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlglot import exp
 from sqlglot.expressions import select
 
-from jobs.engine.conditions import condition_sql
+from jobs.engine.conditions import condition_sql, value_sql
 from jobs.engine.relations import EpochRange, column, columns, null_text, number, text, union_all
 from jobs.engine.terms import FALSE, TRUE, begins
-from jobs.plan.operators import Exists, Filter, Instantiate, Project
+from jobs.plan.leaves import Values
+from jobs.plan.operators import Ask, Extend, Filter, Instantiate, Project, Union
 from jobs.sparql.algebra import Node, TriplePattern
 from jobs.sparql.expressions import Constant, Variable
 
@@ -29,12 +33,56 @@ def filter_delta(node: Filter, child: exp.Query) -> exp.Select:
 
 def project_delta(node: Project, child: exp.Query) -> exp.Select:
     """https://www.w3.org/TR/sparql11-query/#defn_algProjection; a bag, so nothing is merged."""
-    available = set(node.child.variables)
-    kept = [column(name) if name in available else null_text(name) for name in node.variables]
+    return _in_columns(node.variables, node.child.variables, child)
+
+
+def extend_delta(node: Extend, child: exp.Query) -> exp.Select:
+    """https://www.w3.org/TR/sparql11-query/#defn_extend."""
+    value = value_sql(node.expression, frozenset(node.child.variables))
+    return (
+        select(*columns(node.child.variables), value.as_(node.variable, quoted=True))
+        .select(*columns(_LOG), copy=False)
+        .from_(child.subquery("child", copy=False), copy=False)
+    )
+
+
+def union_delta(node: Union, children: Sequence[exp.Query]) -> exp.Query:
+    """https://www.w3.org/TR/sparql11-query/#defn_algUnion; a bag."""
+    return union_all(
+        [
+            _in_columns(node.variables, child.variables, delta)
+            for child, delta in zip(node.children, children, strict=True)
+        ]
+    )
+
+
+def values_delta(node: Values, epochs: EpochRange) -> exp.Query:
+    """Inline data holds from the first epoch on; https://www.w3.org/TR/sparql11-query/#inline-data."""
+    rows = node.rows if epochs.from_nothing else ()
+    if not rows:
+        nothing = [null_text(name) for name in node.variables]
+        log = [number(0).as_(name, quoted=True) for name in _LOG]
+        return select(*nothing, *log).where(exp.false(), copy=False)
+    return union_all([_constants(node.variables, row, epochs) for row in rows])
+
+
+def _constants(
+    names: tuple[str, ...], row: tuple[str | None, ...], epochs: EpochRange
+) -> exp.Select:
+    cells = (exp.cast(exp.null() if term is None else text(term), "TEXT") for term in row)
+    return select(
+        *(cell.as_(name, quoted=True) for cell, name in zip(cells, names, strict=True)),
+        number(epochs.start).as_("epoch", quoted=True),
+        number(1).as_("weight", quoted=True),
+    )
+
+
+def _in_columns(names: tuple[str, ...], available: tuple[str, ...], child: exp.Query) -> exp.Select:
+    kept = [column(name) if name in available else null_text(name) for name in names]
     return select(*kept, *columns(_LOG)).from_(child.subquery("child", copy=False), copy=False)
 
 
-def exists_delta(node: Exists, child: exp.Query, epochs: EpochRange) -> exp.Query:
+def ask_delta(node: Ask, child: exp.Query, epochs: EpochRange) -> exp.Query:
     """`true` while the empty solution is there, `false` otherwise, from the first epoch on.
 
     Its child is the set of empty solutions: when that appears, true appears and false vanishes.

@@ -8,8 +8,14 @@ import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.functions import arrow_udf
 
-from jobs.engine.conditions import EVALUATE
-from jobs.engine.evaluation import evaluate_batch
+from jobs.engine.evaluation import (
+    AGGREGATE,
+    EVALUATE,
+    SORT_KEY,
+    aggregate_batch,
+    evaluate_batch,
+    sort_keys,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -31,8 +37,9 @@ class SparkEngine:
         self._views: list[str] = []
         self._persisted: list[DataFrame] = []
 
-        evaluator = arrow_udf(_sparql_eval, "string")  # type: ignore[call-overload]
-        spark.udf.register(EVALUATE, evaluator)
+        for name, function in _FUNCTIONS.items():
+            registered = arrow_udf(function, "string")  # type: ignore[call-overload]
+            spark.udf.register(name, registered)
 
     def make(self, statement: Statement) -> None:
         """Make a relation; nothing is computed before it is read."""
@@ -92,6 +99,21 @@ def _cut(frame: DataFrame) -> DataFrame:
     return frame.coalesce(1).localCheckpoint(eager=True)
 
 
+# Spark reads the kind of a function from its annotations: plain Arrow arrays.
 def _sparql_eval(expressions: pa.Array, terms: pa.Array) -> pa.Array:  # type: ignore[type-arg]
-    # Spark reads the kind of the function from these annotations: plain Arrow arrays.
     return evaluate_batch(expressions, terms)
+
+
+def _sparql_sort_key(terms: pa.Array) -> pa.Array:  # type: ignore[type-arg]
+    return sort_keys(terms)
+
+
+def _sparql_aggregate(specifications: pa.Array, items: pa.Array) -> pa.Array:  # type: ignore[type-arg]
+    return aggregate_batch(specifications, items)
+
+
+_FUNCTIONS = {
+    EVALUATE: _sparql_eval,
+    SORT_KEY: _sparql_sort_key,
+    AGGREGATE: _sparql_aggregate,
+}

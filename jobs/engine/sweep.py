@@ -16,6 +16,7 @@ from sqlglot.expressions import select
 from jobs.engine.relations import FOREVER, EpochRange, column, columns, number
 
 Key = tuple[str, ...]
+_BIGINT = exp.DataType.build("BIGINT")
 
 
 def net(log: exp.Query, key: Key) -> exp.Select:
@@ -29,14 +30,21 @@ def net(log: exp.Query, key: Key) -> exp.Select:
     )
 
 
-def sweep(log: exp.Query, key: Key, measures: Mapping[str, exp.Expr]) -> exp.Select:
+def sweep(
+    log: exp.Query,
+    key: Key,
+    measures: Mapping[str, exp.Expr],
+    kinds: Mapping[str, exp.DataType] | None = None,
+) -> exp.Select:
     """Segments of `log` per key: since, until, and each measure summed over all epochs up to it.
 
     Args:
         log: rows with the key's columns and `epoch`.
         key: the columns that make a key; null is a value like any other.
         measures: name of a running sum -> the signed amount that a row adds to it.
+        kinds: the types of sums that are no BIGINT.
     """
+    kinds = kinds or {}
     per_epoch = (
         select(
             *columns(key),
@@ -58,7 +66,9 @@ def sweep(log: exp.Query, key: Key, measures: Mapping[str, exp.Expr]) -> exp.Sel
         column("epoch").as_("since", quoted=True),
         exp.func("COALESCE", over(following), number(FOREVER)).as_("until", quoted=True),
         *(
-            exp.cast(over(exp.func("SUM", column(name))), "BIGINT").as_(name, quoted=True)
+            exp.cast(over(exp.func("SUM", column(name))), kinds.get(name, _BIGINT)).as_(
+                name, quoted=True
+            )
             for name in measures
         ),
     ).from_(per_epoch.subquery("per_epoch", copy=False), copy=False)

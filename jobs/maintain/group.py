@@ -17,7 +17,7 @@ from jobs.engine.restrict import Thresholds, changes_relation, read_neighbourhoo
 from jobs.errors import WeirError
 from jobs.maintain.tasks import JOB, Mode, Task
 from jobs.plan.lookups import Seed, predicates, seed_of, seeds
-from jobs.plan.operators import Component, Scope
+from jobs.plan.leaves import Component, Scope
 from jobs.plans import fingerprint
 from jobs.settings import Settings
 from jobs.small_reads import rows_here
@@ -150,7 +150,7 @@ class Group:
         for i, (scope, parts) in enumerate(_by_scope(tasks).items()):
             name = names[scope] = f"changes{i}"
             wanted = (self.settings, scope, epochs, transactions, predicates(parts))
-            if scope.graphs is not None and len(scope.graphs) > 1:
+            if scope.is_merge:
                 changes_relation(engine, scope, epochs, name)
             elif few and engine.driver_rows:
                 engine.load(name, read_few_changes(*wanted))

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from jobs.plan.operators import Plan
+from jobs.plan.plan import Plan
 from jobs.plans import fingerprint, plan_of
 from jobs.registry import RegisteredQuery
 from jobs.settings import Settings

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from jobs.plan.operators import ComponentClass
+from jobs.plan.leaves import ComponentClass
 from jobs.sparql.algebra import Bgp, TriplePattern
 from jobs.sparql.expressions import Constant, Variable
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from jobs.plan.operators import Component, Scope
+from jobs.plan.leaves import Component, Scope
 from jobs.sparql.algebra import TriplePattern
 from jobs.sparql.expressions import Constant, Variable
 

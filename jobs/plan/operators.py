@@ -1,63 +1,18 @@
-"""Plan nodes: what the engine maintains, as frozen values.
+"""The operators of a plan: what the engine maintains, as frozen values.
 
-In a plan a variable is a column name `v<number>`, because SPARQL names are case-sensitive and
-column names are not.
+Every node has `variables`, the columns of its solutions, and `certain`, those that no solution
+leaves unbound.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, assert_never
 
+from jobs.plan.leaves import Component, Values
 from jobs.sparql.algebra import TriplePattern
-from jobs.sparql.expressions import Expression, variables_of
-
-ComponentClass = Literal["ground", "simple var-centric star", "connected-variable"]
-
-ANSWER = "answer"
-"""The node id of a plan's root."""
-
-
-@dataclass(frozen=True, slots=True)
-class Scope:
-    """Which triples a pattern sees: the union of all graphs (`graphs` is None), or the merge of
-    some.
-
-    Graph names are in N-Triples form; the empty string is the unnamed graph.
-    """
-
-    graphs: tuple[str, ...] | None = None
-
-    @property
-    def name(self) -> str:
-        """What `explain` calls it."""
-        if self.graphs is None:
-            return "union of all graphs"
-        return "merge of " + ", ".join(graph or "the unnamed graph" for graph in self.graphs)
-
-
-@dataclass(frozen=True, slots=True)
-class Component:
-    """A segment of a basic graph pattern's connected-variable decomposition (000, Section 4.2).
-
-    `conditions` are the filters that mention only the segment's variables.
-    """
-
-    patterns: tuple[TriplePattern, ...]
-    scope: Scope
-    kind: ComponentClass
-    conditions: tuple[Expression, ...] = ()
-
-    @property
-    def variables(self) -> tuple[str, ...]:
-        """The variables of the patterns, in order of appearance."""
-        return tuple(dict.fromkeys(name for pattern in self.patterns for name in pattern.variables))
-
-    @property
-    def certain(self) -> frozenset[str]:
-        """Every variable is bound in every solution."""
-        return frozenset(self.variables)
+from jobs.sparql.expressions import Constant, Expression, Variable
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +42,90 @@ class Product:
 
 
 @dataclass(frozen=True, slots=True)
+class Join:
+    """Compatible solutions of two sides that share variables, merged."""
+
+    left: PlanNode
+    right: PlanNode
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The left side's, then what only the right side has."""
+        return tuple(dict.fromkeys((*self.left.variables, *self.right.variables)))
+
+    @property
+    def certain(self) -> frozenset[str]:
+        """What is certain on a side."""
+        return self.left.certain | self.right.certain
+
+
+@dataclass(frozen=True, slots=True)
+class LeftJoin:
+    """Compatible solutions of both sides for which `condition` holds, merged; and the left ones
+    that have no such match.
+    """
+
+    left: PlanNode
+    right: PlanNode
+    condition: Expression | None = None
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The left side's, then what only the right side has."""
+        return tuple(dict.fromkeys((*self.left.variables, *self.right.variables)))
+
+    @property
+    def certain(self) -> frozenset[str]:
+        """What is certain on the left."""
+        return self.left.certain
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """The left solutions, by whether a right one is compatible and satisfies the condition.
+
+    `which` says which are kept: those that have a match, those that have none, or all, and then
+    `flag` is true or false. A match must bind one of `overlapping` on both sides, if any is named,
+    as MINUS asks. `condition` sees the variables of both sides.
+    """
+
+    left: PlanNode
+    right: PlanNode
+    which: Literal["matched", "unmatched", "all"]
+    condition: Expression | None = None
+    overlapping: tuple[str, ...] = ()
+    flag: str | None = None
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The left side's, and the flag."""
+        return self.left.variables if self.flag is None else (*self.left.variables, self.flag)
+
+    @property
+    def certain(self) -> frozenset[str]:
+        """The left side's, and the flag."""
+        return self.left.certain if self.flag is None else self.left.certain | {self.flag}
+
+
+@dataclass(frozen=True, slots=True)
+class Union:
+    """The solutions of all children, as a bag; what a child does not have is unbound."""
+
+    children: tuple[PlanNode, ...]
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """What any child has."""
+        return tuple(dict.fromkeys(name for child in self.children for name in child.variables))
+
+    @property
+    def certain(self) -> frozenset[str]:
+        """What is certain in every child."""
+        first, *others = (child.certain for child in self.children)
+        return first.intersection(*others)
+
+
+@dataclass(frozen=True, slots=True)
 class Filter:
     """Solutions for which the effective boolean value of `condition` is true."""
 
@@ -102,6 +141,31 @@ class Filter:
     def certain(self) -> frozenset[str]:
         """The child's."""
         return self.child.certain
+
+
+@dataclass(frozen=True, slots=True)
+class Extend:
+    """Solutions with `variable` bound to the value of `expression`; unbound if it is an error."""
+
+    variable: str
+    expression: Expression
+    child: PlanNode
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The child's and the new one."""
+        return (*self.child.variables, self.variable)
+
+    @property
+    def certain(self) -> frozenset[str]:
+        """The child's; and the new one if nothing can be an error."""
+        match self.expression:
+            case Constant():
+                return self.child.certain | {self.variable}
+            case Variable(name) if name in self.child.certain:
+                return self.child.certain | {self.variable}
+            case _:
+                return self.child.certain
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +199,102 @@ class Distinct:
 
 
 @dataclass(frozen=True, slots=True)
-class Exists:
+class Fold:
+    """One aggregate of a group: `argument` is a column of the child; None counts solutions."""
+
+    function: str
+    argument: str | None
+    distinct: bool = False
+    separator: str = " "
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One solution per group of solutions that are equal in `keys`.
+
+    With `always` there is a group even of no solutions, as SPARQL has it without GROUP BY.
+    """
+
+    keys: tuple[str, ...]
+    folds: tuple[tuple[str, Fold], ...]
+    child: PlanNode
+    always: bool = False
+
+    def __post_init__(self) -> None:
+        if self.always and self.keys:
+            raise ValueError("only the one group without keys is there without solutions")
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The keys, then the aggregates."""
+        return (*self.keys, *(name for name, _ in self.folds))
+
+    @property
+    def certain(self) -> frozenset[str]:
+        """The keys that are certain in the child, and what is never an error."""
+        counts = {name for name, fold in self.folds if fold.function == "COUNT"}
+        return frozenset(counts | (self.child.certain & set(self.keys)))
+
+
+@dataclass(frozen=True, slots=True)
+class SortKey:
+    """A column that solutions are ordered by."""
+
+    column: str
+    descending: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """`limit` solutions (all if None) after the first `offset`, per value of `partition`.
+
+    In the order of `keys`, and of the terms as text where those are equal.
+    """
+
+    keys: tuple[SortKey, ...]
+    offset: int
+    limit: int | None
+    child: PlanNode
+    partition: tuple[str, ...] = ()
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The child's."""
+        return self.child.variables
+
+    @property
+    def certain(self) -> frozenset[str]:
+        """The child's."""
+        return self.child.certain
+
+
+@dataclass(frozen=True, slots=True)
+class Closure:
+    """The pairs that one or more steps connect, each once.
+
+    The child's solutions are the steps, from `source` to `target`, within equal `partition`.
+    `start`, if it is given, is the only term that a path may start from.
+    """
+
+    source: str
+    target: str
+    child: PlanNode
+    start: str | None = None
+    partition: tuple[str, ...] = ()
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Source and target, and what every step of a path has in common."""
+        return (*self.partition, self.source, self.target)
+
+    @property
+    def certain(self) -> frozenset[str]:
+        """All."""
+        return frozenset(self.variables)
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
     """One solution at every epoch: `variable` is true if the child, a set of empty solutions, has
     one.
     """
@@ -179,17 +338,46 @@ class Instantiate:
         return frozenset(self.targets)
 
 
-PlanNode = Component | Product | Filter | Project | Distinct | Exists | Instantiate
+PlanNode = (
+    Component
+    | Values
+    | Product
+    | Join
+    | LeftJoin
+    | Match
+    | Union
+    | Filter
+    | Extend
+    | Project
+    | Distinct
+    | Group
+    | Slice
+    | Closure
+    | Ask
+    | Instantiate
+)
 
 
 def children(node: PlanNode) -> tuple[PlanNode, ...]:
     """The nodes that `node` reads."""
     match node:
-        case Component():
+        case Component() | Values():
             return ()
-        case Product(parts):
+        case Product(parts) | Union(parts):
             return parts
-        case Filter() | Project() | Distinct() | Exists() | Instantiate():
+        case Join() | LeftJoin() | Match():
+            return (node.left, node.right)
+        case (
+            Filter()
+            | Extend()
+            | Project()
+            | Distinct()
+            | Group()
+            | Slice()
+            | Closure()
+            | Ask()
+            | Instantiate()
+        ):
             return (node.child,)
         case _:
             assert_never(node)
@@ -198,9 +386,18 @@ def children(node: PlanNode) -> tuple[PlanNode, ...]:
 def has_memory(node: PlanNode) -> bool:
     """Whether the delta of `node` needs its children's stored state, not only their deltas."""
     match node:
-        case Product() | Distinct():
+        case Product() | Join() | LeftJoin() | Match() | Distinct() | Group() | Slice() | Closure():
             return True
-        case Component() | Filter() | Project() | Exists() | Instantiate():
+        case (
+            Component()
+            | Values()
+            | Union()
+            | Filter()
+            | Extend()
+            | Project()
+            | Ask()
+            | Instantiate()
+        ):
             return False
         case _:
             assert_never(node)
@@ -213,49 +410,6 @@ def walk(node: PlanNode) -> Iterator[PlanNode]:
         yield from walk(child)
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """The plan of one query.
-
-    `names[i]` is the SPARQL name of column `v<i>`. `columns` are the published columns: (name,
-    internal column). `is_set` says that the answer is a set by construction. Equal nodes share one
-    id and one stored log.
-    """
-
-    root: PlanNode
-    names: tuple[str, ...]
-    columns: tuple[tuple[str, str], ...]
-    is_set: bool
-    allow_product: bool = False
-    ids: dict[PlanNode, str] = field(init=False, repr=False, compare=False, hash=False)
-
-    def __post_init__(self) -> None:
-        ids: dict[PlanNode, str] = {}
-        for node in walk(self.root):
-            ids.setdefault(node, f"n{len(ids)}" if ids else ANSWER)
-        object.__setattr__(self, "ids", ids)
-
-    @property
-    def components(self) -> tuple[Component, ...]:
-        """The leaves."""
-        found = (node for node in walk(self.root) if isinstance(node, Component))
-        return tuple(dict.fromkeys(found))
-
-    @property
-    def stored(self) -> tuple[PlanNode, ...]:
-        """The nodes whose logs are kept: the answer, and each child of an operator with memory."""
-        kept = [self.root]
-        for node in walk(self.root):
-            if has_memory(node):
-                kept.extend(children(node))
-        return tuple(dict.fromkeys(kept))
-
-    @property
-    def width(self) -> int:
-        """Number of internal columns."""
-        return len(self.names)
-
-
-def unmentioned(expression: Expression, node: PlanNode) -> frozenset[str]:
-    """Variables of `expression` that `node` cannot bind."""
-    return variables_of(expression) - set(node.variables)
+def shared(left: PlanNode, right: PlanNode) -> tuple[str, ...]:
+    """The variables of both, in the order of `left`."""
+    return tuple(name for name in left.variables if name in right.variables)

@@ -65,7 +65,7 @@ def _from_graphs(tree: Tree, source: Source) -> tuple[str, ...]:
         assert isinstance(named, Leaf), "FROM names an IRI"
         assert isinstance(named.node, Constant), "FROM names an IRI"
         graphs.append(named.node.term)
-    return tuple(dict.fromkeys(graphs))
+    return tuple(dict.fromkeys(graphs)) or None
 
 
 def _presentation(tree: Tree, source: Source, base: str | None, text: str) -> tuple[str, ...]:

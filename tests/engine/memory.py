@@ -11,6 +11,7 @@ from sqlglot.expressions import select
 
 from jobs.engine.delta import Inputs, plan_delta
 from jobs.engine.duck import DuckEngine
+from jobs.engine.fixpoint import make
 from jobs.engine.relations import EpochRange
 from jobs.engine.restrict import (
     Thresholds,
@@ -18,7 +19,7 @@ from jobs.engine.restrict import (
     read_neighbourhood,
     read_whole,
 )
-from jobs.plan.operators import ANSWER, Plan
+from jobs.plan.plan import ANSWER, Plan
 from tests.engine.random_cases import Quad
 
 History = Sequence[tuple[frozenset[Quad], frozenset[Quad]]]
@@ -95,7 +96,7 @@ class Memory:
             graphs[scope] = read.relation
         delta = plan_delta(self.plan, epochs, Inputs(graphs, "stored"), "q")
         for statement in (*delta.statements, delta.result):
-            self.engine.make(statement)
+            make(self.engine, statement)
         self.connection.execute(f"INSERT INTO stored SELECT * FROM {delta.result.name}")
 
     def log(self) -> list[LogRow]:

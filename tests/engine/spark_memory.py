@@ -5,10 +5,11 @@ from __future__ import annotations
 from pyspark.sql import SparkSession
 
 from jobs.engine.delta import Inputs, plan_delta
+from jobs.engine.fixpoint import make
 from jobs.engine.hybrid import HybridEngine
 from jobs.engine.relations import EpochRange
 from jobs.engine.restrict import changes_relation, read_neighbourhood
-from jobs.plan.operators import Plan
+from jobs.plan.plan import Plan
 from tests.engine.memory import LOOKED_UP, History, Memory
 
 
@@ -42,7 +43,7 @@ class SparkMemory(Memory):
                 graphs[scope] = read.relation
             delta = plan_delta(self.plan, epochs, Inputs(graphs, "stored"), "q")
             for statement in (*delta.statements, delta.result):
-                engine.make(statement)
+                make(engine, statement)
             fetched = engine.fetched(delta.result.name)
             rows = fetched if fetched is not None else engine.frame(delta.result.name).toArrow()
         finally:

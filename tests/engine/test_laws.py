@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from jobs.plan.lower import lower
-from jobs.plan.operators import Plan
+from jobs.plan.plan import Plan
 from jobs.sparql.translate import translate
 from tests.engine.memory import WHOLE, LogRow, Memory, run_in_cuts, state
 from tests.engine.oracle import Row, anonymous, answers

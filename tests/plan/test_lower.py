@@ -6,7 +6,9 @@ import pytest
 
 from jobs.plan.lookups import lookups, predicates, seeds
 from jobs.plan.lower import lower
-from jobs.plan.operators import Component, Distinct, Filter, Plan, Product, Scope, walk
+from jobs.plan.leaves import Component, Scope
+from jobs.plan.operators import Distinct, Filter, Product, walk
+from jobs.plan.plan import Plan
 from jobs.sparql.translate import translate
 
 PREFIX = "PREFIX : <http://example.org/> "

@@ -1,0 +1,323 @@
+"""Group: one solution per key, for as long as it has solutions, with its aggregates.
+
+COUNT, and SUM and AVG of exact numbers, are measures of the sweep: running sums over the changes of
+a touched group. All other aggregates are made of the rows that hold during each segment of a
+touched group, by one function (`SPARQL_AGGREGATE`), as are SUM and AVG where a value is a float, a
+double, out of the range of exact sums, or an error.
+
+    delta Group(C) = differentiate( segments of the touched groups with solutions, aggregated )
+
+Touched: the groups with a row in C's delta. https://www.w3.org/TR/sparql11-query/#aggregateAlgebra
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+from sqlglot.expressions import select
+
+from jobs.engine.conditions import value_sql
+from jobs.engine.evaluation import AGGREGATE, EVALUATE
+from jobs.engine.relations import (
+    FOREVER,
+    EpochRange,
+    Keep,
+    Statement,
+    column,
+    columns,
+    number,
+    text,
+    union_all,
+)
+from jobs.engine.sweep import Key, differentiate, integrate, sweep
+from jobs.plan.operators import Fold, Group
+from jobs.sparql.expressions import Call, Variable
+from jobs.sparql.wire import encode
+
+_XSD = "http://www.w3.org/2001/XMLSchema#"
+# The product of an addend and its multiplicity has exactly the digits of a sum: no engine rounds.
+_ADDEND, _TIMES = exp.DataType.build("DECIMAL(28, 10)"), exp.DataType.build("DECIMAL(9, 0)")
+_EXACT = exp.DataType.build("DECIMAL(38, 10)")
+_WHOLE = exp.DataType.build("DECIMAL(38, 0)")
+_RUNNING = ("COUNT", "SUM", "AVG")
+
+
+@dataclass(slots=True)
+class GroupStatements:
+    """Makes the statements of one group node.
+
+    Attributes:
+        node: the group.
+        touched: relation of the child's log of all rows of the touched groups, from the state at
+            the beginning of the range on.
+        name: begins the names of the relations that are made.
+        epochs: the range.
+        keep: how they are kept.
+    """
+
+    node: Group
+    touched: str
+    name: str
+    epochs: EpochRange
+    keep: Keep
+    made: list[Statement] = field(default_factory=list)
+
+    def delta(self) -> exp.Select:
+        """The log of the groups, not netted; `made` has to be made before."""
+        key = self.node.keys
+        segments = self._make("segments", self._segments())
+        rows = {
+            column_: self._rows(column_, fold, segments)
+            for column_, fold in self.node.folds
+            if fold.function != "COUNT"
+        }
+        outputs = [
+            self._value(column_, fold).as_(column_, quoted=True)
+            for column_, fold in self.node.folds
+        ]
+        joined = select(*columns((*key, "since", "until"), "s"), *outputs).from_(
+            exp.to_table(segments).as_("s"), copy=False
+        )
+        for column_, relation in rows.items():
+            joined = joined.join(
+                exp.to_table(relation).as_(f"r_{column_}"),
+                on=exp.and_(*_same((*key, "since"), "s", f"r_{column_}")),
+                join_type="left",
+                copy=False,
+            )
+        if not self.node.always:
+            joined = joined.where(column("solutions", "s") > 0, copy=False)
+        groups = (
+            select(*columns((*self.node.variables, "since", "until")))
+            .select(number(1).as_("weight", quoted=True), copy=False)
+            .from_(joined.subquery("groups", copy=False), copy=False)
+        )
+        return differentiate(groups, self.node.variables, self.epochs)
+
+    def _make(self, suffix: str, query: exp.Query) -> str:
+        name = f"{self.name}_{suffix}"
+        self.made.append(Statement(name, query, self.keep))
+        return name
+
+    def _segments(self) -> exp.Select:
+        """Per touched group and segment: how many solutions, and the running sums."""
+        parts = [self._padded(self._solutions(), "solutions")]
+        for column_, fold in self.node.folds:
+            if _measures(column_, fold):
+                parts.append(self._padded(self._summed(column_, fold), column_))
+        if self.node.always:
+            parts.append(self._padded(self._beginning(), "beginning"))
+        kinds = self._columns()
+        return sweep(
+            union_all(parts), self.node.keys, {name: column(name) for name in kinds}, kinds
+        )
+
+    def _columns(self) -> dict[str, exp.DataType]:
+        found = {"solutions": exp.DataType.build("BIGINT")}
+        for column_, fold in self.node.folds:
+            found |= _measures(column_, fold)
+        return found
+
+    def _padded(self, events: exp.Query, alias: str) -> exp.Select:
+        """`events` with all measures; those it has not are zero."""
+        has = {e.alias_or_name for e in events.selects}
+        zero = exp.Literal.number(0)
+        cells = [
+            exp.cast(column(name) if name in has else zero.copy(), kind).as_(name, quoted=True)
+            for name, kind in self._columns().items()
+        ]
+        return select(*columns((*self.node.keys, "epoch")), *cells).from_(
+            events.subquery(f"of_{alias}", copy=False), copy=False
+        )
+
+    def _solutions(self) -> exp.Select:
+        return select(
+            *columns((*self.node.keys, "epoch")), column("weight").as_("solutions", quoted=True)
+        ).from_(self.touched, copy=False)
+
+    def _beginning(self) -> exp.Select:
+        """The group without keys is there from the first epoch on."""
+        first = self.epochs.start if self.epochs.from_nothing else self.epochs.after
+        return select(number(first).as_("epoch", quoted=True))
+
+    def _summed(self, column_: str, fold: Fold) -> exp.Select:
+        """The events of a fold's measures."""
+        source = self._source(column_, fold)
+        weight = column("weight")
+        if fold.function == "COUNT":
+            counted: exp.Expr = weight
+            if fold.argument is not None:
+                is_value = column(fold.argument).is_(exp.null()).not_()
+                counted = exp.Case().when(is_value, weight.copy()).else_(exp.Literal.number(0))
+            return select(
+                *columns((*self.node.keys, "epoch")), counted.as_(f"{column_}_count", quoted=True)
+            ).from_(source, copy=False)
+        assert fold.argument is not None, "only COUNT has no argument"
+        addend = value_sql(
+            Call("ADDEND", (Variable(fold.argument),)), frozenset({fold.argument})
+        ).as_("addend", quoted=True)
+        prepared = select(*columns((*self.node.keys, "epoch", "weight")), addend).from_(
+            source, copy=False
+        )
+        # `ADDEND` is "i12" or "d1.5" as a literal, or null.
+        shown = column("addend")
+        kind = exp.Substring(this=shown, start=exp.Literal.number(2), length=exp.Literal.number(1))
+        digits = exp.Substring(
+            this=shown.copy(),
+            start=exp.Literal.number(3),
+            length=exp.func("LENGTH", shown.copy()) - exp.Literal.number(3),
+        )
+        amount = exp.cast(exp.cast(digits, _ADDEND) * exp.cast(weight, _TIMES), _EXACT)
+        zero = exp.Literal.number(0)
+        is_exact = shown.copy().is_(exp.null()).not_()
+        return select(
+            *columns((*self.node.keys, "epoch")),
+            weight.copy().as_(f"{column_}_count", quoted=True),
+            exp.Case()
+            .when(is_exact, zero.copy())
+            .else_(weight.copy())
+            .as_(f"{column_}_inexact", quoted=True),
+            exp.Case()
+            .when(kind.eq(text("d")), weight.copy())
+            .else_(zero.copy())
+            .as_(f"{column_}_decimals", quoted=True),
+            exp.func("COALESCE", amount, exp.cast(zero.copy(), _EXACT)).as_(
+                f"{column_}_total", quoted=True
+            ),
+        ).from_(prepared.subquery("prepared", copy=False), copy=False)
+
+    def _source(self, column_: str, fold: Fold) -> str:
+        """The relation of the rows that a fold sees: with DISTINCT, each value once per group."""
+        if not fold.distinct:
+            return self.touched
+        seen = self._distinct_columns(fold)
+        name = f"{self.name}_distinct_{column_}"
+        if all(statement.name != name for statement in self.made):
+            events = select(*columns((*seen, "epoch", "weight"))).from_(self.touched, copy=False)
+            segments = sweep(events, seen, {"held": column("weight")})
+            present = (
+                select(*columns((*seen, "since", "until")))
+                .select(number(1).as_("weight", quoted=True), copy=False)
+                .from_(segments.subquery("segments", copy=False), copy=False)
+                .where(column("held") > 0, copy=False)
+            )
+            # Every end, also the beginning of the state: the range has not begun before it.
+            ends = differentiate(present, seen, EpochRange(0, FOREVER - 1))
+            self.made.append(Statement(name, ends, self.keep))
+        return name
+
+    def _distinct_columns(self, fold: Fold) -> Key:
+        if fold.argument is None:
+            return self.node.child.variables
+        return tuple(dict.fromkeys((*self.node.keys, fold.argument)))
+
+    def _rows(self, column_: str, fold: Fold, segments: str) -> str:
+        """Relation (keys, since, `value`): the aggregate of the rows of each segment."""
+        assert fold.argument is not None, "only COUNT has no argument"
+        key, argument = self.node.keys, fold.argument
+        seen = tuple(dict.fromkeys((*key, argument)))
+        log = select(*columns((*seen, "epoch", "weight"))).from_(
+            self._source(column_, fold), copy=False
+        )
+        intervals = self._make(f"rows_{column_}", integrate(log, seen))
+        item = exp.DPipe(
+            this=exp.DPipe(this=exp.cast(column("weight", "i"), "TEXT"), expression=text(" ")),
+            expression=exp.func("COALESCE", column(argument, "i"), text("")),
+        )
+        during = exp.and_(
+            column("since", "i") <= column("since", "s"),
+            column("since", "s") < column("until", "i"),
+        )
+        wanted = exp.to_table(segments).as_("s")
+        listed = (
+            select(
+                *columns((*key, "since"), "s"),
+                exp.ArrayAgg(this=item).as_("items", quoted=True),
+            )
+            .from_(wanted, copy=False)
+            .join(
+                exp.to_table(intervals).as_("i"),
+                on=exp.and_(*_same(key, "s", "i"), during),
+                join_type="inner",
+                copy=False,
+            )
+            .group_by(*columns((*key, "since"), "s"), copy=False)
+        )
+        if fold.function in _RUNNING:
+            listed = listed.where(column(f"{column_}_inexact", "s") > 0, copy=False)
+        spec = text(f"{fold.function} {fold.separator}")
+        value = exp.Anonymous(this=AGGREGATE, expressions=[spec, column("items")])
+        return self._make(
+            f"value_{column_}",
+            select(*columns((*key, "since")), value.as_("value", quoted=True)).from_(
+                listed.subquery("listed", copy=False), copy=False
+            ),
+        )
+
+    def _value(self, column_: str, fold: Fold) -> exp.Expr:
+        if fold.function == "COUNT":
+            return _integer(column(f"{column_}_count", "s"))
+        from_rows = column("value", f"r_{column_}")
+        if fold.function not in _RUNNING:
+            if self.node.always and fold.function == "GROUP_CONCAT":
+                nobody = column("solutions", "s").eq(exp.Literal.number(0))
+                return exp.Case().when(nobody, text('""')).else_(from_rows)
+            return from_rows
+        inexact = column(f"{column_}_inexact", "s") > 0
+        return exp.Case().when(inexact, from_rows).else_(self._running(column_, fold))
+
+    def _running(self, column_: str, fold: Fold) -> exp.Expr:
+        """SUM or AVG by running sums; terms are made by the evaluator, as anywhere."""
+        total = column(f"{column_}_total", "s")
+        whole = _integer(exp.cast(total, _WHOLE))
+        decimal = _literal(exp.cast(total.copy(), "TEXT"), "decimal")
+        number_ = (
+            exp.Case()
+            .when(column(f"{column_}_decimals", "s").eq(exp.Literal.number(0)), whole)
+            .else_(decimal)
+        )
+        if fold.function == "SUM":
+            return _evaluated("POS", number_)
+        count = column(f"{column_}_count", "s")
+        mean = _evaluated("/", number_, _integer(count))
+        return exp.Case().when(count.copy().eq(exp.Literal.number(0)), _zero()).else_(mean)
+
+
+def _measures(column_: str, fold: Fold) -> dict[str, exp.DataType]:
+    """The running sums of a fold and their types."""
+    big = exp.DataType.build("BIGINT")
+    match fold.function:
+        case "COUNT":
+            return {f"{column_}_count": big}
+        case "SUM" | "AVG":
+            names = ("count", "inexact", "decimals")
+            return {f"{column_}_{name}": big for name in names} | {f"{column_}_total": _EXACT}
+        case _:
+            return {}
+
+
+def _same(names: Key, one: str, other: str) -> list[exp.Expr]:
+    conditions: list[exp.Expr] = [
+        exp.NullSafeEQ(this=column(name, one), expression=column(name, other)) for name in names
+    ]
+    return conditions or [exp.true()]
+
+
+def _integer(value: exp.Expr) -> exp.Expr:
+    return _literal(exp.cast(value, "TEXT"), "integer")
+
+
+def _literal(lexical: exp.Expr, datatype: str) -> exp.Expr:
+    opened = exp.DPipe(this=text('"'), expression=lexical)
+    return exp.DPipe(this=opened, expression=text(f'"^^<{_XSD}{datatype}>'))
+
+
+def _zero() -> exp.Expr:
+    return text(f'"0"^^<{_XSD}integer>')
+
+
+def _evaluated(function: str, *terms: exp.Expr) -> exp.Expr:
+    names = [f"a{i}" for i in range(len(terms))]
+    call = Call(function, tuple(Variable(name) for name in names))
+    return exp.Anonymous(this=EVALUATE, expressions=[text(encode(call, names)), exp.array(*terms)])

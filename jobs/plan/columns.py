@@ -1,0 +1,43 @@
+"""The columns of a query's variables."""
+
+from __future__ import annotations
+
+from jobs.sparql.algebra import Node, TriplePattern
+from jobs.sparql.expressions import Variable
+
+
+class Columns:
+    """Numbers the variables of one query in order of first use.
+
+    SPARQL's names are case-sensitive and column names are not, so a column is called `v<number>`.
+    """
+
+    def __init__(self) -> None:
+        self._names: list[str] = []
+        self._numbers: dict[str, int] = {}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The SPARQL name of each column."""
+        return tuple(self._names)
+
+    def column(self, name: str) -> str:
+        """The column of a variable."""
+        if name not in self._numbers:
+            self._numbers[name] = len(self._names)
+            self._names.append(name)
+        return f"v{self._numbers[name]}"
+
+    def fresh(self, name: str) -> str:
+        """A column of its own, even if a variable of that name exists."""
+        self._names.append(name)
+        return f"v{len(self._names) - 1}"
+
+    def node(self, node: Node) -> Node:
+        """A constant as it is, a variable as its column."""
+        return Variable(self.column(node.name)) if isinstance(node, Variable) else node
+
+    def pattern(self, pattern: TriplePattern) -> TriplePattern:
+        """A triple pattern over columns."""
+        subject, predicate, object_ = (self.node(node) for node in pattern.nodes)
+        return TriplePattern(subject, predicate, object_)

@@ -1,0 +1,59 @@
+"""Where a pattern is evaluated: the triples it sees, and what every solution of it carries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from jobs.plan.leaves import UNIT, Scope
+from jobs.plan.operators import Join, PlanNode, Product, shared
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The surroundings of a pattern.
+
+    `GRAPH ?g { P }` is P in each named graph, and EXISTS { P } may be P for each solution around
+    it. Both are one evaluation of P whose solutions *carry* what they are evaluated for: every
+    operator keeps the carried columns apart (projects them, groups and joins by them), and what
+    does not bind them is combined with the `domain` of all their values.
+
+    Attributes:
+        scope: the triples; each named graph by itself if `graph` is given.
+        graph: the column that carries the graph's name.
+        domains: nodes that have all values of what is carried, the graph's name among it.
+    """
+
+    scope: Scope
+    graph: str | None = None
+    domains: tuple[PlanNode, ...] = ()
+
+    @property
+    def carried(self) -> tuple[str, ...]:
+        """The carried columns."""
+        names = (name for domain in self.domains for name in domain.variables)
+        return tuple(dict.fromkeys(names))
+
+    def carry(self, node: PlanNode) -> PlanNode:
+        """`node` combined with the domains of what it does not carry yet."""
+        for domain in self.domains:
+            if not set(domain.variables) <= set(node.variables):
+                node = joined(node, domain)
+        return node
+
+    def with_domain(self, domain: PlanNode) -> Context:
+        """Solutions carry the variables of `domain`, too."""
+        return replace(self, domains=(*self.domains, domain))
+
+
+def joined(left: PlanNode, right: PlanNode) -> PlanNode:
+    """The join of two nodes: a product if they share nothing."""
+    if UNIT in (left, right):
+        return right if left == UNIT else left
+    if shared(left, right):
+        return Join(left, right)
+    parts = [
+        part
+        for side in (left, right)
+        for part in (side.children if isinstance(side, Product) else (side,))
+    ]
+    return Product(tuple(parts))

@@ -1,0 +1,92 @@
+"""The leaves of a plan: what it reads of the graph, and inline data, as frozen values.
+
+In a plan a variable is a column name `v<number>`, because SPARQL names are case-sensitive and
+column names are not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from jobs.sparql.algebra import TriplePattern
+from jobs.sparql.expressions import Expression
+
+ComponentClass = Literal["ground", "simple var-centric star", "connected-variable"]
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Which triples a pattern sees: those of all graphs (`graphs` is None), or of some.
+
+    Their merge, or, with `each`, every named graph by itself, with its name. Graph names are in
+    N-Triples form; the empty string is the unnamed graph.
+    """
+
+    graphs: tuple[str, ...] | None = None
+    each: bool = False
+
+    @property
+    def is_merge(self) -> bool:
+        """Whether a triple that several graphs have is to be counted once."""
+        return self.graphs is not None and len(self.graphs) > 1 and not self.each
+
+    @property
+    def name(self) -> str:
+        """What `explain` calls it."""
+        if self.graphs is None:
+            return "each named graph" if self.each else "union of all graphs"
+        listed = ", ".join(graph or "the unnamed graph" for graph in self.graphs)
+        return f"each of {listed}" if self.each else f"merge of {listed or 'no graph'}"
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """A segment of a basic graph pattern's connected-variable decomposition (000, Section 4.2).
+
+    `conditions` are the filters that mention only the segment's variables. `graph` is the column of
+    the graph's name, if the scope is each graph by itself: all triples are of the same graph.
+    """
+
+    patterns: tuple[TriplePattern, ...]
+    scope: Scope
+    kind: ComponentClass
+    conditions: tuple[Expression, ...] = ()
+    graph: str | None = None
+
+    def __post_init__(self) -> None:
+        if (self.graph is not None) != self.scope.each:
+            raise ValueError("a graph's name is read where each graph is by itself, and only there")
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The graph's, then the variables of the patterns in order of appearance."""
+        first = () if self.graph is None else (self.graph,)
+        names = (name for pattern in self.patterns for name in pattern.variables)
+        return tuple(dict.fromkeys((*first, *names)))
+
+    @property
+    def certain(self) -> frozenset[str]:
+        """Every variable is bound in every solution."""
+        return frozenset(self.variables)
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """Solutions that hold at every epoch; None is unbound."""
+
+    variables: tuple[str, ...]
+    rows: tuple[tuple[str | None, ...], ...]
+
+    @property
+    def certain(self) -> frozenset[str]:
+        """What every row binds."""
+        return frozenset(
+            name
+            for i, name in enumerate(self.variables)
+            if all(row[i] is not None for row in self.rows)
+        )
+
+
+UNIT = Values((), ((),))
+"""The empty solution, once."""

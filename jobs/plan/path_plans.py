@@ -1,0 +1,135 @@
+"""Property paths as plans: https://www.w3.org/TR/sparql11-query/#sparqlPropertyPaths.
+
+Sequences, alternatives and negated sets are bags of pairs; `?`, `+` and `*` are sets.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import assert_never
+
+from jobs.plan.columns import Columns
+from jobs.plan.context import Context, joined
+from jobs.plan.decompose import classify
+from jobs.plan.filters import push_filter
+from jobs.plan.leaves import Component, Values
+from jobs.plan.operators import Closure, Distinct, Extend, PlanNode, Project, Union
+from jobs.sparql import paths
+from jobs.sparql.algebra import Node, TriplePattern
+from jobs.sparql.expressions import Call, Constant, Variable
+
+
+@dataclass(frozen=True, slots=True)
+class PathLowering:
+    """Lowers the paths of one query in one context; nodes are over columns."""
+
+    columns: Columns
+    context: Context
+
+    def path(self, subject: Node, path: paths.Path, object_: Node) -> PlanNode:
+        """The pairs that `path` connects; columns: the variables, and what is carried."""
+        match path:
+            case paths.Link(predicate):
+                return self._step(subject, Constant(predicate), object_)
+            case paths.Inverse(inner):
+                return self.path(object_, inner, subject)
+            case paths.Sequence(first, second):
+                between = self._fresh()
+                both = joined(
+                    self.path(subject, first, between), self.path(between, second, object_)
+                )
+                return self._without(both, between)
+            case paths.Alternative(left, right):
+                return Union(
+                    (self.path(subject, left, object_), self.path(subject, right, object_))
+                )
+            case paths.Negated(forward, inverse):
+                sides = []
+                if forward is not None:
+                    sides.append(self._any_but(forward, subject, object_))
+                if inverse is not None:
+                    sides.append(self._any_but(inverse, object_, subject))
+                return sides[0] if len(sides) == 1 else Union(tuple(sides))
+            case paths.ZeroOrOne(inner):
+                once = self.path(subject, inner, object_)
+                return Distinct(Union((once, self._no_step(subject, object_, once))))
+            case paths.Closure(inner, minimum):
+                pairs = self._closure(subject, inner, object_)
+                if minimum:
+                    return pairs
+                return Distinct(Union((pairs, self._no_step(subject, object_, pairs))))
+            case _:
+                assert_never(path)
+
+    def _step(self, subject: Node, predicate: Node, object_: Node) -> PlanNode:
+        pattern = TriplePattern(subject, predicate, object_)
+        context = self.context
+        kind = classify((pattern,))
+        return context.carry(Component((pattern,), context.scope, kind, (), context.graph))
+
+    def _any_but(self, predicates: tuple[str, ...], subject: Node, object_: Node) -> PlanNode:
+        predicate = self._fresh()
+        steps = self._step(subject, predicate, object_)
+        if predicates:
+            condition = Call("NOT IN", (predicate, *map(Constant, predicates)))
+            steps = push_filter(condition, steps)
+        return self._without(steps, predicate)
+
+    def _closure(self, subject: Node, inner: paths.Path, object_: Node) -> PlanNode:
+        """One or more steps; from the end that is a constant, if one is."""
+        carried = self.context.carried
+        source = subject if isinstance(subject, Variable) else self._fresh()
+        target = object_
+        if not isinstance(object_, Variable) or object_ == source:
+            target = self._fresh()
+        assert isinstance(target, Variable), "a constant has been replaced"
+        steps = self.path(source, inner, target)
+        forward = isinstance(subject, Constant) or not isinstance(object_, Constant)
+        start, end = (subject, object_) if forward else (object_, subject)
+        ends = (source, target) if forward else (target, source)
+        pairs: PlanNode = Closure(
+            ends[0].name,
+            ends[1].name,
+            steps,
+            start.term if isinstance(start, Constant) else None,
+            carried,
+        )
+        if isinstance(end, Constant) or subject == object_:
+            wanted = end if isinstance(end, Constant) else source
+            pairs = push_filter(Call("SAMETERM", (ends[1], wanted)), pairs)
+        kept = {node.name for node in (subject, object_) if isinstance(node, Variable)}
+        return Project(tuple(n for n in pairs.variables if n in kept or n in carried), pairs)
+
+    def _no_step(self, subject: Node, object_: Node, like: PlanNode) -> PlanNode:
+        """Each term with itself, in the columns of `like`: terms of the graph, and constants."""
+        match subject, object_:
+            case Constant(), Constant():
+                node: PlanNode = Values((), ((),) if subject == object_ else ())
+                node = self.context.carry(node)
+            case Constant(term), Variable(name):
+                node = self.context.carry(Values((name,), ((term,),)))
+            case Variable(name), Constant(term):
+                node = self.context.carry(Values((name,), ((term,),)))
+            case Variable(name), Variable(other):
+                node = self._terms(name)
+                if other != name:
+                    node = Extend(other, Variable(name), node)
+            case _:
+                raise AssertionError("a node is a variable or a constant")
+        return Project(like.variables, node)
+
+    def _terms(self, name: str) -> PlanNode:
+        """The subjects and objects of the graph, each once."""
+        here = Variable(name)
+        sides = (
+            self._step(here, self._fresh(), self._fresh()),
+            self._step(self._fresh(), self._fresh(), here),
+        )
+        kept = (*(n for n in self.context.carried if n != name), name)
+        return Distinct(Union(tuple(Project(kept, side) for side in sides)))
+
+    def _fresh(self) -> Variable:
+        return Variable(self.columns.fresh("_:path"))
+
+    def _without(self, node: PlanNode, variable: Variable) -> PlanNode:
+        return Project(tuple(name for name in node.variables if name != variable.name), node)

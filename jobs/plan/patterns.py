@@ -1,0 +1,356 @@
+"""Graph patterns as plans."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Literal, assert_never
+
+from jobs.plan.columns import Columns
+from jobs.plan.context import Context, joined
+from jobs.plan.decompose import decompose
+from jobs.plan.expressions import (
+    conjuncts,
+    has_exists,
+    mentioned,
+    mentioned_in,
+    own_expressions,
+    parts,
+    with_seeds,
+)
+from jobs.plan.filters import push_filter
+from jobs.plan.leaves import UNIT, Component, Scope, Values
+from jobs.plan.operators import (
+    Distinct,
+    Extend,
+    Fold,
+    Group,
+    LeftJoin,
+    Match,
+    PlanNode,
+    Project,
+    Slice,
+    SortKey,
+    Union,
+    shared,
+)
+from jobs.plan.path_plans import PathLowering
+from jobs.sparql import algebra
+from jobs.sparql.algebra import TriplePattern
+from jobs.sparql.expressions import Call, Constant, Exists, Expression, Variable, map_variables
+
+_ZERO = '"0"^^<http://www.w3.org/2001/XMLSchema#integer>'
+EMPTY_GROUP = {"COUNT": _ZERO, "SUM": _ZERO, "AVG": _ZERO, "GROUP_CONCAT": '""'}
+"""The aggregates of no solutions; those that are missing are errors."""
+
+
+@dataclass(slots=True)
+class PatternLowering:
+    """Lowers the patterns of one query.
+
+    Attributes:
+        columns: numbers the variables.
+        named: the scope of GRAPH with a variable.
+    """
+
+    columns: Columns
+    named: Scope
+    _places: int = 0
+    _graph_names: dict[str, PlanNode] = field(default_factory=dict)
+
+    def pattern(self, pattern: algebra.Pattern, context: Context) -> PlanNode:
+        """The plan of a pattern; its solutions carry what the context says."""
+        match pattern:
+            case algebra.Bgp():
+                return self._bgp(pattern, context)
+            case algebra.PathPattern(subject, path, object_):
+                lowering = PathLowering(self.columns, context)
+                return lowering.path(self.columns.node(subject), path, self.columns.node(object_))
+            case algebra.Values(variables, rows):
+                names = tuple(self.columns.column(name) for name in variables)
+                return context.carry(Values(names, rows))
+            case algebra.Join(left, right):
+                return joined(self.pattern(left, context), self.pattern(right, context))
+            case algebra.LeftJoin():
+                return self._left_join(pattern, context)
+            case algebra.Union(left, right):
+                both = (self.pattern(left, context), self.pattern(right, context))
+                flat = (side.children if isinstance(side, Union) else (side,) for side in both)
+                return Union(tuple(part for side in flat for part in side))
+            case algebra.Minus():
+                return self._minus(pattern, context)
+            case algebra.Graph():
+                return self._graph(pattern, context)
+            case algebra.Extend(inner, variable, expression):
+                node = self.pattern(inner, context)
+                return self._extended(node, self.columns.column(variable), expression, context)
+            case algebra.Group():
+                return self._group(pattern, context)
+            case algebra.Slice():
+                return self._slice(pattern, context)
+            case algebra.Filter(condition, inner):
+                return self._filtered(condition, self.pattern(inner, context), context)
+            case algebra.Project(variables, inner):
+                shown = (self.columns.column(name) for name in variables)
+                kept = tuple(dict.fromkeys((*context.carried, *shown)))
+                return Project(kept, self.pattern(inner, context))
+            case algebra.Distinct(inner):
+                return Distinct(self.pattern(inner, context))
+            case algebra.Reduced(inner):
+                return self.pattern(inner, context)
+            case _:
+                assert_never(pattern)
+
+    def _bgp(self, bgp: algebra.Bgp, context: Context) -> PlanNode:
+        renamed = algebra.Bgp(tuple(self.columns.pattern(pattern) for pattern in bgp.patterns))
+        node: PlanNode = UNIT
+        for segment in decompose(renamed):
+            part = Component(segment.patterns, context.scope, segment.kind, (), context.graph)
+            node = joined(node, part)
+        return context.carry(node)
+
+    def _left_join(self, pattern: algebra.LeftJoin, context: Context) -> PlanNode:
+        left = self.pattern(pattern.left, context)
+        right = self.pattern(pattern.right, context)
+        if pattern.condition is None:
+            return LeftJoin(left, right)
+        condition = pattern.condition
+        kept = tuple(dict.fromkeys((*left.variables, *right.variables)))
+        if has_exists(condition):
+            # EXISTS is decided on the right side, which is told what it sees of the left one.
+            seen = {self.columns.column(name) for name in mentioned(condition)}
+            told = tuple(n for n in left.variables if n in seen and n not in right.certain)
+            if told:
+                right = joined(right, Distinct(Project(told, left)))
+            resolved, right = self._resolved(condition, right, context)
+        else:
+            resolved = self._renamed(condition)
+        node: PlanNode = LeftJoin(left, right, resolved)
+        return node if node.variables == kept else Project(kept, node)
+
+    def _minus(self, pattern: algebra.Minus, context: Context) -> PlanNode:
+        left = self.pattern(pattern.left, context)
+        right = self.pattern(pattern.right, context)
+        carried = set(context.carried)
+        common = [name for name in shared(left, right) if name not in carried]
+        if not common:
+            return left
+        if any(name in left.certain and name in right.certain for name in common):
+            common = []
+        return Match(left, right, "unmatched", overlapping=tuple(common))
+
+    def _graph(self, pattern: algebra.Graph, context: Context) -> PlanNode:
+        match pattern.name:
+            case Constant(term):
+                known = self.named.graphs is None or term in self.named.graphs
+                inner = Context(Scope((term,) if known else ()))
+                # What is inside sees nothing of what is carried outside but through a join.
+                return context.carry(self.pattern(pattern.pattern, inner))
+            case Variable(name):
+                return context.carry(self._each_graph(name, pattern.pattern))
+            case _:
+                assert_never(pattern.name)
+
+    def _each_graph(self, name: str, pattern: algebra.Pattern) -> PlanNode:
+        """The pattern in each named graph, and the variable bound to the graph's name.
+
+        Inside, the variable is one like any other: it is joined with the name at the end.
+        """
+        own = self.columns.column(name)
+        if name not in mentioned_in(pattern):
+            return self.pattern(pattern, self._named_graphs(own))
+        graph = self.columns.fresh(f"_:{name}")
+        node = self.pattern(pattern, self._named_graphs(graph))
+        here = Variable(graph)
+        kept = tuple(dict.fromkeys((*(n for n in node.variables if n != graph), own)))
+        if own not in node.variables:
+            return Project(kept, Extend(own, here, node))
+        same = push_filter(Call("SAMETERM", (Variable(own), here)), node)
+        if own in node.certain:
+            return Project(kept, same)
+        free = push_filter(Call("!", (Call("BOUND", (Variable(own),)),)), node)
+        without = Project(tuple(n for n in node.variables if n != own), free)
+        return Union((Project(kept, same), Project(kept, Extend(own, here, without))))
+
+    def _named_graphs(self, graph: str) -> Context:
+        """The context of a pattern in each named graph: those that have a triple."""
+        if graph not in self._graph_names:
+            nodes = (Variable(self.columns.fresh("_:any")) for _ in range(3))
+            everything = TriplePattern(*nodes)
+            triples = Component((everything,), self.named, "connected-variable", (), graph)
+            self._graph_names[graph] = Distinct(Project((graph,), triples))
+        return Context(self.named, graph, (self._graph_names[graph],))
+
+    def _filtered(self, condition: Expression, node: PlanNode, context: Context) -> PlanNode:
+        kept = node.variables
+        for part in conjuncts(condition):
+            match part:
+                case Exists(pattern):
+                    node = self._matched(node, pattern, context, "matched")
+                case Call("!", (Exists(pattern),)):
+                    node = self._matched(node, pattern, context, "unmatched")
+                case _:
+                    resolved, node = self._resolved(part, node, context)
+                    node = push_filter(resolved, node)
+        return node if node.variables == kept else Project(kept, node)
+
+    def _extended(
+        self, node: PlanNode, column: str, expression: Expression, context: Context
+    ) -> PlanNode:
+        kept = node.variables
+        resolved, node = self._resolved(expression, node, context)
+        solution = node
+        while isinstance(solution, Extend):
+            solution = solution.child
+        self._places += 1
+        seeded = with_seeds(resolved, solution.variables, str(self._places))
+        made = Extend(column, seeded, node)
+        return made if node.variables == kept else Project((*kept, column), made)
+
+    def _renamed(self, expression: Expression) -> Expression:
+        return map_variables(expression, self.columns.column)
+
+    def _resolved(
+        self, expression: Expression, node: PlanNode, context: Context
+    ) -> tuple[Expression, PlanNode]:
+        """`expression` over columns, each EXISTS a flag, and the node that has the flags."""
+        match expression:
+            case Exists(pattern):
+                flag = self.columns.fresh("_:exists")
+                return Variable(flag), self._matched(node, pattern, context, "all", flag)
+            case Call() if has_exists(expression):
+                arguments = []
+                for argument in expression.arguments:
+                    resolved, node = self._resolved(argument, node, context)
+                    arguments.append(resolved)
+                return replace(expression, arguments=tuple(arguments)), node
+            case _:
+                return self._renamed(expression), node
+
+    def _matched(
+        self,
+        left: PlanNode,
+        pattern: algebra.Pattern,
+        context: Context,
+        which: Literal["matched", "unmatched", "all"],
+        flag: str | None = None,
+    ) -> PlanNode:
+        """The solutions of `left`, by whether `pattern` has one that is compatible.
+
+        EXISTS puts the values of the solution into the pattern (section 18.6). For variables of
+        triple patterns that is a join. Filters right at the top become the condition of the match,
+        which sees both sides. If any other expression mentions a variable that only the solution
+        binds, the pattern is evaluated for every combination of such values.
+        """
+        conditions: list[Expression] = []
+        inner = pattern
+        while isinstance(inner, algebra.Filter) and not has_exists(inner.condition):
+            conditions.append(inner.condition)
+            inner = inner.pattern
+        outer = {name: self.columns.column(name) for name in _seen_inside(inner)}
+        bound = set(left.variables)
+        told = tuple(sorted(c for c in outer.values() if c in bound and c not in context.carried))
+        if told:
+            context = context.with_domain(Distinct(Project(told, left)))
+        right = self.pattern(inner, context)
+        everything = frozenset((*left.variables, *right.variables))
+        condition = _all([self._renamed(part) for part in conditions])
+        if condition is not None and not everything & left_only(condition, right):
+            right = push_filter(condition, right)
+            condition = None
+        return Match(left, right, which, condition, (), flag)
+
+    def _group(self, pattern: algebra.Group, context: Context) -> PlanNode:
+        node = self.pattern(pattern.pattern, context)
+        keys = tuple(self.columns.column(name) for name in pattern.variables)
+        folds = []
+        for name, aggregate in pattern.aggregates:
+            argument: str | None = None
+            match aggregate.argument:
+                case None:
+                    pass
+                case Variable(variable):
+                    argument = self.columns.column(variable)
+                    if argument not in node.variables:
+                        node = Project((*node.variables, argument), node)
+                case expression:
+                    argument = self.columns.fresh("_:argument")
+                    node = self._extended(node, argument, expression, context)
+            fold = Fold(aggregate.function, argument, aggregate.distinct, aggregate.separator)
+            folds.append((self.columns.column(name), fold))
+        missing = tuple(key for key in keys if key not in node.variables)
+        if missing:
+            node = Project((*node.variables, *missing), node)
+        carried = tuple(name for name in context.carried if name not in keys)
+        if keys or not carried:
+            return Group((*carried, *keys), tuple(folds), node, always=not keys)
+        grouped = Group(carried, tuple(folds), node)
+        empty = Match(context.carry(UNIT), grouped, "unmatched")
+        return Union((grouped, _with_empty_group(empty, grouped)))
+
+    def _slice(self, pattern: algebra.Slice, context: Context) -> PlanNode:
+        node = self.pattern(pattern.pattern, context)
+        kept = node.variables
+        keys = []
+        for key in pattern.keys:
+            match key.expression:
+                case Variable(name):
+                    column = self.columns.column(name)
+                    if column not in node.variables:
+                        continue
+                case expression:
+                    column = self.columns.fresh("_:order")
+                    node = self._extended(node, column, expression, context)
+            keys.append(SortKey(column, key.descending))
+        node = Slice(tuple(keys), pattern.offset, pattern.limit, node, context.carried)
+        return node if node.variables == kept else Project(kept, node)
+
+
+def left_only(condition: Expression, right: PlanNode) -> frozenset[str]:
+    """What a condition mentions that the right side does not certainly bind."""
+    return mentioned(condition) - right.certain
+
+
+def _with_empty_group(node: PlanNode, grouped: Group) -> PlanNode:
+    for name, fold in grouped.folds:
+        value = EMPTY_GROUP.get(fold.function)
+        if value is not None:
+            node = Extend(name, Constant(value), node)
+    return Project(grouped.variables, node)
+
+
+def _seen_inside(pattern: algebra.Pattern) -> frozenset[str]:
+    """Variables in expressions of a pattern, which see what the solution around it binds.
+
+    Those whose own pattern surely binds them are left out: the join at the end compares them.
+    """
+    names: set[str] = set()
+    for part in parts(pattern):
+        for expression in own_expressions(part):
+            names |= mentioned(expression) - _surely_bound(part)
+    return frozenset(names)
+
+
+def _surely_bound(pattern: algebra.Pattern) -> frozenset[str]:
+    """Variables that the triple patterns right below an expression bind."""
+    match pattern:
+        case algebra.Bgp(patterns):
+            return frozenset(name for triple in patterns for name in triple.variables)
+        case algebra.PathPattern(subject, _, object_):
+            return frozenset(n.name for n in (subject, object_) if isinstance(n, Variable))
+        case algebra.Join():
+            return _surely_bound(pattern.left) | _surely_bound(pattern.right)
+        case algebra.LeftJoin():
+            return _surely_bound(pattern.left)
+        case algebra.Filter() | algebra.Extend() | algebra.Distinct() | algebra.Slice():
+            return _surely_bound(pattern.pattern)
+        case algebra.Group():
+            # Its expressions are about the solutions that are grouped.
+            return _surely_bound(pattern.pattern)
+        case _:
+            return frozenset()
+
+
+def _all(conditions: list[Expression]) -> Expression | None:
+    if len(conditions) < 2:
+        return conditions[0] if conditions else None
+    return Call("&&", tuple(conditions))

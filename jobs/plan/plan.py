@@ -1,0 +1,54 @@
+"""The plan of one query."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from jobs.plan.leaves import Component
+from jobs.plan.operators import PlanNode, children, has_memory, walk
+
+ANSWER = "answer"
+"""The node id of a plan's root."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The plan of one query.
+
+    `names[i]` is the SPARQL name of column `v<i>`. `columns` are the published columns: (name,
+    internal column). `is_set` says that the answer is a set by construction. Equal nodes share one
+    id and one stored log.
+    """
+
+    root: PlanNode
+    names: tuple[str, ...]
+    columns: tuple[tuple[str, str], ...]
+    is_set: bool
+    allow_product: bool = False
+    ids: dict[PlanNode, str] = field(init=False, repr=False, compare=False, hash=False)
+
+    def __post_init__(self) -> None:
+        ids: dict[PlanNode, str] = {}
+        for node in walk(self.root):
+            ids.setdefault(node, f"n{len(ids)}" if ids else ANSWER)
+        object.__setattr__(self, "ids", ids)
+
+    @property
+    def components(self) -> tuple[Component, ...]:
+        """The leaves that read the graph."""
+        found = (node for node in walk(self.root) if isinstance(node, Component))
+        return tuple(dict.fromkeys(found))
+
+    @property
+    def stored(self) -> tuple[PlanNode, ...]:
+        """The nodes whose logs are kept: the answer, and each child of an operator with memory."""
+        kept = [self.root]
+        for node in walk(self.root):
+            if has_memory(node):
+                kept.extend(children(node))
+        return tuple(dict.fromkeys(kept))
+
+    @property
+    def width(self) -> int:
+        """Number of internal columns."""
+        return len(self.names)
