@@ -219,9 +219,9 @@ class Dataset:
     """Where a query's triple patterns look.
 
     `default_graph` is `union` (all graphs merged) or `default` (the unnamed graph only); FROM, when
-    given, replaces it by the merge of the `from_graphs` (IRIs in N-Triples form). `named_graphs` are
-    those of FROM NAMED, which GRAPH looks in; without FROM and FROM NAMED they are None, and GRAPH
-    looks in all named graphs. With FROM NAMED only, the default graph is empty.
+    given, replaces it by the merge of the `from_graphs` (IRIs in N-Triples form). `named_graphs`
+    are those of FROM NAMED, which GRAPH looks in; without FROM and FROM NAMED they are None, and
+    GRAPH looks in all named graphs. With FROM NAMED only, the default graph is empty.
     """
 
     default_graph: Literal["union", "default"] = "union"

@@ -8,27 +8,33 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from jobs.sparql.expressions import Call, Constant, Expression
+from jobs.sparql.aggregation import FUNCTIONS as AGGREGATES
+from jobs.sparql.aggregation import Aggregates, place_of, read_aggregate
+from jobs.sparql.expressions import Call, Constant, Exists, Expression
 from jobs.sparql.functions import CASTS
 from jobs.sparql.refusals import refusal
-from jobs.sparql.tree import Branch, Leaf, Source, Tree
+from jobs.sparql.translation import Translation
+from jobs.sparql.tree import Branch, Leaf, Tree
 
 MAX_DEPTH = 128
 
 _Reader = Callable[[Branch], Expression]
 
 
-def expression(branch: Branch, source: Source, base: str | None) -> Expression:
+def expression(
+    branch: Branch, translation: Translation, aggregates: Aggregates | None = None
+) -> Expression:
     """The expression of a syntax tree.
 
-    `base` becomes the second argument of IRI(): relative IRIs are resolved against it.
+    Its aggregates become variables of `aggregates`; without it there may be none.
 
     Raises:
+        QuerySyntaxError: an aggregate where none may be.
         UnsupportedQuery: a function that is not in the tables of this module, or too deep.
     """
-    found = _Expressions(source, base).read(branch)
+    found = _Expressions(translation, aggregates).read(branch)
     if _depth(found) > MAX_DEPTH:
-        raise source.unsupported(
+        raise translation.source.unsupported(
             "expression", None, f"deeper than {MAX_DEPTH} calls", "Shorten chains of + - * /."
         )
     return found
@@ -40,8 +46,9 @@ def _depth(found: Expression) -> int:
 
 
 class _Expressions:
-    def __init__(self, source: Source, base: str | None) -> None:
-        self._source, self._base = source, base
+    def __init__(self, translation: Translation, aggregates: Aggregates | None) -> None:
+        self._translation, self._aggregates = translation, aggregates
+        self._source, self._base = translation.source, translation.base
 
     def read(self, branch: Branch) -> Expression:
         """One expression."""
@@ -112,6 +119,38 @@ class _Expressions:
         """CONCAT() and COALESCE()."""
         return Call(tree.name.removeprefix("Builtin_"), self.list(tree.parts["arg"]))
 
+    def exists(self, tree: Tree) -> Expression:
+        """EXISTS, and NOT EXISTS as its negation."""
+        group = tree.parts["graph"]
+        assert isinstance(group, Tree), "EXISTS has a group"
+        found = Exists(self._translation.group(group))
+        return found if tree.name == "Builtin_EXISTS" else Call("!", (found,))
+
+    def blank_node(self, tree: Tree) -> Expression:
+        """BNODE(); without a label each call makes a node of its own, so it gets a blank label.
+
+        No expression of a query is a blank node.
+        """
+        label = tree.get("arg")
+        if label is None:
+            return Call("BNODE", (Constant(self._translation.fresh("call")),))
+        return Call("BNODE", (self.read(label),))
+
+    def aggregate(self, tree: Tree) -> Expression:
+        """The variable of an aggregate."""
+        if self._aggregates is None:
+            raise self._source.malformed(
+                AGGREGATES[tree.name],
+                place_of(tree, self._source),
+                "an aggregate stands in SELECT, HAVING or ORDER BY only, and not in another",
+                "Compute it in a subquery.",
+            )
+        given = tree.parts["vars"]
+        # Inside there is no other aggregate.
+        inner = _Expressions(self._translation, None)
+        argument = None if given == "*" else inner.read(given)
+        return self._aggregates.variable(read_aggregate(tree, argument, self._source))
+
     def function(self, tree: Tree) -> Expression:
         """A function named by an IRI: the casts of XPath, and nothing else."""
         named = tree.parts["iri"]
@@ -147,7 +186,11 @@ _OPERATORS: dict[str, Callable[[_Expressions, Tree], Expression]] = {
     "Builtin_URI": _Expressions.iri,
     "Builtin_CONCAT": _Expressions.variadic,
     "Builtin_COALESCE": _Expressions.variadic,
+    "Builtin_EXISTS": _Expressions.exists,
+    "Builtin_NOTEXISTS": _Expressions.exists,
+    "Builtin_BNODE": _Expressions.blank_node,
     "Function": _Expressions.function,
+    **dict.fromkeys(AGGREGATES, _Expressions.aggregate),
 }
 
 _ONE_ARGUMENT = re.findall(

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from jobs.sparql import comparisons
-from jobs.sparql.expressions import Call, Constant, Expression, Variable, variables_of
+from jobs.sparql.expressions import Call, Constant, Exists, Expression, Variable, variables_of
 from jobs.sparql.functions import FUNCTIONS
 from jobs.sparql.lazy import LAZY, Compiled, Row
 from jobs.sparql.values import Value, parse, to_text
@@ -22,7 +22,8 @@ def evaluate(expression: Expression, solution: Mapping[str, str | None]) -> str 
     A variable that `solution` has not, or has as None, is unbound.
 
     Raises:
-        ValueError: a call of a function that does not exist, or with a wrong number of arguments.
+        ValueError: a call of a function that does not exist, or with a wrong number of arguments,
+            or EXISTS.
         jobs.rdf.terms.TermError: a constant or a term of the solution is no term.
     """
     names = tuple(sorted(variables_of(expression)))
@@ -55,6 +56,8 @@ def compiled(expression: Expression, names: Sequence[str]) -> Compiled:
         case Call(function, arguments):
             parts = tuple(compiled(argument, names) for argument in arguments)
             return _call(function, arguments, parts)
+        case Exists():
+            raise ValueError("EXISTS is decided by a plan, not by an expression")
 
 
 def row_of(terms: Sequence[str | None]) -> list[Value | None]:

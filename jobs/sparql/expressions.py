@@ -56,7 +56,10 @@ Expression = Variable | Constant | Call | Exists
 
 
 def variables_of(expression: Expression) -> frozenset[str]:
-    """The names of the variables that `expression` mentions."""
+    """The names of the variables that `expression` mentions, in an EXISTS anywhere inside."""
+    # Patterns contain expressions.
+    from jobs.sparql.scoping import mentioned
+
     match expression:
         case Variable(name):
             return frozenset({name})
@@ -64,12 +67,18 @@ def variables_of(expression: Expression) -> frozenset[str]:
             return frozenset()
         case Call(_, arguments):
             return frozenset().union(*(variables_of(argument) for argument in arguments))
+        case Exists(pattern):
+            return mentioned(pattern)
         case _:
             assert_never(expression)
 
 
 def map_variables(expression: Expression, rename: Callable[[str], str]) -> Expression:
-    """`expression` with every variable renamed."""
+    """`expression` with every variable renamed.
+
+    Raises:
+        ValueError: it contains EXISTS, whose pattern is not renamed here.
+    """
     match expression:
         case Variable(name):
             return Variable(rename(name))
@@ -80,5 +89,7 @@ def map_variables(expression: Expression, rename: Callable[[str], str]) -> Expre
                 expression,
                 arguments=tuple(map_variables(argument, rename) for argument in arguments),
             )
+        case Exists():
+            raise ValueError("EXISTS is a pattern, and not renamed with its expression")
         case _:
             assert_never(expression)

@@ -122,6 +122,7 @@ FUNCTIONS: dict[str, Function] = {
     **{name: Function(implementation, 1, 1) for name, implementation in (_UNARY | _CASTS).items()},
     **{name: Function(implementation, 2, 2) for name, implementation in _BINARY.items()},
     "IRI": Function(term_functions.iri, 1, 2),
+    "BNODE": Function(term_functions.bnode, 2, 2),
     "SUBSTR": Function(strings.substr, 2, 3),
     "REGEX": Function(strings.regex, 2, 3),
     "REPLACE": Function(strings.replace, 3, 4),

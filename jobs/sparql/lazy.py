@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from jobs.sparql.comparisons import effective_boolean_value, equal
-from jobs.sparql.values import FALSE, TRUE, Value, boolean
+from jobs.sparql.ordering import composable, value_key
+from jobs.sparql.values import FALSE, TRUE, Text, Value, boolean
 
 Row = Sequence[Value | None]
 Compiled = Callable[[Row], Value | None]
@@ -114,6 +115,19 @@ def _not_in(tested: Compiled, *options: Compiled) -> Compiled:
     return _not(_in(tested, *options))
 
 
+def _sort_key(argument: Compiled) -> Compiled:
+    """SORTKEY: the place of a value in SPARQL's order as text, of an error the first.
+
+    Translation writes it for ORDER BY; concatenated sort keys compare as the first that differs.
+    """
+    return lambda row: Text(composable(value_key(argument(row))))
+
+
+def _sort_key_descending(argument: Compiled) -> Compiled:
+    """SORTKEY DESC: SORTKEY in the opposite order."""
+    return lambda row: Text(composable(value_key(argument(row)), descending=True))
+
+
 @dataclass(frozen=True, slots=True)
 class Lazy:
     """How an operator is compiled from its compiled arguments, and how many it takes."""
@@ -136,4 +150,6 @@ LAZY: dict[str, Lazy] = {
     "COALESCE": Lazy(_coalesce, 0, None),
     "IN": Lazy(_in, 1, None),
     "NOT IN": Lazy(_not_in, 1, None),
+    "SORTKEY": Lazy(_sort_key, 1, 1),
+    "SORTKEY DESC": Lazy(_sort_key_descending, 1, 1),
 }

@@ -5,6 +5,8 @@ https://www.w3.org/TR/sparql11-query/#func-rdfTerms, https://www.w3.org/TR/sparq
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 from decimal import Decimal
 
@@ -82,6 +84,18 @@ def iri(value: Value, base: Value | None = None) -> Value | None:
     if not is_absolute(text) or terms.check_term(terms.iri(text), "object") is not None:
         return None
     return Iri(text)
+
+
+def bnode(seed: Value, label: Value) -> Value | None:
+    """BNODE: a blank node that is the same for the same solution (`seed`) and label.
+
+    The label is a simple literal. A blank node stands for a call without label: one for each place
+    in a query, as each such call makes a node of its own.
+    """
+    if not isinstance(seed, Text) or not isinstance(label, Text | Blank):
+        return None
+    text = json.dumps([seed.lexical, to_text(label)], ensure_ascii=False)
+    return Blank(f"b{hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()}")
 
 
 def strdt(lexical: Value, datatype: Value) -> Value | None:

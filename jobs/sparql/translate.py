@@ -52,6 +52,7 @@ _KEYWORDS = frozenset(
     """,
     )
 )
+_TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
 _SPLIT = "Split it into several queries."
 _BRACKETS = {")": "(", "]": "[", "}": "{"}
 
@@ -137,7 +138,7 @@ def _deep_recursion() -> Iterator[None]:
 
 
 class _Numbered:
-    """The body of a query with each constant replaced by its number, from 1."""
+    """The body of a query with each term and variable replaced by its number, from 1."""
 
     def __init__(self, source: Source, prologue: Prologue) -> None:
         self._source, self._prologue = source, prologue
@@ -145,7 +146,8 @@ class _Numbered:
         self.offsets: list[int] = []
         self.written: list[Token] = []
         self.text = ""
-        self._labels = {t.text[2:]: t.text for t in source.tokens if t.kind == "blank"}
+        self._used = {t.text for t in source.tokens if t.kind == "blank"}
+        self._labels: dict[str, str] = {}
         tokens = iter(enumerate(source.tokens))
         for index, token in tokens:
             last = self._write(index, token)
@@ -158,12 +160,14 @@ class _Numbered:
         return self.written[index] if index >= 0 else None
 
     def label(self, made: str) -> str:
-        """The label of a blank node; one without (`[]`, a list) gets the next that is not used."""
+        """The label of a blank node without one (`[]`, a list): the next that is not used.
+
+        `made` is what rdflib drew at random.
+        """
         if made not in self._labels:
-            # rdflib draws a label at random.
-            used = set(self._labels.values())
             candidates = (f"_:b{number}" for number in count())
-            self._labels[made] = next(label for label in candidates if label not in used)
+            self._labels[made] = next(label for label in candidates if label not in self._used)
+            self._used.add(self._labels[made])
         return self._labels[made]
 
     def _write(self, index: int, token: Token) -> int:
@@ -173,7 +177,8 @@ class _Numbered:
         last = index
         match token.kind:
             case "iri" | "name":
-                spelled = f"<{self._number(terms.iri(self._prologue.iri(token)), token)}>"
+                inverse = "-" if self._is_inverse_in_set(index - 1) else ""
+                spelled = f"<{inverse}{self._number(terms.iri(self._prologue.iri(token)), token)}>"
             case "number":
                 spelled = str(self._number(constants.number(token.text), token))
             case "string":
@@ -189,19 +194,43 @@ class _Numbered:
                     term = terms.literal(value)
                 spelled = f'"{self._number(term, token)}"'
             case "variable":
-                spelled = f"?{token.text[1:]}"
+                spelled = f"?{self._leaf(Leaf(Variable(token.text[1:]), token))}"
+            case "blank":
+                spelled = f"_:{self._leaf(Leaf(Variable(token.text), token))}"
+            case "word" if token.is_word("TRUE", "FALSE"):
+                spelled = f'"{self._number(constants.boolean(token.text), token)}"'
+            case "word" if token.text == "a" and self._is_inverse_in_set(index - 1):
+                spelled = f"<-{self._number(_TYPE, token)}>"
             case "word":
                 spelled = self._word(token)
-            case "blank" | "punctuation":
+            case "punctuation" if self._is_inverse_in_set(index):
+                return last
+            case "punctuation":
                 spelled = token.text
             case "language":
                 raise source.malformed(token.text, token, "a language tag follows a string only")
         self._append(spelled, token, adjacent=self._is_adjacent(index, token))
         return last
 
+    def _is_inverse_in_set(self, index: int) -> bool:
+        """Whether the token is a `^` before an IRI in a negated property set.
+
+        rdflib forgets the IRI after it, so the two are written as one IRI with a minus.
+        """
+        tokens = self._source.tokens
+        if index < 1 or tokens[index].text != "^" or index + 1 == len(tokens):
+            return False
+        if tokens[index + 1].kind not in ("iri", "name") and tokens[index + 1].text != "a":
+            return False
+        before = index - 1
+        while before > 0 and (
+            tokens[before].kind in ("iri", "name") or tokens[before].text in ("a", "|", "^")
+        ):
+            before -= 1
+        in_list = tokens[before].text == "(" and before > 0 and tokens[before - 1].text == "!"
+        return in_list or tokens[index - 1].text == "!"
+
     def _word(self, token: Token) -> str:
-        if token.is_word("TRUE", "FALSE"):
-            return token.text.lower()
         if token.text.upper() not in _KEYWORDS:
             raise self._source.malformed(
                 token.text,
@@ -228,7 +257,10 @@ class _Numbered:
         reason = terms.check_term(term, "object")
         if reason is not None:
             raise self._source.malformed(token.text, token, reason)
-        self.leaves.append(Leaf(Constant(term), token))
+        return self._leaf(Leaf(Constant(term), token))
+
+    def _leaf(self, leaf: Leaf) -> int:
+        self.leaves.append(leaf)
         return len(self.leaves)
 
     def _append(self, spelled: str, token: Token, *, adjacent: bool) -> None:
@@ -264,9 +296,13 @@ def _branch(value: object, numbered: _Numbered) -> Branch:
         case CompValue():
             return Tree(value.name, {part: _branch(value[part], numbered) for part in value})
         case rdf.Variable():
-            return Leaf(Variable(str(value)))
+            return numbered.leaves[int(value) - 1]
+        case rdf.BNode() if value.isdigit():
+            return numbered.leaves[int(value) - 1]
         case rdf.BNode():
             return Leaf(Variable(numbered.label(str(value))))
+        case rdf.URIRef() if value.startswith("-"):
+            return Tree("InversePath", {"part": numbered.leaves[-int(value) - 1]})
         case rdf.URIRef():
             # What the syntax implies (`a`, `()`, lists) is an IRI of rdflib's own.
             return (
@@ -274,8 +310,6 @@ def _branch(value: object, numbered: _Numbered) -> Branch:
                 if value.isdigit()
                 else Leaf(Constant(terms.iri(value)))
             )
-        case rdf.Literal() if str(value) in ("true", "false"):
-            return Leaf(Constant(constants.boolean(str(value))))
         case rdf.Literal() if int(value) < 0:
             # The grammar took the sign for a part of the number.
             return numbered.leaves[-int(value) - 1].signed("-")

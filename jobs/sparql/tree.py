@@ -73,10 +73,29 @@ class Source:
         """The first of the keywords `words`."""
         return next((token for token in self.tokens if token.is_word(*words)), None)
 
-    def first_variable(self, name: str) -> Token | None:
-        """The first mention of a variable, or of a blank node if `name` begins with `_:`."""
-        spelled = (name,) if name.startswith("_:") else (f"?{name}", f"${name}")
-        return next((token for token in self.tokens if token.text in spelled), None)
+    def first_token(self, branch: Branch | None) -> Token | None:
+        """The first token of the terms and variables below `branch`."""
+        match branch:
+            case Leaf():
+                return branch.token
+            case Tree():
+                below = [self.first_token(part) for part in branch.parts.values()]
+            case tuple():
+                below = [self.first_token(item) for item in branch]
+            case _:
+                return None
+        found = [token for token in below if token is not None]
+        return min(found, key=lambda token: token.offset) if found else None
+
+    def word_before(self, token: Token | None, *words: str) -> Token | None:
+        """The last of the keywords `words` before `token`, or the first of all."""
+        before = [t for t in self.tokens if token and t.offset < token.offset and t.is_word(*words)]
+        return before[-1] if before else self.first_word(*words)
+
+    def term(self, leaf: Leaf) -> Variable | Constant:
+        """The node of a leaf outside an expression."""
+        # rdflib drops a plus; a minus is there already.
+        return leaf.signed("+").node if self.sign_of(leaf) == "+" else leaf.node
 
     def sign_of(self, leaf: Leaf) -> str:
         """The sign written right before a number, or nothing."""

@@ -13,7 +13,7 @@ from typing import assert_never
 
 from jobs.sparql.comparisons import effective_boolean_value
 from jobs.sparql.evaluate import compiled, row_of
-from jobs.sparql.expressions import Call, Constant, Expression, Variable, variables_of
+from jobs.sparql.expressions import Call, Constant, Exists, Expression, Variable, variables_of
 from jobs.sparql.lazy import Compiled
 from jobs.sparql.values import to_text
 
@@ -24,7 +24,8 @@ def encode(expression: Expression, variables: Sequence[str]) -> str:
     """`expression` as text; `variables[i]` becomes slot i.
 
     Raises:
-        ValueError: the expression has a variable that is not among `variables`.
+        ValueError: the expression has a variable that is not among `variables`, or EXISTS, which
+            looks at more than its terms.
     """
     slots = {name: slot for slot, name in enumerate(variables)}
     missing = sorted(variables_of(expression) - slots.keys())
@@ -39,6 +40,8 @@ def encode(expression: Expression, variables: Sequence[str]) -> str:
                 return term
             case Call(function, arguments):
                 return [function, *map(json_of, arguments)]
+            case Exists():
+                raise ValueError("EXISTS is decided by a plan, not by an expression")
             case _:
                 assert_never(part)
 
