@@ -96,7 +96,7 @@ def _interpreted(condition: Expression, bound: frozenset[str]) -> exp.Expr:
 def _evaluated(expression: Expression, bound: frozenset[str]) -> exp.Expr:
     used = sorted(variables_of(expression))
     # A row of an array that is empty everywhere would have no type.
-    terms = exp.array(*(_term(Variable(name), bound) for name in used or [""]))
+    terms = exp.array(*(_term(Variable(name), bound) for name in used or ["none"]))
     return exp.Anonymous(this=EVALUATE, expressions=[text(encode(expression, used)), terms])
 
 

@@ -278,7 +278,8 @@ class GroupStatements:
             .else_(decimal)
         )
         if fold.function == "SUM":
-            return _evaluated("POS", number_)
+            # A sum is in canonical form; the digits that the type of sums has are not.
+            return _evaluated("+", number_, _zero())
         count = column(f"{column_}_count", "s")
         mean = _evaluated("/", number_, _integer(count))
         return exp.Case().when(count.copy().eq(exp.Literal.number(0)), _zero()).else_(mean)

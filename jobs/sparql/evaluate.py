@@ -12,8 +12,12 @@ from functools import lru_cache
 from jobs.sparql import comparisons
 from jobs.sparql.expressions import Call, Constant, Exists, Expression, Variable, variables_of
 from jobs.sparql.functions import FUNCTIONS
+from jobs.sparql.internal import INTERNAL, INTERNAL_LAZY
 from jobs.sparql.lazy import LAZY, Compiled, Row
 from jobs.sparql.values import Value, parse, to_text
+
+_FUNCTIONS = FUNCTIONS | INTERNAL
+_LAZY = LAZY | INTERNAL_LAZY
 
 
 def evaluate(expression: Expression, solution: Mapping[str, str | None]) -> str | None:
@@ -80,14 +84,14 @@ def _constant(value: Value) -> Compiled:
 def _call(
     function: str, arguments: tuple[Expression, ...], parts: tuple[Compiled, ...]
 ) -> Compiled:
-    known = LAZY.get(function) or FUNCTIONS.get(function)
+    known = _LAZY.get(function) or _FUNCTIONS.get(function)
     if known is None or not known.accepts(len(parts)):
         raise ValueError(f"no function {function} of {len(parts)} arguments")
     if function == "BOUND" and not isinstance(arguments[0], Variable):
         raise ValueError("BOUND takes a variable")
-    if function in LAZY:
-        return LAZY[function].make(*parts)
-    implementation = FUNCTIONS[function].implementation
+    if function in _LAZY:
+        return _LAZY[function].make(*parts)
+    implementation = _FUNCTIONS[function].implementation
 
     def run(row: Row) -> Value | None:
         values = [part(row) for part in parts]

@@ -29,18 +29,18 @@ def case(seed: int) -> Case:
     """The case of a seed."""
     rng = random.Random(seed)
     default_graph = rng.choice(("union", "union", "default"))
-    history = _history(rng)
+    history = random_history(rng)
     seen = {quad for _, appear in history for quad in appear}
     read = sorted({quad[1:] for quad in seen if default_graph == "union" or not quad[0]})
     return Case(seed, _query(rng, read), default_graph, history)
 
 
-def _iri(name: str) -> str:
+def iri(name: str) -> str:
     return f"<{PREFIX}{name}>"
 
 
-NODES = tuple(_iri(name) for name in "abcd")
-PREDICATES = tuple(_iri(name) for name in "pqr")
+NODES = tuple(iri(name) for name in "abcd")
+PREDICATES = tuple(iri(name) for name in "pqr")
 # Numbers in canonical form only: pyoxigraph's store rewrites the others.
 LITERALS = (
     '"1"',
@@ -53,7 +53,7 @@ LITERALS = (
     f'"true"^^<{XSD}boolean>',
     '"v"^^<http://example.org/unknown>',
 )
-GRAPHS = ("", _iri("g1"), _iri("g2"))
+GRAPHS = ("", iri("g1"), iri("g2"))
 
 
 def _quad(rng: random.Random) -> Quad:
@@ -65,7 +65,7 @@ def _quad(rng: random.Random) -> Quad:
     return (rng.choice(GRAPHS), subject, predicate, target)
 
 
-def _history(rng: random.Random) -> tuple[tuple[frozenset[Quad], frozenset[Quad]], ...]:
+def random_history(rng: random.Random) -> tuple[tuple[frozenset[Quad], frozenset[Quad]], ...]:
     present: set[Quad] = set()
     epochs = []
     for _ in range(rng.randint(1, 8)):
