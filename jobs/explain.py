@@ -11,8 +11,8 @@ from jobs.engine.graph import log_columns
 from jobs.engine.neighbourhood import hops
 from jobs.engine.relations import EpochRange, Statement
 from jobs.engine.restrict import neighbourhood_graph
-from jobs.plan.lookups import lookups
 from jobs.plan.leaves import Component, Values
+from jobs.plan.lookups import lookups
 from jobs.plan.operators import (
     Ask,
     Closure,
@@ -37,7 +37,7 @@ from jobs.plan.plan import Plan
 from jobs.plans import plan_of
 from jobs.registry import RegisteredQuery
 from jobs.sparql.algebra import TriplePattern
-from jobs.sparql.expressions import Call, Constant, Expression, Variable
+from jobs.sparql.expressions import Call, Constant, Exists, Expression, Variable
 
 DIALECT = "spark"
 # The SQL of a run over three epochs; only the numbers differ from run to run.
@@ -90,9 +90,9 @@ def _described(plan: Plan, node: PlanNode) -> str:
             )
         case Match():
             kept = {"matched": "with a match", "unmatched": "without a match", "all": "all"}
-            told = f" and whether they match in {_variables(plan, (node.flag,))}"
+            told = f" and whether they match in {_variable(plan, node.flag)}" if node.flag else ""
             return (
-                f"left solutions {kept[node.which]}{told if node.flag else ''}, "
+                f"left solutions {kept[node.which]}{told}, "
                 f"on {_variables(plan, shared(node.left, node.right))}"
                 + (f" where {_expression(plan, node.condition)}" if node.condition else "")
             )
@@ -147,8 +147,8 @@ def _pattern(plan: Plan, pattern: TriplePattern) -> str:
 
 
 def _fold(plan: Plan, fold: Fold) -> str:
-    distinct = "DISTINCT " if fold.distinct else ""
-    return f"{fold.function}({distinct}{'*' if fold.argument is None else _variable(plan, fold.argument)})"
+    argument = "*" if fold.argument is None else _variable(plan, fold.argument)
+    return f"{fold.function}({'DISTINCT ' if fold.distinct else ''}{argument})"
 
 
 def _variables(plan: Plan, columns: tuple[str, ...]) -> str:
@@ -168,6 +168,8 @@ def _expression(plan: Plan, expression: Expression) -> str:
             return term
         case Call(function, arguments):
             return f"{function}({', '.join(_expression(plan, part) for part in arguments)})"
+        case Exists():
+            raise ValueError("a plan has matches where a query has EXISTS")
         case _:
             assert_never(expression)
 

@@ -17,7 +17,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sqlglot import exp
-from sqlglot.expressions import select
 
 from jobs.engine.fixpoint import Fixpoint, Step
 from jobs.engine.relations import (
@@ -28,6 +27,8 @@ from jobs.engine.relations import (
     column,
     columns,
     number,
+    rows_of,
+    select,
     text,
     union_all,
 )
@@ -56,11 +57,11 @@ def closure_statements(node: Closure, steps: Steps, name: str, keep: Keep) -> li
     all_steps = select(
         *columns(part), source.as_("source", quoted=True), target.as_("target", quoted=True)
     ).distinct(copy=False)
-    ever = Statement(f"{name}_ever", all_steps.from_(steps.log, copy=False), keep)
+    ever = Statement(f"{name}_ever", all_steps.from_(rows_of(steps.log), copy=False), keep)
     changed = (
         select(*columns(part), source.copy().as_("node", quoted=True))
         .distinct(copy=False)
-        .from_(steps.delta, copy=False)
+        .from_(rows_of(steps.delta), copy=False)
     )
     nodes = (*part, "node")
     touched = Fixpoint(
@@ -70,7 +71,7 @@ def closure_statements(node: Closure, steps: Steps, name: str, keep: Keep) -> li
         lambda found: _neighbours(part, found, ever.name, "target", "source"),
         keep,
     )
-    sources = select(*columns(nodes)).from_(touched.name, copy=False)
+    sources = select(*columns(nodes)).from_(rows_of(touched.name), copy=False)
     if node.start is not None:
         sources = sources.where(column("node").eq(text(node.start)), copy=False)
     reach = Fixpoint(
@@ -83,7 +84,7 @@ def closure_statements(node: Closure, steps: Steps, name: str, keep: Keep) -> li
     edges = Statement(f"{name}_edges", _edges(node, steps.log, reach.name), keep)
     start = (
         select(*columns((*ends, *_INTERVAL), "e"))
-        .from_(exp.to_table(edges.name).as_("e"), copy=False)
+        .from_(rows_of(edges.name).as_("e"), copy=False)
         .join(
             sources.copy().subquery("s", copy=False),
             on=exp.and_(*_same(part, "e", "s"), column("source", "e").eq(column("node", "s"))),
@@ -113,9 +114,9 @@ def closure_delta(node: Closure, pairs: str, epochs: EpochRange) -> exp.Select:
 def _neighbours(part: Key, found: str, ever: str, here: str, there: str) -> exp.Select:
     return (
         select(*columns(part, "e"), column(there, "e").as_("node", quoted=True))
-        .from_(exp.to_table(found).as_("f"), copy=False)
+        .from_(rows_of(found).as_("f"), copy=False)
         .join(
-            exp.to_table(ever).as_("e"),
+            rows_of(ever).as_("e"),
             on=exp.and_(*_same(part, "f", "e"), column("node", "f").eq(column(here, "e"))),
             join_type="inner",
             copy=False,
@@ -133,9 +134,9 @@ def _edges(node: Closure, log: str, reach: str) -> exp.Select:
             column(node.target, "s").as_("target", quoted=True),
             *columns(("epoch", "weight"), "s"),
         )
-        .from_(exp.to_table(log).as_("s"), copy=False)
+        .from_(rows_of(log).as_("s"), copy=False)
         .join(
-            exp.to_table(reach).as_("r"),
+            rows_of(reach).as_("r"),
             on=exp.and_(*_same(part, "s", "r"), column(node.source, "s").eq(column("node", "r"))),
             join_type="inner",
             copy=False,
@@ -161,8 +162,8 @@ def _longer(part: Key, found: str, edges: str) -> exp.Select:
             since.as_("since", quoted=True),
             until.as_("until", quoted=True),
         )
-        .from_(exp.to_table(found).as_("f"), copy=False)
-        .join(exp.to_table(edges).as_("e"), on=on, join_type="inner", copy=False)
+        .from_(rows_of(found).as_("f"), copy=False)
+        .join(rows_of(edges).as_("e"), on=on, join_type="inner", copy=False)
     )
 
 
@@ -172,14 +173,14 @@ def _events(key: Key, intervals: str) -> exp.Query:
         *columns(key),
         column("since").as_("epoch", quoted=True),
         number(1).as_("weight", quoted=True),
-    ).from_(intervals, copy=False)
+    ).from_(rows_of(intervals), copy=False)
     finishes = (
         select(
             *columns(key),
             column("until").as_("epoch", quoted=True),
             number(-1).as_("weight", quoted=True),
         )
-        .from_(intervals, copy=False)
+        .from_(rows_of(intervals), copy=False)
         .where(column("until") < number(FOREVER), copy=False)
     )
     return union_all([begins, finishes])

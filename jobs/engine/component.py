@@ -14,10 +14,9 @@ with an end in the range, so the graph may be restricted to what the changes can
 from __future__ import annotations
 
 from sqlglot import exp
-from sqlglot.expressions import select
 
 from jobs.engine.conditions import condition_sql
-from jobs.engine.relations import EpochRange, column, columns, number, text
+from jobs.engine.relations import EpochRange, column, columns, number, rows_of, select, text
 from jobs.engine.sweep import differentiate
 from jobs.plan.leaves import Component, Scope
 from jobs.sparql.algebra import TriplePattern
@@ -52,7 +51,7 @@ def component_intervals(component: Component, graph: str) -> exp.Select:
     for number_, pattern in enumerate(component.patterns):
         alias = f"t{number_}"
         conditions = _matches(component, pattern, alias, bound)
-        table = exp.to_table(graph).as_(alias)
+        table = rows_of(graph).as_(alias)
         if joined is None:
             joined = select().from_(table, copy=False).where(*conditions, copy=False)
         else:

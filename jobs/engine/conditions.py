@@ -8,13 +8,14 @@ else is one call of `SPARQL_EVAL`, which interprets the expression with SPARQL's
 from __future__ import annotations
 
 import re
+from typing import assert_never
 
 from sqlglot import exp
 
 from jobs.engine.evaluation import EVALUATE
 from jobs.engine.relations import column, text
 from jobs.engine.terms import FALSE, TRUE, begins
-from jobs.sparql.expressions import Call, Constant, Expression, Variable, variables_of
+from jobs.sparql.expressions import Call, Constant, Exists, Expression, Variable, variables_of
 from jobs.sparql.wire import encode
 
 _KINDS = {"isIRI": "<", "isURI": "<", "isBlank": "_", "isLiteral": '"'}
@@ -41,6 +42,10 @@ def condition_sql(condition: Expression, bound: frozenset[str]) -> exp.Expr:
             return exact if exact is not None else _interpreted(condition, bound)
         case Variable() | Constant():
             return _interpreted(condition, bound)
+        case Exists():
+            raise ValueError("a plan has matches where a query has EXISTS")
+        case _:
+            assert_never(condition)
 
 
 def _exact(

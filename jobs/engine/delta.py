@@ -23,7 +23,6 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from sqlglot import exp
-from sqlglot.expressions import select
 
 from jobs.engine.closure import Steps, closure_delta, closure_statements
 from jobs.engine.compatible import Sides
@@ -41,7 +40,9 @@ from jobs.engine.relations import (
     column,
     columns,
     null_text,
+    rows_of,
     same_row,
+    select,
     text,
     union_all,
 )
@@ -132,7 +133,7 @@ def _stored_rows(plan: Plan, node: PlanNode, relation: str) -> exp.Query:
         for name in (f"v{i}" for i in range(plan.width))
     ]
     return select(text(plan.ids[node]).as_("node", quoted=True), *cells, *columns(_LOG)).from_(
-        relation, copy=False
+        rows_of(relation), copy=False
     )
 
 
@@ -223,7 +224,7 @@ class _Run:
         return self.delta(node)
 
     def _rows(self, node: PlanNode, relation: str) -> exp.Query:
-        return select(*columns((*node.variables, *_LOG))).from_(relation, copy=False)
+        return select(*columns((*node.variables, *_LOG))).from_(rows_of(relation), copy=False)
 
     def _as(self, node: PlanNode, available: tuple[str, ...], delta: exp.Query) -> exp.Query:
         """`delta` in the columns of `node`; what it has not is unbound."""
@@ -239,10 +240,10 @@ class _Run:
         delta = self.stored(child)
         keys = None
         if key:
-            touched = select(*columns(key)).distinct().from_(delta)
+            touched = select(*columns(key)).distinct().from_(rows_of(delta))
             keys = Keys(touched, same_row(key, "s", "k", child.certain))
         elif key != child.variables:
-            keys = Keys(select(exp.Literal.number(1)).from_(delta).limit(1), [])
+            keys = Keys(select(exp.Literal.number(1)).from_(rows_of(delta)).limit(1), [])
         return union_all([*self._state(node, child, "", keys), self._rows(child, delta)])
 
     def _state(
@@ -269,11 +270,11 @@ class _Run:
         name = self._name(node)
         keys: Keys | None = None
         if sides.shared:
-            changed = [select(*columns(sides.shared)).from_(delta) for delta in deltas]
+            changed = [select(*columns(sides.shared)).from_(rows_of(delta)) for delta in deltas]
             touched = select(*columns(sides.shared)).distinct()
             touched = touched.from_(union_all(changed).subquery("changed", copy=False), copy=False)
             relation = self._make(f"{name}_keys", touched)
-            keys = Keys(select("*").from_(relation), sides.compatible("s", "k"))
+            keys = Keys(select("*").from_(rows_of(relation)), sides.compatible("s", "k"))
         logs, intervals = [], []
         for child, delta, side in zip((node.left, node.right), deltas, ("l", "r"), strict=True):
             rows = [*self._state(node, child, f"_{side}", keys), self._rows(child, delta)]

@@ -8,9 +8,8 @@ Touched: the rows that occur in C's delta. https://www.w3.org/TR/sparql11-query/
 from __future__ import annotations
 
 from sqlglot import exp
-from sqlglot.expressions import select
 
-from jobs.engine.relations import EpochRange, column, columns, number
+from jobs.engine.relations import EpochRange, column, columns, number, select
 from jobs.engine.sweep import Key, differentiate, sweep
 
 

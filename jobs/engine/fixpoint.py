@@ -6,9 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
-from sqlglot.expressions import select
 
-from jobs.engine.relations import Keep, Statement, column, columns, union_all
+from jobs.engine.relations import Keep, Statement, column, columns, rows_of, select, union_all
 from jobs.engine.sql import SqlEngine
 
 
@@ -74,4 +73,4 @@ def _new(found: exp.Query, names: tuple[str, ...], rounds: Sequence[str]) -> exp
 
 
 def _all(names: tuple[str, ...], rounds: Sequence[str]) -> exp.Query:
-    return union_all([select(*columns(names)).from_(name, copy=False) for name in rounds])
+    return union_all([select(*columns(names)).from_(rows_of(name), copy=False) for name in rounds])

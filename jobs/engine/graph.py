@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from sqlglot import exp
-from sqlglot.expressions import select
 
 from jobs.engine.component import POSITIONS, graph_columns
 from jobs.engine.relations import (
@@ -14,6 +13,8 @@ from jobs.engine.relations import (
     column,
     columns,
     number,
+    rows_of,
+    select,
     text,
     union_all,
 )
@@ -45,8 +46,10 @@ def scope_log(scope: Scope, last: int, predicates: frozenset[str] | None = None)
         until_last = exp.and_(until_last, wanted)
     log = log_columns(scope)
     if scope.graphs is None and not scope.each:
-        return select(*columns(log)).from_(TRIPLES, copy=False).where(until_last, copy=False)
-    quads = select(*columns(log)).from_(QUADS, copy=False)
+        return (
+            select(*columns(log)).from_(rows_of(TRIPLES), copy=False).where(until_last, copy=False)
+        )
+    quads = select(*columns(log)).from_(rows_of(QUADS), copy=False)
     quads = quads.where(until_last, _in_scope(scope), copy=False)
     if not scope.is_merge:
         return quads
@@ -82,7 +85,7 @@ def changes_in(scope: Scope, log: str, epochs: EpochRange) -> exp.Select:
     """The rows of relation `log`, of `scope`, within `epochs`."""
     return (
         select(*columns(log_columns(scope)))
-        .from_(log, copy=False)
+        .from_(rows_of(log), copy=False)
         .where(within(column("epoch"), epochs), copy=False)
     )
 
@@ -106,7 +109,7 @@ def whole_graph(
     triple = graph_columns(scope)
     retractions = (
         select(*columns((*triple, "epoch")))
-        .from_(log, copy=False)
+        .from_(rows_of(log), copy=False)
         .where(column("weight") < 0, copy=False)
     )
     first_after = (
@@ -114,9 +117,9 @@ def whole_graph(
             *columns((*triple, "epoch"), "a"),
             exp.func("MIN", column("epoch", "r")).as_("until", quoted=True),
         )
-        .from_(exp.to_table(log).as_("a"), copy=False)
+        .from_(rows_of(log).as_("a"), copy=False)
         .join(
-            exp.to_table(retracted).as_("r"),
+            rows_of(retracted).as_("r"),
             on=exp.and_(
                 *(column(p, "a").eq(column(p, "r")) for p in triple),
                 column("epoch", "r") > column("epoch", "a"),
@@ -134,9 +137,9 @@ def whole_graph(
             (number(epochs.last) if collapsed else since).as_("since", quoted=True),
             (number(FOREVER) if collapsed else until).as_("until", quoted=True),
         )
-        .from_(exp.to_table(log).as_("a"), copy=False)
+        .from_(rows_of(log).as_("a"), copy=False)
         .join(
-            exp.to_table(ended).as_("e"),
+            rows_of(ended).as_("e"),
             on=exp.and_(
                 *(column(p, "a").eq(column(p, "e")) for p in (*triple, "epoch")),
             ),
@@ -179,7 +182,7 @@ def restricted_graph(
         order=exp.Order(expressions=[exp.Ordered(this=column("epoch"))]),
     )
     numbered = select(*columns((*triple, "weight")), first.as_("nth", quoted=True)).from_(
-        changes, copy=False
+        rows_of(changes), copy=False
     )
     # A triple whose first change is a retraction was there before the range.
     there_before = (
@@ -190,7 +193,7 @@ def restricted_graph(
     before = [there_before]
     if fetched:
         looked_up = union_all(
-            [select(*columns(log)).from_(relation, copy=False) for relation in fetched]
+            [select(*columns(log)).from_(rows_of(relation), copy=False) for relation in fetched]
         )
         once = (
             select(*columns(log))
@@ -215,7 +218,7 @@ def restricted_graph(
         )
         .from_(union_all(before).subquery("before", copy=False), copy=False)
     )
-    rows = union_all([at_start, select(*columns(log)).from_(changes, copy=False)])
+    rows = union_all([at_start, select(*columns(log)).from_(rows_of(changes), copy=False)])
     intervals = integrate(rows, triple)
     graph = select(*columns((*triple, "since", "until"))).from_(
         intervals.subquery("intervals", copy=False), copy=False

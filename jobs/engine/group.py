@@ -15,7 +15,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from sqlglot import exp
-from sqlglot.expressions import select
 
 from jobs.engine.conditions import value_sql
 from jobs.engine.evaluation import AGGREGATE, EVALUATE
@@ -27,6 +26,8 @@ from jobs.engine.relations import (
     column,
     columns,
     number,
+    rows_of,
+    select,
     text,
     union_all,
 )
@@ -77,11 +78,11 @@ class GroupStatements:
             for column_, fold in self.node.folds
         ]
         joined = select(*columns((*key, "since", "until"), "s"), *outputs).from_(
-            exp.to_table(segments).as_("s"), copy=False
+            rows_of(segments).as_("s"), copy=False
         )
         for column_, relation in rows.items():
             joined = joined.join(
-                exp.to_table(relation).as_(f"r_{column_}"),
+                rows_of(relation).as_(f"r_{column_}"),
                 on=exp.and_(*_same((*key, "since"), "s", f"r_{column_}")),
                 join_type="left",
                 copy=False,
@@ -134,7 +135,7 @@ class GroupStatements:
     def _solutions(self) -> exp.Select:
         return select(
             *columns((*self.node.keys, "epoch")), column("weight").as_("solutions", quoted=True)
-        ).from_(self.touched, copy=False)
+        ).from_(rows_of(self.touched), copy=False)
 
     def _beginning(self) -> exp.Select:
         """The group without keys is there from the first epoch on."""
@@ -152,13 +153,13 @@ class GroupStatements:
                 counted = exp.Case().when(is_value, weight.copy()).else_(exp.Literal.number(0))
             return select(
                 *columns((*self.node.keys, "epoch")), counted.as_(f"{column_}_count", quoted=True)
-            ).from_(source, copy=False)
+            ).from_(rows_of(source), copy=False)
         assert fold.argument is not None, "only COUNT has no argument"
         addend = value_sql(
             Call("ADDEND", (Variable(fold.argument),)), frozenset({fold.argument})
         ).as_("addend", quoted=True)
         prepared = select(*columns((*self.node.keys, "epoch", "weight")), addend).from_(
-            source, copy=False
+            rows_of(source), copy=False
         )
         # `ADDEND` is "i12" or "d1.5" as a literal, or null.
         shown = column("addend")
@@ -194,7 +195,9 @@ class GroupStatements:
         seen = self._distinct_columns(fold)
         name = f"{self.name}_distinct_{column_}"
         if all(statement.name != name for statement in self.made):
-            events = select(*columns((*seen, "epoch", "weight"))).from_(self.touched, copy=False)
+            events = select(*columns((*seen, "epoch", "weight"))).from_(
+                rows_of(self.touched), copy=False
+            )
             segments = sweep(events, seen, {"held": column("weight")})
             present = (
                 select(*columns((*seen, "since", "until")))
@@ -229,7 +232,7 @@ class GroupStatements:
             column("since", "i") <= column("since", "s"),
             column("since", "s") < column("until", "i"),
         )
-        wanted = exp.to_table(segments).as_("s")
+        wanted = rows_of(segments).as_("s")
         listed = (
             select(
                 *columns((*key, "since"), "s"),
@@ -237,7 +240,7 @@ class GroupStatements:
             )
             .from_(wanted, copy=False)
             .join(
-                exp.to_table(intervals).as_("i"),
+                rows_of(intervals).as_("i"),
                 on=exp.and_(*_same(key, "s", "i"), during),
                 join_type="inner",
                 copy=False,

@@ -14,11 +14,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sqlglot import exp
-from sqlglot.expressions import select
 
 from jobs.engine.compatible import Sides
 from jobs.engine.conditions import condition_sql
-from jobs.engine.relations import column, columns, union_all
+from jobs.engine.relations import column, columns, rows_of, select, union_all
 from jobs.sparql.expressions import Expression
 
 _LOG = ("epoch", "weight")
@@ -72,9 +71,9 @@ def _changed(
     return (
         select(*pair.sides.merged(left, right))
         .select(column("epoch", "d"), weight.as_("weight", quoted=True), copy=False)
-        .from_(exp.to_table(delta).as_("d"), copy=False)
+        .from_(rows_of(delta).as_("d"), copy=False)
         .join(
-            exp.to_table(others).as_("o"),
+            rows_of(others).as_("o"),
             on=exp.and_(*pair.sides.compatible(left, right), holds),
             join_type="inner",
             copy=False,

@@ -15,11 +15,20 @@ from __future__ import annotations
 from typing import Literal
 
 from sqlglot import exp
-from sqlglot.expressions import select
 
 from jobs.engine.conditions import condition_sql
 from jobs.engine.join import Pair
-from jobs.engine.relations import FOREVER, EpochRange, column, columns, number, text, union_all
+from jobs.engine.relations import (
+    FOREVER,
+    EpochRange,
+    column,
+    columns,
+    number,
+    rows_of,
+    select,
+    text,
+    union_all,
+)
 from jobs.engine.sweep import Key, differentiate, sweep
 from jobs.engine.terms import FALSE, TRUE
 from jobs.sparql.expressions import Expression
@@ -50,7 +59,7 @@ def match_delta(
         *columns((*key, "epoch")),
         column("weight").as_("present", quoted=True),
         number(0).as_("matches", quoted=True),
-    ).from_(pair.left_log, copy=False)
+    ).from_(rows_of(pair.left_log), copy=False)
     events = union_all([left, _ends(_matches(pair, condition, overlapping), key)])
     segments = sweep(events, key, {"present": column("present"), "matches": column("matches")})
     has_match = column("matches") > 0
@@ -104,9 +113,9 @@ def _matches(pair: Pair, condition: Expression | None, overlapping: tuple[str, .
             weight.as_("weight", quoted=True),
             copy=False,
         )
-        .from_(exp.to_table(pair.left_intervals).as_("l"), copy=False)
+        .from_(rows_of(pair.left_intervals).as_("l"), copy=False)
         .join(
-            exp.to_table(pair.right_intervals).as_("r"),
+            rows_of(pair.right_intervals).as_("r"),
             on=exp.and_(*conditions),
             join_type="inner",
             copy=False,

@@ -13,10 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
-from sqlglot.expressions import select
 
 from jobs.engine.component import POSITIONS
-from jobs.engine.relations import Statement, column, columns, text, union_all
+from jobs.engine.relations import Statement, column, columns, rows_of, select, text, union_all
 from jobs.plan.lookups import Lookup, Seed
 
 _LOG = (*POSITIONS, "epoch", "weight")
@@ -67,7 +66,7 @@ def touched_shapes(changes: str, seeds: Sequence[Seed]) -> exp.Select:
             column("seed", "seeds"),
             exp.func("COUNT", exp.Star()).as_("changes", quoted=True),
         )
-        .from_(exp.to_table(changes).as_("c"), copy=False)
+        .from_(rows_of(changes).as_("c"), copy=False)
         .join(table, on=_has_shape("c", "seeds", ""), copy=False)
         .group_by(column("seed", "seeds"), copy=False)
     )
@@ -103,7 +102,7 @@ def _lookup_table(lookups: Sequence[Lookup], ids: dict[Lookup | Seed, str]) -> e
 def _keys_of_changes(changes: str, table: exp.Expr) -> exp.Select:
     return _keys(
         select()
-        .from_(exp.to_table(changes).as_("c"), copy=False)
+        .from_(rows_of(changes).as_("c"), copy=False)
         .join(table, on=_has_shape("c", "l", "source_"), copy=False)
     )
 
@@ -112,7 +111,7 @@ def _keys_of_rows(rows: str, table: exp.Expr) -> exp.Select:
     # The rows of the lookup before have its shape already.
     same = column("lookup", "c").eq(column("source", "l"))
     return _keys(
-        select().from_(exp.to_table(rows).as_("c"), copy=False).join(table, on=same, copy=False)
+        select().from_(rows_of(rows).as_("c"), copy=False).join(table, on=same, copy=False)
     )
 
 
@@ -142,7 +141,7 @@ def _rows_by(
     """The log rows of the lookups on `side`: one scan."""
     wanted = (
         select("*")
-        .from_(keys, copy=False)
+        .from_(rows_of(keys), copy=False)
         .where(column(_SIDE).eq(text(side)), copy=False)
         .subquery("k", copy=False)
     )
@@ -154,7 +153,7 @@ def _rows_by(
     ]
     rows = (
         select(column("lookup", "k"), *columns(fetched, "t"))
-        .from_(exp.to_table(log).as_("t"), copy=False)
+        .from_(rows_of(log).as_("t"), copy=False)
         .join(wanted, on=exp.and_(*matches), copy=False)
     )
     predicates = {lookup.shape.predicate for lookup in lookups if lookup.side == side}

@@ -17,9 +17,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
-from sqlglot.expressions import select
 
-from jobs.engine.relations import EpochRange, column, columns, number, union_all
+from jobs.engine.relations import EpochRange, column, columns, number, rows_of, select, union_all
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +47,7 @@ def _term(parts: Sequence[Part], changed: int) -> exp.Select:
     """The products of the changes of part `changed` with the others."""
     epoch = column("epoch", "d")
     weight: exp.Expr = column("weight", "d")
-    term = select().from_(exp.to_table(parts[changed].delta).as_("d"), copy=False)
+    term = select().from_(rows_of(parts[changed].delta).as_("d"), copy=False)
     output: list[exp.Expr] = []
     for i, part in enumerate(parts):
         alias = "d" if i == changed else f"p{i}"
@@ -61,7 +60,7 @@ def _term(parts: Sequence[Part], changed: int) -> exp.Select:
         else:
             holds = exp.and_(since < epoch.copy(), epoch.copy() <= until)
         term = term.join(
-            exp.to_table(part.intervals).as_(alias), on=holds, join_type="inner", copy=False
+            rows_of(part.intervals).as_(alias), on=holds, join_type="inner", copy=False
         )
         weight = weight * column("weight", alias)
     return term.select(*output, epoch.copy(), weight.as_("weight", quoted=True), copy=False)

@@ -54,9 +54,21 @@ class Statement:
     keep: Keep = "view"
 
 
+# sqlglot's own builders parse every name and copy every argument; a plan has hundreds of both.
+def select(*expressions: exp.Expr | Literal["*"]) -> exp.Select:
+    """A SELECT of expressions that belong to nothing else; `*` is all columns."""
+    return exp.Select(expressions=[exp.Star() if e == "*" else e for e in expressions])
+
+
+def rows_of(name: str) -> exp.Table:
+    """A relation by its name."""
+    return exp.Table(this=exp.to_identifier(name))
+
+
 def column(name: str, table: str | None = None) -> exp.Column:
     """A column, quoted."""
-    return exp.column(name, table=table, quoted=True)
+    qualifier = None if table is None else exp.Identifier(this=table, quoted=True)
+    return exp.Column(this=exp.Identifier(this=name, quoted=True), table=qualifier)
 
 
 def text(value: str) -> exp.Expr:
@@ -70,12 +82,15 @@ def text(value: str) -> exp.Expr:
 
 def number(value: int) -> exp.Expr:
     """A BIGINT literal."""
-    return exp.cast(exp.Literal.number(value), "BIGINT")
+    bigint = exp.DataType(this=exp.DType.BIGINT, nested=False)
+    return exp.Cast(this=exp.Literal.number(value), to=bigint)
 
 
 def null_text(name: str) -> exp.Expr:
     """A column that is null, of string type."""
-    return exp.cast(exp.null(), "TEXT").as_(name, quoted=True)
+    string = exp.DataType(this=exp.DType.TEXT, nested=False)
+    null = exp.Cast(this=exp.null(), to=string)
+    return exp.Alias(this=null, alias=exp.Identifier(this=name, quoted=True))
 
 
 def columns(names: tuple[str, ...], table: str | None = None) -> list[exp.Expr]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlglot.expressions import select
-
 from jobs.engine.graph import (
     changes_in,
     log_columns,
@@ -15,7 +13,7 @@ from jobs.engine.graph import (
     whole_graph,
 )
 from jobs.engine.neighbourhood import hops
-from jobs.engine.relations import EpochRange, Keep, Statement
+from jobs.engine.relations import EpochRange, Keep, Statement, select
 from jobs.engine.sql import SqlEngine
 from jobs.plan.leaves import Component, Scope
 from jobs.plan.lookups import Seed, lookups, predicates

@@ -9,10 +9,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sqlglot import exp
-from sqlglot.expressions import select
 
 from jobs.engine.conditions import condition_sql, value_sql
-from jobs.engine.relations import EpochRange, column, columns, null_text, number, text, union_all
+from jobs.engine.relations import (
+    EpochRange,
+    column,
+    columns,
+    null_text,
+    number,
+    select,
+    text,
+    union_all,
+)
 from jobs.engine.terms import FALSE, TRUE, begins
 from jobs.plan.leaves import Values
 from jobs.plan.operators import Ask, Extend, Filter, Instantiate, Project, Union

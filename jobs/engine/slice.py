@@ -11,7 +11,6 @@ https://www.w3.org/TR/sparql11-query/#defn_algSlice
 from __future__ import annotations
 
 from sqlglot import exp
-from sqlglot.expressions import select
 
 from jobs.engine.evaluation import SORT_KEY
 from jobs.engine.relations import (
@@ -22,7 +21,9 @@ from jobs.engine.relations import (
     column,
     columns,
     number,
+    rows_of,
     same_row,
+    select,
     text,
     union_all,
 )
@@ -46,12 +47,12 @@ def slice_statements(
         keep: how they are kept.
     """
     own = node.child.variables
-    logs = [select(*columns((*own, *_LOG))).from_(delta, copy=False)]
+    logs = [select(*columns((*own, *_LOG))).from_(rows_of(delta), copy=False)]
     made = []
     if state is not None:
         first = f"{name}_first"
         made.append(Statement(first, _first(node, state, delta), keep))
-        logs.insert(0, select(*columns((*own, *_LOG))).from_(first, copy=False))
+        logs.insert(0, select(*columns((*own, *_LOG))).from_(rows_of(first), copy=False))
     log = union_all(logs)
     made.append(Statement(f"{name}_rows", _with_order(node, integrate(log, own)), keep))
     made.append(Statement(f"{name}_segments", _segments(node, f"{name}_rows"), keep))
@@ -71,9 +72,9 @@ def slice_delta(node: Slice, name: str, epochs: EpochRange) -> exp.Select:
             column("weight", "r"),
             _running(node, "r", ("since", "s")).as_("upto", quoted=True),
         )
-        .from_(exp.to_table(f"{name}_segments").as_("s"), copy=False)
+        .from_(rows_of(f"{name}_segments").as_("s"), copy=False)
         .join(
-            exp.to_table(f"{name}_rows").as_("r"),
+            rows_of(f"{name}_rows").as_("r"),
             on=exp.and_(*same_row(part, "s", "r", frozenset()), during),
             join_type="inner",
             copy=False,
@@ -102,7 +103,7 @@ def slice_delta(node: Slice, name: str, epochs: EpochRange) -> exp.Select:
 def _first(node: Slice, state: str, delta: str) -> exp.Query:
     """The rows of the state that may come into the slice, of the partitions that change."""
     own = node.child.variables
-    touched = exp.to_table(delta)
+    touched = rows_of(delta)
     if node.partition:
         keys = select(*columns(node.partition)).distinct(copy=False).from_(touched, copy=False)
     else:
@@ -110,7 +111,7 @@ def _first(node: Slice, state: str, delta: str) -> exp.Query:
     same = same_row(node.partition, "s", "k", frozenset()) or [exp.true()]
     rows = (
         select(*columns((*own, *_LOG), "s"))
-        .from_(exp.to_table(state).as_("s"), copy=False)
+        .from_(rows_of(state).as_("s"), copy=False)
         .join(keys.subquery("k", copy=False), on=exp.and_(*same), join_type="inner", copy=False)
     )
     if node.limit is None:
@@ -120,7 +121,7 @@ def _first(node: Slice, state: str, delta: str) -> exp.Query:
     ).from_(_with_order(node, rows).subquery("state", copy=False), copy=False)
     taken = exp.func("SUM", exp.func("LEAST", column("weight"), number(0)))
     lost = select(exp.func("COALESCE", -exp.cast(taken, "BIGINT"), number(0))).from_(
-        exp.to_table(delta), copy=False
+        rows_of(delta), copy=False
     )
     enough = number(node.offset + node.limit) + lost.subquery(copy=False)
     return (
@@ -143,11 +144,11 @@ def _segments(node: Slice, rows: str) -> exp.Select:
     """Per partition, from each epoch at which a row begins or ends to the next one."""
     part = node.partition
     begins = select(*columns(part), column("since").as_("since", quoted=True)).from_(
-        rows, copy=False
+        rows_of(rows), copy=False
     )
     ends = (
         select(*columns(part), column("until").as_("since", quoted=True))
-        .from_(rows, copy=False)
+        .from_(rows_of(rows), copy=False)
         .where(column("until") < number(FOREVER), copy=False)
     )
     points = select(*columns((*part, "since"))).distinct(copy=False)

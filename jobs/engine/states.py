@@ -6,15 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
-from sqlglot.expressions import select
 
-from jobs.engine.relations import (
-    EpochRange,
-    column,
-    columns,
-    number,
-    text,
-)
+from jobs.engine.relations import EpochRange, column, columns, number, rows_of, select, text
 from jobs.plan.operators import PlanNode
 from jobs.plan.plan import Plan
 
@@ -54,7 +47,7 @@ class States:
         names = node.variables
         stored = (
             select(*columns((*names, "weight"), "s"))
-            .from_(exp.to_table(self.embeddings).as_("s"), copy=False)
+            .from_(rows_of(self.embeddings).as_("s"), copy=False)
             .where(
                 column("node", "s").eq(text(self.plan.ids[node])),
                 column("epoch", "s") <= number(self.epochs.after),

@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sqlglot import exp
-from sqlglot.expressions import select
 
-from jobs.engine.relations import FOREVER, EpochRange, column, columns, number
+from jobs.engine.relations import FOREVER, EpochRange, column, columns, number, select
 
 Key = tuple[str, ...]
 _BIGINT = exp.DataType.build("BIGINT")

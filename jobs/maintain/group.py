@@ -16,8 +16,8 @@ from jobs.engine.relations import EpochRange, Keep
 from jobs.engine.restrict import Thresholds, changes_relation, read_neighbourhood, read_whole
 from jobs.errors import WeirError
 from jobs.maintain.tasks import JOB, Mode, Task
-from jobs.plan.lookups import Seed, predicates, seed_of, seeds
 from jobs.plan.leaves import Component, Scope
+from jobs.plan.lookups import Seed, predicates, seed_of, seeds
 from jobs.plans import fingerprint
 from jobs.settings import Settings
 from jobs.small_reads import rows_here
