@@ -1,4 +1,4 @@
-"""Rows with the columns of a suite."""
+"""Rows with the columns of suites."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _TYPES = {
 }
 
 
-def table(suite: Suite, rows: Sequence[Mapping[str, Any]]) -> pa.Table:
-    """The rows; each has all columns of the suite, and `scope`."""
-    columns = ("scope", *suite.columns)
+def table(suites: Sequence[Suite], rows: Sequence[Mapping[str, Any]]) -> pa.Table:
+    """The rows; each has all columns of the suites, and `scope`."""
+    columns = dict.fromkeys(("scope", *(name for suite in suites for name in suite.columns)))
     schema = pa.schema([(name, _TYPES.get(name, pa.int64())) for name in columns])
     return pa.table({name: [row[name] for row in rows] for name in columns}, schema=schema)

@@ -27,7 +27,7 @@ TRUE = '"true"^^<http://www.w3.org/2001/XMLSchema#boolean>'
 
 def cases_of(suite: Suite, cases: Mapping[str, Sequence[Row]]) -> pa.Table:
     """The rows of all cases, with the name of the case as scope."""
-    return table(suite, [{**row, "scope": case} for case, rows in cases.items() for row in rows])
+    return table([suite], [{**row, "scope": case} for case, rows in cases.items() for row in rows])
 
 
 def broken(results: Sequence[QualityResult]) -> dict[str, set[str]]:
