@@ -34,7 +34,7 @@ from jobs.checked_rows import (
     transaction_rows,
 )
 from jobs.errors import QualityError
-from jobs.plans import fingerprint
+from jobs.plans import fingerprint, plan_of
 from jobs.registry import RegisteredQuery, load_registry
 from jobs.settings import Settings
 from jobs.small_reads import has_few_new_rows, is_small
@@ -144,7 +144,7 @@ def _not_validated(settings: Settings, queries: Sequence[RegisteredQuery]) -> _W
         if not item.has_rows or (verdict and verdict.success and verdict.is_about(item)):
             continue
         # The rows are those of another text of the query; maintain makes them anew first.
-        if metadata.fingerprint != fingerprint(query):
+        if metadata.fingerprint != fingerprint(plan_of(query)):
             continue
         rules = AnswerRules.of(
             query.query,

@@ -60,7 +60,7 @@ def _task(query: RegisteredQuery, plan: Plan, found: Mark | None, verdict: Verdi
         if query.front_matter.history == "full":
             return Task(query, plan, "initial", "new, with its full history", 0, False, None)
         return Task(query, plan, "initial", "new", 0, True, None)
-    if found.metadata.fingerprint != fingerprint(query):
+    if found.metadata.fingerprint != fingerprint(plan):
         reason = "the query was edited since epoch " + str(found.watermark)
         return Task(query, plan, "migrated", reason, found.watermark, True, found)
     if verdict is not None and _is_broken(found, verdict):
