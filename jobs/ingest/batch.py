@@ -66,7 +66,8 @@ def take_in(
         for ordinal in epochs
     }
     if any(rejected.values()):
-        journal.reject(engine, _rejections(bench, engine, taken, batch), head, until)
+        positions = [each.position for each in taken.change_sets.values()]
+        journal.reject(engine, _rejections(bench, engine, taken, batch), positions, until)
 
     log, present = _net(bench, engine, taken, batch, epochs)
     counts = _counts(engine, log)
