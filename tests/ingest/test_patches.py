@@ -187,3 +187,70 @@ def test_two_ingests_at_once_are_one_too_many(project: Project) -> None:
     claim(project.settings.lake, "ingest", "other", lease_seconds=60)
     with pytest.raises(BusyError, match="run other of ingest"):
         project.ingest()
+
+
+UNFINISHED = "TX .\n" + line("A", 2) + "\n"
+BROKEN_FILES = {
+    "2.rdfp": (UNFINISHED.encode(), "no TC"),
+    "2.rdfp.gz": (gzip.compress(UNFINISHED.encode())[:-9], "compressed file is broken"),
+}
+
+
+@pytest.mark.parametrize("in_one_run", [True, False])
+@pytest.mark.parametrize("name", [*BROKEN_FILES])
+def test_a_patch_that_is_broken_as_a_whole_stops_its_source_until_it_is_mended(
+    project: Project, name: str, in_one_run: bool
+) -> None:
+    other = {"name": "q", "kind": "patches", "location": "other"}
+    project.declare(PATCHES, other)
+    content, reason = BROKEN_FILES[name]
+    project.patch("changes/1.rdfp", line("A", 1), id_="urn:1")
+    if not in_one_run:
+        project.ingest()
+    (project.folder / "changes" / name).write_bytes(content)
+    project.patch("changes/3.rdfp", line("A", 3))
+    project.patch("other/1.rdfp", line("A", 4))
+    for _ in range(2):
+        (error,) = project.ingest().errors
+        assert reason in str(error)
+        assert str(project.folder / "changes" / name) in str(error)
+        assert project.rows("transactions", "source", "position") == [
+            ("p", "1.rdfp"),
+            ("q", "1.rdfp"),
+        ]
+        ((source, position, told),) = project.rows("rejected", "source", "position", "reason")
+        assert (source, position) == ("p", name)
+        assert reason in str(told)
+    (project.folder / "changes" / name).unlink()
+    project.patch("changes/2.rdfp", line("A", 2), id_="urn:2", previous="urn:1")
+    assert project.ingest().errors == ()
+    assert {quad[3] for quad in project.state(9)} == {'"1"', '"2"', '"3"', '"4"'}
+
+
+def test_a_base_that_is_broken_as_a_whole_stops_its_source(project: Project) -> None:
+    project.declare(PATCHES | {"base": "base.ttl"})
+    project.write("base.ttl", f"{S} {P} oops")
+    project.patch("changes/1.rdfp", line("A", 1))
+    (error,) = project.ingest().errors
+    assert str(project.folder / "base.ttl") in str(error)
+    assert project.rows("transactions") == []
+
+
+def test_a_patch_that_kills_the_parser_stops_its_source(project: Project) -> None:
+    project.declare(PATCHES, nesting=10**9, line_bytes=10**9)
+    project.patch("changes/1.rdfp", line("A", 1))
+    nested = "<<( <urn:s> <urn:p> " * 20_000 + S + " )>>" * 20_000
+    project.patch("changes/2.rdfp", f"A {S} {P} {nested} .")
+    project.patch("changes/3.rdfp", line("A", 3))
+    (error,) = project.ingest().errors
+    assert "the parser died" in str(error)
+    assert {quad[3] for quad in project.state(9)} == {'"1"'}
+
+
+def test_a_chain_that_breaks_before_a_broken_patch_is_what_is_told(project: Project) -> None:
+    project.declare(PATCHES)
+    project.patch("changes/1.rdfp", line("A", 1), id_="urn:1")
+    project.patch("changes/2.rdfp", line("A", 2), id_="urn:2", previous="urn:lost")
+    project.write("changes/3.rdfp", UNFINISHED)
+    (error,) = project.ingest().errors
+    assert "`H prev` is urn:lost" in str(error)
