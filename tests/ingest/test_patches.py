@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.errors import BusyError
+from jobs.errors import BusyError, ConfigurationError
 from jobs.ingest.changesets import SourceError
 from jobs.ingest_changes import _all_or_fail, is_anything_pending
 from lake.ledger import claim
@@ -254,3 +254,26 @@ def test_a_chain_that_breaks_before_a_broken_patch_is_what_is_told(project: Proj
     project.write("changes/3.rdfp", UNFINISHED)
     (error,) = project.ingest().errors
     assert "`H prev` is urn:lost" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("base", "told"),
+    [("two", "is a folder"), ("none", "is a folder"), ("base.txt", "tells its format")],
+)
+def test_a_base_that_is_no_file_of_a_known_format_stops_its_source_only(
+    project: Project, base: str, told: str
+) -> None:
+    other = {"name": "q", "kind": "patches", "location": "other"}
+    project.declare(PATCHES | {"base": base}, other)
+    project.write("two/a.nq", f'{S} {P} "1" .')
+    project.write("two/b.nq", f'{S} {P} "2" .')
+    (project.folder / "none").mkdir()
+    project.write("base.txt", "")
+    project.patch("changes/1.rdfp", line("A", 1))
+    project.patch("other/1.rdfp", line("A", 4))
+    (error,) = project.ingest().errors
+    assert isinstance(error, ConfigurationError)
+    assert told in error.what
+    assert error.where == str(project.folder / base)
+    assert error.instead
+    assert project.rows("transactions", "source") == [("q",)]
