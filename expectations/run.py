@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -17,6 +18,9 @@ from expectations.suite import QualityResult, Suite
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+
+_IMPORTING = Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +137,8 @@ def library() -> Any:
     os.environ["GX_ANALYTICS_ENABLED"] = "false"
     # Under Airflow's logging it would print hundreds of lines at import.
     logging.getLogger("great_expectations").setLevel(logging.WARNING)
-    with warnings.catch_warnings():
+    # One at a time: the filters of warnings belong to the process.
+    with _IMPORTING, warnings.catch_warnings():
         # It imports modules of the standard library that are going to be removed.
         warnings.simplefilter("ignore", DeprecationWarning)
         import great_expectations
