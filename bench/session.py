@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.places import ROOT, Project
-from bench.spans import BESIDE, timed
+from bench.spans import WITHIN, timed
 
 
 class RunFailed(Exception):  # noqa: N818  (named after what is wrong)
@@ -116,7 +116,7 @@ def _run(config: str, began: float) -> list[tuple[str, str, float]]:
     waited = sum(
         seconds
         for (part, what), seconds in spans.seconds.items()
-        if part == "start" and not what.startswith(BESIDE)
+        if part == "start" and not what.startswith(WITHIN)
     )
     known = entered - began + sum(each["seconds"] for each in stages) + waited
     return [

@@ -42,14 +42,12 @@ def _hop(engine: Any, statement: Any) -> str | None:
     return found and f"  hop {found[2]}, {found[1]}"
 
 
-BESIDE = "Spark start"
-"""What goes on beside the rest: nobody waits for all of it."""
+WITHIN = "within a stage: "
+"""What the seconds of the stages have in them."""
 
 PROBES = (
-    Probe("start", "jobs.cli.session", "_start", _always(f"{BESIDE} (beside ingest)")),
-    Probe("start", "jobs.cli.session", "LateSession.__call__", _always("wait for Spark")),
+    Probe("start", "jobs.cli.session", "_start", _always(f"{WITHIN}start of Spark")),
     Probe("start", "jobs.ingest_changes", "is_anything_pending", _always("anything pending?")),
-    Probe("start", "expectations.run", "library", _always("import the checks")),
     Probe("start", "jobs.unfinished", "is_anything_unfinished", _always("anything unfinished?")),
     Probe("ingest", "jobs.ingest.batch", "read_batch", _always("parse")),
     Probe("ingest", "jobs.ingest.batch", "_claims", _always("who owns the graphs")),
@@ -74,6 +72,7 @@ PROBES = (
     Probe("validate", "jobs.validate_answers", "_validate_graph", _always("the graph")),
     Probe("validate", "jobs.validate_answers", "_validate_queries", _always("the queries")),
     Probe("validate", "jobs.validate_answers", "run_checks", _always("  of both, the checks")),
+    Probe("validate", "expectations.run", "library", _always("  of these, the library")),
     Probe("publish", "jobs.publish_answers", "unpublished", _always("what is unpublished")),
     Probe("publish", "jobs.publish_answers", "_publish", _always("all queries (4 threads)")),
 )

@@ -31,16 +31,17 @@ ANSWERS_SUITE = Suite(
         Expectation(
             "ask_has_one_row",
             "An ASK query has one row at every epoch, true or false.",
-            "form <> 'ask' OR (rows_at = 1 AND (is_total OR (size(terms) = 1 AND get(terms, 0) IN "
-            "('\"true\"^^<http://www.w3.org/2001/XMLSchema#boolean>',"
+            "form <> 'ask' OR (rows_at = 1 AND (is_total OR (size(terms) = 1 AND"
+            " try_element_at(terms, 1) IN"
+            " ('\"true\"^^<http://www.w3.org/2001/XMLSchema#boolean>',"
             " '\"false\"^^<http://www.w3.org/2001/XMLSchema#boolean>'))))",
         ),
         Expectation(
             "construct_has_triples",
             "The rows of a CONSTRUCT query are triples: resource, IRI, term.",
             "is_total OR form <> 'construct' OR (size(terms) = 3 AND "
-            f"{is_resource('get(terms, 0)')} AND {is_iri('get(terms, 1)')}"
-            f" AND {is_term('get(terms, 2)')})",
+            f"{is_resource('try_element_at(terms, 1)')} AND {is_iri('try_element_at(terms, 2)')}"
+            f" AND {is_term('try_element_at(terms, 3)')})",
         ),
         Expectation(
             "the_answer_has_no_less_than_no_rows",

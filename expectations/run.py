@@ -8,14 +8,19 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from expectations.suite import Expectation, QualityResult, Suite
+import pyarrow as pa
+
+from expectations.statement import Dialect, broken_rows
+from expectations.suite import QualityResult, Suite
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_EXAMPLE_CHARACTERS = 2000
+
+_IMPORTING = Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,17 +28,18 @@ class Check:
     """Suites and the rows that they are about.
 
     Attributes:
-        frame: Spark frame with the suites' columns and `scope`; it is read once.
+        frame: Spark frame, or rows in memory, which DuckDB checks; with the suites' columns and
+            `scope`. It is read once.
         scopes: the scopes that get results even when they have no row.
     """
 
     suites: tuple[Suite, ...]
-    frame: DataFrame
+    frame: DataFrame | pa.Table
     scopes: tuple[str, ...] = ("",)
 
 
 def run_suite(
-    frame: DataFrame, suite: Suite, scopes: Sequence[str] = ("",)
+    frame: DataFrame | pa.Table, suite: Suite, scopes: Sequence[str] = ("",)
 ) -> tuple[QualityResult, ...]:
     """One result per scope and expectation of `suite`, for the rows of `frame`."""
     return run_checks([Check((suite,), frame, tuple(scopes))])
@@ -70,33 +76,6 @@ def run_checks(checks: Sequence[Check]) -> tuple[QualityResult, ...]:
     return tuple(results)
 
 
-def unexpected_rows_query(suites: Sequence[Suite]) -> str:
-    """One row with what is broken, or none: an array of structs, one per scope and expectation.
-
-    All expectations are conditions over the same rows, so one pass finds what is broken. `{batch}`
-    stands for the checked rows.
-    """
-    broken = ", ".join(_mark(suite, e) for suite in suites for e in suite.expectations)
-    marked = f"SELECT scope, inline(array_compact(array({broken}))) FROM {{batch}}"
-    counted = (
-        "SELECT scope, suite, expectation, count(*) AS unexpected_rows,"
-        f" min(example) AS first, max(example) AS last FROM ({marked})"
-        " GROUP BY scope, suite, expectation"
-    )
-    found = "struct(scope, suite, expectation, unexpected_rows, first, last)"
-    return f"SELECT collect_list({found}) AS broken FROM ({counted}) HAVING count(*) > 0"
-
-
-def _mark(suite: Suite, expectation: Expectation) -> str:
-    """What a row that breaks the expectation is marked with; null for one that does not."""
-    example = f"left(to_json(struct({', '.join(suite.shown)})), {_EXAMPLE_CHARACTERS})"
-    return (
-        f"CASE WHEN NOT ({suite.rows}) OR coalesce({expectation.holds}, false) THEN NULL ELSE "
-        f"struct('{suite.name}' AS suite, '{expectation.name}' AS expectation,"
-        f" {example} AS example) END"
-    )
-
-
 _Broken = dict[tuple[str, str, str], tuple[int, tuple[str, ...]]]
 
 
@@ -105,21 +84,27 @@ def _with_great_expectations(checks: Sequence[Check]) -> list[_Broken]:
     gx = library()
     from great_expectations.data_context.types.base import ProgressBarsConfig
 
-    from expectations.folded import FoldedExpectations
+    from expectations.folded import FoldedExpectations, in_memory
 
     context = gx.get_context(mode="ephemeral")
     context.variables.progress_bars = ProgressBarsConfig(globally=False)
-    source = context.data_sources.add_spark("rows", persist=False)
     found: list[_Broken] = []
     for number, check in enumerate(checks):
         name = f"{', '.join(suite.name for suite in check.suites)} {number}"
         _must_have_columns(check)
+        frame: Any = check.frame
+        dialect: Dialect = "spark"
+        if isinstance(frame, pa.Table):
+            source = context.data_sources.add_pandas(name)
+            frame, dialect = in_memory(frame), "duckdb"
+        else:
+            source = context.data_sources.add_spark(name, persist=False)
         batch = source.add_dataframe_asset(name).add_batch_definition_whole_dataframe(name)
-        folded = FoldedExpectations(unexpected_rows_query=unexpected_rows_query(check.suites))
+        folded = FoldedExpectations(statement=broken_rows(check.suites, dialect))
         expectations = context.suites.add(gx.ExpectationSuite(name, expectations=[folded]))
         validation = gx.ValidationDefinition(name=name, data=batch, suite=expectations)
         outcome = validation.run(
-            batch_parameters={"dataframe": check.frame}, result_format="COMPLETE"
+            batch_parameters={"dataframe": frame}, result_format="COMPLETE"
         ).results[0]
         if outcome.exception_info.get("raised_exception", True):
             raise RuntimeError(f"{name} could not be computed: {outcome.exception_info}")
@@ -129,16 +114,17 @@ def _with_great_expectations(checks: Sequence[Check]) -> list[_Broken]:
                     row["unexpected_rows"],
                     tuple(dict.fromkeys((row["first"], row["last"]))),
                 )
-                for details in outcome.result["details"]["unexpected_rows"]
-                for row in details["broken"]
+                for row in outcome.result["details"]["broken"]
             }
         )
     return found
 
 
 def _must_have_columns(check: Check) -> None:
+    frame = check.frame
+    columns = frame.column_names if isinstance(frame, pa.Table) else frame.columns
     for suite in check.suites:
-        missing = {"scope", *suite.columns} - set(check.frame.columns)
+        missing = {"scope", *suite.columns} - set(columns)
         if missing:
             raise ValueError(f"suite {suite.name}: the frame lacks {', '.join(sorted(missing))}")
 
@@ -151,7 +137,8 @@ def library() -> Any:
     os.environ["GX_ANALYTICS_ENABLED"] = "false"
     # Under Airflow's logging it would print hundreds of lines at import.
     logging.getLogger("great_expectations").setLevel(logging.WARNING)
-    with warnings.catch_warnings():
+    # One at a time: the filters of warnings belong to the process.
+    with _IMPORTING, warnings.catch_warnings():
         # It imports modules of the standard library that are going to be removed.
         warnings.simplefilter("ignore", DeprecationWarning)
         import great_expectations

@@ -15,8 +15,9 @@ class Expectation:
     Attributes:
         name: short name, as in the `quality` table.
         sentence: what it says, for a reader.
-        holds: Spark SQL condition over a row of the suite's frame; null counts as broken. It has no
-            braces: Great Expectations takes them for parameters.
+        holds: condition over a row of the suite's frame; null counts as broken. It is Spark SQL of
+            which sqlglot makes the same for DuckDB; regular expressions are those that Java and RE2
+            have in common.
     """
 
     name: str
@@ -26,8 +27,6 @@ class Expectation:
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):
             raise ValueError(f"{self.name!r} is not the name of an expectation")
-        if "{" in self.holds or "}" in self.holds:
-            raise ValueError(f"{self.name}: a condition may not have braces: {self.holds}")
 
 
 @dataclass(frozen=True, slots=True)

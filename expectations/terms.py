@@ -1,11 +1,12 @@
-r"""Spark SQL conditions that tell whether a string is an RDF term in N-Triples form.
+r"""SQL conditions that tell whether a string is an RDF term in N-Triples form.
 
 https://www.w3.org/TR/n-triples/#n-triples-grammar
 
-The patterns have no long repetition of a group: Java's matcher recurses into those, and a literal
-of a megabyte with many escapes would overflow its stack. So escapes are taken out first, and what
-is left must have no backslash. Quotes and braces are written as `\x..`: the text stands in a raw
-SQL literal, and `Expectation.holds` may have no braces.
+The patterns mean the same to Java, which Spark has, and to RE2, which DuckDB has: no looking
+around, and characters beyond ASCII by number. They have no long repetition of a group: Java's
+matcher recurses into those, and a literal of a megabyte with many escapes would overflow its stack.
+So escapes are taken out first, and what is left must have no backslash. Quotes are written as
+`\x..`: the text stands in a raw SQL literal.
 """
 
 from __future__ import annotations
@@ -17,10 +18,11 @@ _NOT_IN_IRI = "".join(rf"\x{code:02x}" for code in (*range(0x21), *b'<>"{}|^`\\'
 _IRI = f"<[^{_NOT_IN_IRI}]+>"
 _LANGUAGE = "@[A-Za-z]+(?:-[A-Za-z0-9]+)*"
 _LABEL_START = (
-    r"0-9A-Z_a-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c-\u200d"
-    r"\u2070-\u218f\u2c00-\u2fef\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\ud800\udc00-\udb7f\udfff"
+    r"0-9A-Z_a-z\x{c0}-\x{d6}\x{d8}-\x{f6}\x{f8}-\x{2ff}\x{370}-\x{37d}\x{37f}-\x{1fff}"
+    r"\x{200c}-\x{200d}\x{2070}-\x{218f}\x{2c00}-\x{2fef}\x{3001}-\x{d7ff}\x{f900}-\x{fdcf}"
+    r"\x{fdf0}-\x{fffd}\x{10000}-\x{effff}"
 )
-_LABEL = rf"{_LABEL_START}\u00b7\u0300-\u036f\u203f-\u2040.-"
+_LABEL = rf"{_LABEL_START}\x{{b7}}\x{{300}}-\x{{36f}}\x{{203f}}-\x{{2040}}-"
 
 
 def is_iri(value: str) -> str:
@@ -30,7 +32,8 @@ def is_iri(value: str) -> str:
 
 def is_blank_node(value: str) -> str:
     """The condition that the SQL expression `value` is a blank node."""
-    return rf"{value} RLIKE r'\A_:[{_LABEL_START}][{_LABEL}]*(?<!\.)\z'"
+    label = rf"[{_LABEL_START}](?:[.{_LABEL}]*[{_LABEL}])?"
+    return rf"{value} RLIKE r'\A_:{label}\z'"
 
 
 def is_literal(value: str) -> str:

@@ -228,7 +228,8 @@ def _with_derived(
     """`changes` (columns `key` and `known`) with derived columns.
 
     Windows sort whole rows of text. Most rows change once in a range, and for them an aggregation
-    by the key says everything; only the others are sorted.
+    by the key says everything; only the others are sorted. What is read more than once has a name,
+    so that DuckDB computes it once.
     """
     grouped = (
         select(
@@ -236,24 +237,25 @@ def _with_derived(
             exp.Count(this=exp.Star()).as_("times"),
             *(exp.Min(this=exp.column(name)).as_(name) for name in known),
         )
-        .from_(changes.subquery("changes"))
+        .from_("changes")
         .group_by(*(exp.column(name) for name in key))
     )
     lone = (
         select(*key, *known, *(_bigint(each.lone).as_(each.name) for each in derived))
-        .from_(grouped.subquery("grouped"))
+        .from_("grouped")
         .where(exp.column("times").eq(1))
     )
-    often = select(*key).from_(grouped.subquery("grouped")).where(exp.column("times") > 1)
+    often = select(*key).from_("grouped").where(exp.column("times") > 1)
     repeated = (
         select(*(exp.column(name, "changes").as_(name) for name in (*key, *known)))
-        .from_(changes.subquery("changes"))
+        .from_("changes")
         .join(often.subquery("often"), on=_same(key, "changes", "often"))
     )
     windows = select(
         *key, *known, *(_bigint(each.window).as_(each.name) for each in derived)
     ).from_(repeated.subquery("repeated"))
-    return exp.union(lone, windows, distinct=False)
+    derived_rows = exp.union(lone, windows, distinct=False, copy=False)
+    return derived_rows.with_("changes", as_=changes).with_("grouped", as_=grouped)
 
 
 def _over(value: exp.Expr, key: list[str], *, ordered: bool = False) -> exp.Window:

@@ -1,7 +1,8 @@
 """Upkeep: merge small files, consolidate the logs of quads and triples, delete what is out of date.
 
-A log is consolidated up to the slowest query's watermark, but never within the newest
-`limits.keep_epochs` epochs: no change that a registered query still needs is lost.
+A log is consolidated up to the slowest watermark of all embedding tables, but never within the
+newest `limits.keep_epochs` epochs: no change that a query still needs is lost, be it out of the
+registry or its file broken for a while. `weir drop` ends the waiting for a query that is gone.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from jobs.registry import load_registry
 from jobs.settings import Settings
 from jobs.stage import Progress, claimed, run_stage, silent
 from jobs.validated import graph_validated_to
-from jobs.watermarks import head, mark, untouched
+from jobs.watermarks import head, mark, queries_of, untouched
 from lake.maintenance import Consolidated, compact_files, consolidate, vacuum
 from lake.tables import QUADS, SHARED_TABLES, TRIPLES
 
@@ -45,7 +46,7 @@ def compact_lake(
     Raises:
         BusyError: another compaction is going on.
     """
-    options = settings.storage_options or None
+    options = settings.storage_options
     with claimed(settings, "compact", run_id) as run:
         until, consolidated = _consolidate(spark, settings, run_id, progress)
         names = [table.name for table in SHARED_TABLES]
@@ -69,11 +70,15 @@ def needed_after(settings: Settings) -> int:
     newest = head(settings)
     ranges = untouched(settings, "maintain")
     slowest = graph_validated_to(settings)
-    for query in load_registry(settings.queries).queries:
-        known = mark(settings, f"embeddings/{query.name}", "maintain", ranges.get(query.name, ()))
+    wants_all = {
+        query.name: query.front_matter.history == "full"
+        for query in load_registry(settings.queries).queries
+    }
+    for name in {*wants_all, *queries_of(settings, "maintain")}:
+        known = mark(settings, f"embeddings/{name}", "maintain", ranges.get(name, ()))
         if known is not None:
             slowest = min(slowest, known.watermark)
-        elif query.front_matter.history == "full":
+        elif wants_all.get(name):
             slowest = 0
     return max(0, min(slowest, newest - settings.limits.keep_epochs))
 
@@ -89,7 +94,9 @@ def _consolidate(
             found = {}
             for table in (QUADS, TRIPLES) if until else ():
                 share = settings.limits.consolidate_share
-                found[table.name] = result = consolidate(spark, settings.lake, table, until, share)
+                found[table.name] = result = consolidate(
+                    spark, settings.lake, table, until, share, settings.storage_options
+                )
                 if result.after < result.before:
                     progress(f"{table.name}: {result.before:,} rows to {result.after:,}")
             return until, found

@@ -12,7 +12,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
 from itertools import accumulate, count
 from typing import TYPE_CHECKING
 from uuid import uuid4
@@ -24,7 +23,7 @@ from jobs.ingest.changesets import ChangeSet, Consumed, SourceError, pending
 from jobs.ingest.journal import JOB, Journal, Transaction
 from jobs.settings import Limits, Settings
 from jobs.sources import Source, load_sources
-from jobs.stage import Progress, claimed, run_stage, silent
+from jobs.stage import Progress, Spark, claimed, run_stage, session_of, silent
 from lake.reader import last_metadata, open_table
 from lake.staging import staging_folder
 from lake.tables import QUADS, TRANSACTIONS
@@ -70,10 +69,7 @@ class IngestResult:
 
 
 def ingest_changes(
-    spark: SparkSession | Callable[[], SparkSession],
-    settings: Settings,
-    run_id: str,
-    progress: Progress = silent,
+    spark: Spark, settings: Settings, run_id: str, progress: Progress = silent
 ) -> IngestResult:
     """Take in what every source has to offer after its own position.
 
@@ -88,7 +84,7 @@ def ingest_changes(
         ConfigurationError: sources.yml is wrong.
     """
     sources = load_sources(settings.sources)
-    session = cache(spark if callable(spark) else lambda: spark)
+    session = session_of(spark)
     with claimed(settings, JOB, run_id) as run:
         journal = Journal(settings, run_id)
         start = journal.head()
@@ -255,7 +251,7 @@ def _told(transactions: Sequence[Transaction], seconds: float) -> str:
 
 
 def _all_or_fail(
-    spark: SparkSession, settings: Settings, run_id: str, progress: Progress = silent
+    spark: Spark, settings: Settings, run_id: str, progress: Progress = silent
 ) -> IngestResult:
     """Ingest, and fail at the end if a source had to stop."""
     result = ingest_changes(spark, settings, run_id, progress)

@@ -8,27 +8,19 @@ over from the whole graph at the newest epoch, its base.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
-from functools import cache
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from jobs.errors import WeirError
 from jobs.maintain.group import Group, MaintainResult
 from jobs.maintain.tasks import JOB, groups, tasks_behind
 from jobs.registry import load_registry
 from jobs.settings import Settings
-from jobs.stage import Progress, claimed, run_stage, silent
+from jobs.stage import Progress, Spark, claimed, run_stage, session_of, silent
 from jobs.watermarks import head
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 
 def maintain_queries(
-    spark: SparkSession | Callable[[], SparkSession],
-    settings: Settings,
-    run_id: str,
-    progress: Progress = silent,
+    spark: Spark, settings: Settings, run_id: str, progress: Progress = silent
 ) -> MaintainResult:
     """Bring every query's embedding table to the newest epoch.
 
@@ -42,7 +34,7 @@ def maintain_queries(
         BusyError: another run maintains.
         WeirError: some queries could not be maintained; the others were.
     """
-    session = cache(spark if callable(spark) else lambda: spark)
+    session = session_of(spark)
     with claimed(settings, JOB, run_id) as run:
         last = head(settings)
         result = MaintainResult(last)

@@ -1,10 +1,17 @@
-"""The plan of a registered query, and what its stored nodes depend on."""
+"""The plan of a registered query, and the fingerprint of what its stored nodes depend on."""
 
 from __future__ import annotations
 
+import hashlib
+import json
+from dataclasses import fields, is_dataclass
+
 from jobs.plan.lower import PLAN_FORMAT, lower
+from jobs.plan.operators import walk
 from jobs.plan.plan import Plan
 from jobs.registry import RegisteredQuery
+
+_Json = str | int | bool | None | list["_Json"] | dict[str, "_Json"]
 
 
 def plan_of(query: RegisteredQuery) -> Plan:
@@ -12,6 +19,46 @@ def plan_of(query: RegisteredQuery) -> Plan:
     return lower(query.query, allow_product=query.front_matter.allow_product)
 
 
-def fingerprint(query: RegisteredQuery) -> str:
-    """What the stored nodes of a query depend on: its meaning and the format of plans."""
-    return f"{PLAN_FORMAT}:{query.fingerprint}"
+def fingerprint(plan: Plan) -> str:
+    """SHA-256 of what the stored rows of a plan depend on, hexadecimal.
+
+    That is every node with its columns, under which ids nodes are stored, and which columns are
+    published under which names. So an edit of white space, comments, prefixes or the names of
+    variables that are not published keeps the stored rows; one that moves a column or an id has
+    them made anew, even if the answer stays the same: in the old rows, `v0` is another variable.
+    """
+    depends_on: _Json = [
+        PLAN_FORMAT,
+        _plain(plan.root),
+        [plan.ids[node] for node in walk(plan.root)],
+        [plan.ids[node] for node in plan.stored],
+        plan.width,
+        _plain(plan.columns),
+        plan.is_set,
+    ]
+    text = json.dumps(depends_on, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _plain(value: object) -> _Json:
+    """A value of a plan as JSON; equal values give equal text in every process.
+
+    Raises:
+        TypeError: a plan holds something that is not made of frozen values.
+    """
+    match value:
+        case None | bool() | int() | str():
+            return value
+        case tuple():
+            return [_plain(item) for item in value]
+        case frozenset():
+            # Strings hash differently in each process, and so does the order of a set.
+            return sorted((_plain(item) for item in value), key=json.dumps)
+        case _ if is_dataclass(value) and not isinstance(value, type):
+            compared = (each.name for each in fields(value) if each.compare)
+            return {
+                "": type(value).__name__,
+                **{name: _plain(getattr(value, name)) for name in compared},
+            }
+        case _:
+            raise TypeError(f"a plan does not hold a {type(value).__name__}")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -23,7 +23,7 @@ from jobs.errors import QualityError, WeirError
 from jobs.registry import load_registry
 from jobs.settings import Settings
 from jobs.small_reads import Read, is_small
-from jobs.stage import Claim, Progress, claimed, run_stage, silent
+from jobs.stage import Claim, Progress, Spark, claimed, run_stage, session_of, silent
 from jobs.unpublished import Unpublished, unpublished
 from jobs.validated import Verdict, graph_validated_to, verdicts
 from jobs.watermarks import UNTOUCHED
@@ -64,7 +64,7 @@ class PublishResult:
 
 
 def publish_answers(
-    spark: SparkSession, settings: Settings, run_id: str, progress: Progress = silent
+    spark: Spark, settings: Settings, run_id: str, progress: Progress = silent
 ) -> PublishResult:
     """Append what is validated and not published yet.
 
@@ -90,7 +90,7 @@ def publish_answers(
                 done.append(_untouched(run, item))
             else:
                 ready.append(item)
-        done += _publish(spark, settings, run, ready, progress)
+        done += _publish(session_of(spark), settings, run, ready, progress)
         _raise_for(done)
     return PublishResult(tuple(done))
 
@@ -122,7 +122,7 @@ def _untouched(run: Claim, work: Unpublished) -> Publication:
 
 
 def _publish(
-    spark: SparkSession,
+    session: Callable[[], SparkSession],
     settings: Settings,
     run: Claim,
     work: Sequence[Unpublished],
@@ -133,7 +133,7 @@ def _publish(
     def one(item: Unpublished) -> Publication:
         started = time.monotonic()
         try:
-            publication = _publish_one(spark, settings, run, item, started)
+            publication = _publish_one(session, settings, run, item, started)
         except Exception as error:  # noqa: BLE001  (recorded, and raised for all at the end)
             lines = str(error).strip().splitlines() or [type(error).__name__]
             run.report(
@@ -155,7 +155,11 @@ def _publish(
 
 
 def _publish_one(
-    spark: SparkSession, settings: Settings, run: Claim, work: Unpublished, started: float
+    session: Callable[[], SparkSession],
+    settings: Settings,
+    run: Claim,
+    work: Unpublished,
+    started: float,
 ) -> Publication:
     stored = stored_columns(settings, work.query)
     columns = published_columns(work, stored)
@@ -168,7 +172,7 @@ def _publish_one(
     if small and (not stored or set(columns) == set(stored)):
         appended = _append_small(settings, run, work, columns, delta)
     else:
-        appended = _append(spark, settings, run, work, columns, delta)
+        appended = _append(session(), settings, run, work, columns, delta)
     if appended is None:
         return _untouched(run, work)
     version, rows = appended

@@ -13,7 +13,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from jobs.errors import ConfigurationError
 from jobs.sparql.algebra import Query, Select
-from jobs.sparql.fingerprint import fingerprint
 from jobs.sparql.positions import tokenize
 from jobs.sparql.translate import translate
 from lake.tables import ANSWER_COLUMNS
@@ -50,7 +49,6 @@ class RegisteredQuery:
     text: str
     front_matter: FrontMatter
     query: Query
-    fingerprint: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +101,7 @@ def load_query(file: Path) -> RegisteredQuery:
     front_matter = read_front_matter(text, str(file))
     query = translate(text, front_matter.default_graph, str(file))
     _check_columns(query, text, str(file))
-    return RegisteredQuery(file.stem, file, text, front_matter, query, fingerprint(query))
+    return RegisteredQuery(file.stem, file, text, front_matter, query)
 
 
 def read_front_matter(text: str, file: str) -> FrontMatter:

@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from jobs.errors import EXIT_FAILED, BusyError, WeirError
 from jobs.settings import Settings
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 Job = Literal["ingest", "maintain", "validate", "publish", "compact"]
 Progress = Callable[[str], None]
 """Told what a stage is doing; a line each."""
+Spark: TypeAlias = "SparkSession | Callable[[], SparkSession]"
+"""The session, or what starts it: a stage asks for it when the driver alone is not enough."""
 
 
 class Stage(Protocol):
@@ -32,6 +35,11 @@ class Stage(Protocol):
     def __call__(
         self, spark: SparkSession, settings: Settings, run_id: str, progress: Progress = ...
     ) -> object: ...
+
+
+def session_of(spark: Spark) -> Callable[[], SparkSession]:
+    """What gives the session; it is started once."""
+    return cache(spark if callable(spark) else lambda: spark)
 
 
 def silent(line: str) -> None:

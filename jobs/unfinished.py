@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jobs.plans import fingerprint
+from jobs.plans import fingerprint, plan_of
 from jobs.registry import load_registry
 from jobs.settings import Settings
 from jobs.unpublished import unpublished
@@ -26,7 +26,7 @@ def is_anything_unfinished(settings: Settings) -> bool:
         if newest and (
             found is None
             or found.watermark < newest
-            or found.metadata.fingerprint != fingerprint(query)
+            or found.metadata.fingerprint != fingerprint(plan_of(query))
         ):
             return True
     return bool(unpublished(settings, [query.name for query in registry.queries]))

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from threading import Thread
@@ -34,11 +34,11 @@ from jobs.checked_rows import (
     transaction_rows,
 )
 from jobs.errors import QualityError
-from jobs.plans import fingerprint
+from jobs.plans import fingerprint, plan_of
 from jobs.registry import RegisteredQuery, load_registry
 from jobs.settings import Settings
 from jobs.small_reads import has_few_new_rows, is_small
-from jobs.stage import Progress, claimed, run_stage, silent
+from jobs.stage import Progress, Spark, claimed, run_stage, session_of, silent
 from jobs.unpublished import Unpublished, unpublished
 from jobs.validated import graph_validated_to, verdicts
 from jobs.watermarks import head
@@ -88,7 +88,7 @@ class ValidateResult:
 
 
 def validate_answers(
-    spark: SparkSession, settings: Settings, run_id: str, progress: Progress = silent
+    spark: Spark, settings: Settings, run_id: str, progress: Progress = silent
 ) -> ValidateResult:
     """Run the suites on the graph's new epochs and on every query's unpublished rows.
 
@@ -102,15 +102,16 @@ def validate_answers(
     if not work and graph_from >= graph_to:
         return ValidateResult()
     started = time.monotonic()
+    session = session_of(spark)
     with claimed(settings, JOB, run_id) as run:
         run.totals |= {"from_epoch": graph_from, "to_epoch": graph_from}
         graph: tuple[Validation, ...] = ()
         if graph_to > graph_from:
             progress(f"checking the graph, epochs {graph_from + 1}..{graph_to}")
-            graph = (_validate_graph(spark, settings, graph_from, graph_to),)
+            graph = (_validate_graph(session, settings, graph_from, graph_to),)
         if work:
             progress(f"checking the new rows of {len(work)} queries")
-        answers = _validate_queries(spark, settings, work)
+        answers = _validate_queries(session, settings, work)
         _record(settings, run_id, (*graph, *answers))
         if all(validation.success for validation in graph):
             run.totals["to_epoch"] = max(graph_from, graph_to)
@@ -143,7 +144,7 @@ def _not_validated(settings: Settings, queries: Sequence[RegisteredQuery]) -> _W
         if not item.has_rows or (verdict and verdict.success and verdict.is_about(item)):
             continue
         # The rows are those of another text of the query; maintain makes them anew first.
-        if metadata.fingerprint != fingerprint(query):
+        if metadata.fingerprint != fingerprint(plan_of(query)):
             continue
         rules = AnswerRules.of(
             query.query,
@@ -155,18 +156,20 @@ def _not_validated(settings: Settings, queries: Sequence[RegisteredQuery]) -> _W
 
 
 def _validate_graph(
-    spark: SparkSession, settings: Settings, from_epoch: int, to_epoch: int
+    session: Callable[[], SparkSession], settings: Settings, from_epoch: int, to_epoch: int
 ) -> Validation:
-    few = has_few_new_rows(settings, QUADS_LOG, from_epoch, settings.limits.local_rows)
+    few = has_few_new_rows(settings, QUADS_LOG, from_epoch, settings.limits.driver_rows)
     quads, transactions = (
-        _local_frame(spark, rows.on_driver(settings)) if few else rows.on_spark(spark, settings)
+        rows.on_driver(settings) if few else rows.on_spark(session(), settings)
         for rows in (quad_rows(from_epoch, to_epoch), transaction_rows(from_epoch, to_epoch))
     )
     results = run_checks([Check((QUADS_SUITE,), quads), Check((TRANSACTIONS_SUITE,), transactions)])
     return Validation("", from_epoch, to_epoch, results)
 
 
-def _validate_queries(spark: SparkSession, settings: Settings, work: _Work) -> list[Validation]:
+def _validate_queries(
+    session: Callable[[], SparkSession], settings: Settings, work: _Work
+) -> list[Validation]:
     """The results in the order of `work`; queries with few rows are checked together."""
     found: dict[str, tuple[QualityResult, ...]] = {}
     together: dict[str, pa.Table] = {}
@@ -174,16 +177,16 @@ def _validate_queries(spark: SparkSession, settings: Settings, work: _Work) -> l
         rows = answer_rows(item, rules)
         (stored,) = rows.relations
         try:
-            if is_small(settings, stored, item.from_epoch, settings.limits.local_rows):
+            if is_small(settings, stored, item.from_epoch, settings.limits.driver_rows):
                 together[item.query] = rows.on_driver(settings)
             else:
-                found |= _check(rows.on_spark(spark, settings), [item.query])
+                found |= _check(rows.on_spark(session(), settings), [item.query])
         except Exception as error:  # noqa: BLE001  (a result like any other; the others go on)
             found[item.query] = (_unreadable(item.query, error),)
-        if sum(table.num_rows for table in together.values()) > settings.limits.local_rows:
-            found |= _check_together(spark, together)
+        if sum(table.num_rows for table in together.values()) > settings.limits.driver_rows:
+            found |= _check_together(together)
             together = {}
-    found |= _check_together(spark, together)
+    found |= _check_together(together)
     return [
         Validation(item.query, item.from_epoch, item.to_epoch, found[item.query])
         for item, _ in work
@@ -193,13 +196,11 @@ def _validate_queries(spark: SparkSession, settings: Settings, work: _Work) -> l
 _Results = dict[str, tuple[QualityResult, ...]]
 
 
-def _check_together(spark: SparkSession, tables: Mapping[str, pa.Table]) -> _Results:
-    if not tables:
-        return {}
-    return _check(_local_frame(spark, pa.concat_tables(tables.values())), list(tables))
+def _check_together(tables: Mapping[str, pa.Table]) -> _Results:
+    return _check(pa.concat_tables(tables.values()), list(tables)) if tables else {}
 
 
-def _check(rows: DataFrame, queries: Sequence[str]) -> _Results:
+def _check(rows: DataFrame | pa.Table, queries: Sequence[str]) -> _Results:
     suites = (EMBEDDINGS_SUITE, ANSWERS_SUITE)
     results = run_checks([Check(suites, rows, tuple(queries))])
     return {query: tuple(r for r in results if r.scope == query) for query in queries}
@@ -214,11 +215,6 @@ def _unreadable(query: str, error: Exception) -> QualityResult:
         success=False,
         examples=(str(error)[:2000],),
     )
-
-
-def _local_frame(spark: SparkSession, rows: pa.Table) -> DataFrame:
-    # In one partition nothing is shuffled.
-    return spark.createDataFrame(rows).coalesce(1)
 
 
 def _record(settings: Settings, run_id: str, validations: Sequence[Validation]) -> None:

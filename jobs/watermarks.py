@@ -79,6 +79,15 @@ def untouched(settings: Settings, job: str) -> Mapping[str, tuple[tuple[int, int
     return {query: tuple(ranges) for query, ranges in found.items()}
 
 
+def queries_of(settings: Settings, job: str) -> frozenset[str]:
+    """The queries that runs of `job` ever reported on, registered or not."""
+    table = open_table(settings.lake, RUNS.name, settings.storage_options)
+    if table is None:
+        return frozenset()
+    rows = table.to_pyarrow_table(columns=["query"], filters=[("job", "=", job)])
+    return frozenset(str(name) for name in rows["query"].drop_null().to_pylist())
+
+
 def mark(
     settings: Settings,
     table_name: str,

@@ -2,7 +2,8 @@
 
 No commit made here changes what a reader sees, nor what a change feed shows: files are rearranged
 (`dataChange` = false). Nor does it carry metadata of ours, so that a watermark is only ever what
-the job that owns the table said, whoever commits in between; `last_metadata` looks behind it.
+the job that owns the table said, whoever commits in between; `last_metadata` looks behind it. Up to
+which epoch a log is a state only is a property of the table (`lake.consolidated`).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from pyspark.sql import SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from lake.commit import WRITER, checkpoint
+from lake.consolidated import note_consolidation
 from lake.reader import StorageOptions, location, open_table
 from lake.session import read
 from lake.tables import Table
@@ -41,12 +43,18 @@ def compact_files(root: str, table_name: str, storage_options: StorageOptions = 
 
 
 def consolidate(
-    spark: SparkSession, root: str, table: Table, until: int, least_share: float
+    spark: SparkSession,
+    root: str,
+    table: Table,
+    until: int,
+    least_share: float,
+    storage_options: StorageOptions = None,
 ) -> Consolidated:
     """Collapse the history of a log of a set up to the epoch `until` into its state.
 
     Of each row's assertions and retractions up to `until` the last one is kept, if it asserts. The
-    state at every epoch from `until` on stays the same, and so does every later change.
+    state at every epoch from `until` on stays the same, and so does every later change. What is
+    lost is noted before it is: `consolidated_until` is never too early.
 
     Args:
         spark: the session.
@@ -54,6 +62,7 @@ def consolidate(
         table: a log of a set: its weights are +1 and -1 in turn.
         until: nobody needs the changes up to this epoch any more.
         least_share: share of the rows that must go to be worth the writing.
+        storage_options: of delta-rs.
     """
     rows = read(spark, root, table.name)
     old = F.col("epoch") <= until
@@ -65,6 +74,9 @@ def consolidate(
     before, after = counted["all"], counted["all"] - 2 * counted["retractions"]
     if before == 0 or (before - after) / before < max(least_share, 1 / before):
         return Consolidated(before, before)
+    checkpoint(f"compact:before:{table.name}")
+    note_consolidation(root, table.name, until, storage_options)
+    rows = read(spark, root, table.name)
     key = [name for name in table.column_names if name not in ("epoch", "weight")]
     newest = F.row_number().over(Window.partitionBy(*key).orderBy(F.desc("epoch")))
     state = (
@@ -76,7 +88,6 @@ def consolidate(
     kept = state.unionByName(rows.filter(~old).select(*table.column_names))
     files = -(-after // ROWS_PER_FILE) or 1
     arranged = kept.repartitionByRange(files, *table.cluster_by) if files > 1 else kept.coalesce(1)
-    checkpoint(f"compact:before:{table.name}")
     (
         arranged.sortWithinPartitions(*table.cluster_by)
         .write.format("delta")

@@ -68,7 +68,10 @@ def _install_packages() -> None:
     ]
     call([*pip, "--require-hashes", "--no-deps", "-r", only_uv], _NETWORK)
     # `sync` takes the lists as they are: it adds no dependency and removes what is not listed.
-    call([UV, "pip", "sync", "--python", PYTHON, "--require-hashes", *LOCKS], _NETWORK)
+    # Compiled at first use, the libraries would cost that run seconds, and every run where Python
+    # may not write bytecode.
+    sync: list[str | Path] = [UV, "pip", "sync", "--python", PYTHON, "--compile-bytecode"]
+    call([*sync, "--require-hashes", *LOCKS], _NETWORK)
 
 
 def _install_project() -> None:

@@ -146,4 +146,3 @@ def test_the_queries_of_nomisma_are_registered(shared: Path) -> None:
     registry = load_registry(shared / "data" / "nomisma" / "queries")
     assert len(registry.queries) == 10
     assert not registry.errors
-    assert len({query.fingerprint for query in registry.queries}) == 10

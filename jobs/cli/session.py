@@ -1,8 +1,7 @@
-"""The Spark session of a command, started in the background or when it is first asked for."""
+"""The Spark session of a command, started when it is first asked for."""
 
 from __future__ import annotations
 
-from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -13,25 +12,18 @@ if TYPE_CHECKING:
 
 
 class LateSession:
-    """Called, it gives the session; a run that finds nothing new waits for no JVM."""
+    """Called, it gives the session; a run over few changes asks for none and starts no JVM."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
 
     def __call__(self) -> SparkSession:
-        """The session; waits until it has started."""
-        return self._started.result()
-
-    def ahead(self) -> None:
-        """Start it in the background, while the driver does what needs no Spark."""
-        assert self._started is not None, "it has been asked for"
+        """The session; the first call starts it, which takes seconds."""
+        return self._session
 
     @cached_property
-    def _started(self) -> Future[SparkSession]:
-        threads = ThreadPoolExecutor(1)
-        future = threads.submit(_start, self._settings)
-        threads.shutdown(wait=False)
-        return future
+    def _session(self) -> SparkSession:
+        return _start(self._settings)
 
 
 def _start(settings: Settings) -> SparkSession:

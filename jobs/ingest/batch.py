@@ -18,7 +18,13 @@ from jobs.ingest.changesets import ChangeSet, Consumed, SourceError
 from jobs.ingest.engine import Engine
 from jobs.ingest.journal import Journal, Transaction
 from jobs.ingest.operations import changes_as_operations, pairs, snapshot_operations
-from jobs.ingest.reading import ReadBatch, change_id, read_batch, refuse_broken_chains
+from jobs.ingest.reading import (
+    ReadBatch,
+    change_id,
+    read_batch,
+    refuse_broken_chains,
+    refuse_broken_patches,
+)
 from lake.tables import GRAPHS
 
 
@@ -47,26 +53,29 @@ def take_in(
     """
     taken = Taken(dict(enumerate(change_sets)))
     batch = read_batch(bench, taken, consumed)
+    refuse_broken_patches(taken, batch.results)
     refuse_broken_chains(taken, batch.results, consumed)
     engine = bench.engine_for(batch.rows)
     engine.register(bench.name("changes"), batch.rows.changes)
     claims = _claims(bench, engine, taken)
-    if not taken.change_sets:
-        return Outcome((), 0, taken.stopped)
     head = journal.head()
     epochs = {ordinal: head + i for i, ordinal in enumerate(sorted(taken.change_sets), start=1)}
-    until = max(epochs.values())
+    until = max(epochs.values(), default=head)
     dated = pairs(engine, bench.name("epochs"), ("ordinal", "epoch"), [*epochs.items()])
 
     graphs = ownership.new_graphs(claims, dated)
     if engine.rows(graphs.limit(1)):
         journal.claim_graphs(engine, graphs, until)
+    told = taken.change_sets | taken.refused
     rejected = {
         ordinal: sum(result.rejections for result in batch.results.get(ordinal, ()))
-        for ordinal in epochs
+        for ordinal in told
     }
     if any(rejected.values()):
-        journal.reject(engine, _rejections(bench, engine, taken, batch), head, until)
+        positions = [each.position for each in told.values()]
+        journal.reject(engine, _rejections(bench, engine, told, batch), positions, until)
+    if not epochs:
+        return Outcome((), 0, taken.stopped)
 
     log, present = _net(bench, engine, taken, batch, epochs)
     counts = _counts(engine, log)
@@ -132,13 +141,15 @@ def _refusal(refusal: ownership.Refusal, change_set: ChangeSet) -> SourceError:
     )
 
 
-def _rejections(bench: Bench, engine: Engine, taken: Taken, batch: ReadBatch) -> exp.Select:
-    """The rejected rows of the change sets that are taken in: `rejected` but for the run."""
+def _rejections(
+    bench: Bench, engine: Engine, change_sets: Mapping[int, ChangeSet], batch: ReadBatch
+) -> exp.Select:
+    """The rejected rows of some change sets: `rejected` but for the run."""
     places = pa.table(
         {
-            "ordinal": pa.array([*taken.change_sets], pa.int32()),
-            "source": [each.source.name for each in taken.change_sets.values()],
-            "position": [each.position for each in taken.change_sets.values()],
+            "ordinal": pa.array([*change_sets], pa.int32()),
+            "source": [each.source.name for each in change_sets.values()],
+            "position": [each.position for each in change_sets.values()],
         }
     )
     engine.register(bench.name("places"), [places])

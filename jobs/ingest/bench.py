@@ -86,15 +86,25 @@ class Bench:
 
 @dataclass(slots=True)
 class Taken:
-    """The change sets that will become epochs, by ordinal; fewer and fewer as sources stop."""
+    """The change sets that will become epochs, by ordinal; fewer and fewer as sources stop.
+
+    refused: change sets that sources stopped at because nothing in them can be used.
+    """
 
     change_sets: dict[int, ChangeSet]
     stopped: dict[str, SourceError] = field(default_factory=dict)
+    refused: dict[int, ChangeSet] = field(default_factory=dict)
+
+    def refuse(self, ordinal: int, error: SourceError) -> None:
+        """Stop a source at a change set that is rejected as a whole."""
+        self.refused[ordinal] = self.change_sets[ordinal]
+        self.stop(ordinal, error)
 
     def stop(self, ordinal: int, error: SourceError) -> None:
         """Take in nothing of a source from the change set `ordinal` on."""
         source = self.change_sets[ordinal].source.name
-        self.stopped.setdefault(source, error)
+        # Of several reasons the last one told is that of the earliest change set.
+        self.stopped[source] = error
         self.change_sets = {
             number: each
             for number, each in self.change_sets.items()

@@ -100,9 +100,20 @@ def _patches(source: Patches, consumed: Consumed) -> list[ChangeSet]:
     ]
     new = _after(found, consumed, lambda name: name)
     if source.base is not None and consumed.last is None:
-        ((_, document),) = _documents(source.base, "*", source.name)
-        return [ChangeSet(source, "patch", BASE, (document,)), *new]
+        return [ChangeSet(source, "patch", BASE, (_base(source.name, source.base),)), *new]
     return new
+
+
+def _base(source: str, location: str) -> Document:
+    for _, document in _documents(location, "*", source):
+        # A file is listed as itself.
+        if document.path == location:
+            return document
+    raise ConfigurationError(
+        f"source {source}: its base is a folder, not a file",
+        location,
+        "Name one file that holds the graph before the first patch (`base:` in sources.yml).",
+    )
 
 
 def _snapshots(source: Snapshots, consumed: Consumed) -> list[ChangeSet]:

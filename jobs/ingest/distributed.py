@@ -56,9 +56,12 @@ class DistributedEngine:
         """The rows of a query."""
         return self.relations.rows(query)
 
-    def open(self, name: str, table: Table) -> None:
-        """Make a stored table known."""
-        self.relations.register(name, read(self.spark, self._root, table.name))
+    def open(self, name: str, table: Table, **only: Sequence[str]) -> None:
+        """Make a stored table known, or some of its rows."""
+        rows = read(self.spark, self._root, table.name)
+        for column_name, values in only.items():
+            rows = rows.filter(rows[column_name].isin(*values))
+        self.relations.register(name, rows)
 
     def quads_about(self, name: str, operations: str, until: int) -> None:
         """Join the stored quads with the operations, in one scan."""

@@ -31,8 +31,14 @@ class Engine(Protocol):
     def rows(self, query: exp.Query) -> list[tuple[object, ...]]:
         """The rows of a query whose result is small by construction."""
 
-    def open(self, name: str, table: Table) -> None:
-        """Make a stored table known as relation `name`."""
+    def open(self, name: str, table: Table, **only: Sequence[str]) -> None:
+        """Make a stored table known as relation `name`.
+
+        Args:
+            name: of the relation that is made.
+            table: the stored one.
+            only: column -> values: rows with other values may be left out.
+        """
 
     def quads_about(self, name: str, operations: str, until: int) -> None:
         """Make the log of the quads whose triples the relation `operations` names known as `name`.

@@ -176,7 +176,6 @@ def _results(
             ordinal,
             document,
             Header(None, None, each.event_time),
-            usable=True,
             changes=changes[ordinal],
             rejections=rejections[ordinal],
         )

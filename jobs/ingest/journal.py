@@ -79,12 +79,21 @@ class Journal:
         """Write down who owns the graphs that are new: columns graph, source."""
         engine.append(GRAPHS, self._ours(graphs), self._metadata(until), rows=1)
 
-    def reject(self, engine: Engine, rows: exp.Query, head: int, until: int) -> None:
-        """Write down what could not be used, unless a run that died has done so."""
-        if self._watermark(REJECTED) > head:
-            engine.open("known_rejections", REJECTED)
-            rows = _without_known(rows, "known_rejections")
-        engine.append(REJECTED, self._ours(rows), self._metadata(until), rows=1)
+    def reject(self, engine: Engine, rows: exp.Query, positions: Sequence[str], until: int) -> None:
+        """Write down what could not be used, but for what an earlier run wrote down.
+
+        That run died before the change sets became epochs, or their source stopped at them.
+
+        Args:
+            engine: knows the relations that `rows` reads.
+            rows: `rejected` but for the run.
+            positions: of the change sets that `rows` are of.
+            until: the newest epoch of the batch.
+        """
+        engine.open("known_rejections", REJECTED, position=positions)
+        new = _without_known(rows, "known_rejections")
+        if engine.rows(new.limit(1)):
+            engine.append(REJECTED, self._ours(new), self._metadata(until), rows=1)
 
     def commit(
         self,

@@ -53,11 +53,12 @@ class LocalEngine:
         """The rows of a query."""
         return self._sql.execute(query.sql(dialect=DIALECT)).fetchall()
 
-    def open(self, name: str, table: Table) -> None:
-        """Read a small stored table."""
-        stored = open_table(self._root, table.name, self._options)
-        empty = arrow_schema(table).empty_table()
-        self._load(name, empty if stored is None else stored.to_pyarrow_table())
+    def open(self, name: str, table: Table, **only: Sequence[str]) -> None:
+        """Read a small stored table, or some of its rows."""
+        filters = ds.scalar(True)
+        for column_name, values in only.items():
+            filters &= ds.field(column_name).isin(pa.array([*values], pa.string()))
+        self._load(name, self._read(table, filters, [*table.column_names]))
 
     def quads_about(self, name: str, operations: str, until: int) -> None:
         """Read the stored quads with the subjects and predicates of the operations, then join."""
@@ -110,8 +111,11 @@ class LocalEngine:
         return values
 
     def _quads(self, filters: ds.Expression) -> pa.Table:
-        table = open_table(self._root, QUADS.name, self._options)
-        if table is None or not table.file_uris():
-            return arrow_schema(QUADS).empty_table()
-        dataset: ds.Dataset = table.to_pyarrow_dataset()
-        return dataset.to_table(columns=_LOG, filter=filters)
+        return self._read(QUADS, filters, _LOG)
+
+    def _read(self, table: Table, filters: ds.Expression, names: list[str]) -> pa.Table:
+        stored = open_table(self._root, table.name, self._options)
+        if stored is None or not stored.file_uris():
+            return arrow_schema(table).empty_table().select(names)
+        dataset: ds.Dataset = stored.to_pyarrow_dataset()
+        return dataset.to_table(columns=names, filter=filters)

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from jobs.ingest.rows import SCHEMA, SPARK_SCHEMA, Rows, rows_by_tasks, rows_of, rows_on_driver
 from jobs.rdf.limits import ParseLimits
-from jobs.rdf.records import ParsedFile, ParseRequest
+from jobs.rdf.records import ParsedFile, ParseRequest, Rejection
 from jobs.rdf.worker import parse_files
 from jobs.settings import Limits
 
@@ -72,10 +72,14 @@ def _file_rows(task: FileTask, parsed: ParsedFile) -> Iterator[pa.RecordBatch]:
         1,
         **place,
         **asdict(parsed.header),
-        usable=parsed.usable,
         changes=parsed.changes.num_rows,
         rejections=parsed.rejections.num_rows,
+        reason=parsed.refusal and _told(parsed.refusal),
     )
+
+
+def _told(refusal: Rejection) -> str:
+    return f"line {refusal.line}: {refusal.reason}" if refusal.line else refusal.reason
 
 
 def _parse_groups(

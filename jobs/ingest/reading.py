@@ -95,6 +95,26 @@ def read_batch(bench: Bench, taken: Taken, consumed: Mapping[str, Consumed]) -> 
     return ReadBatch(rows, by_ordinal, carry, usable)
 
 
+def refuse_broken_patches(taken: Taken, results: Mapping[int, Sequence[FileResult]]) -> None:
+    """Stop each source of patches at a patch, or a base, that is rejected as a whole.
+
+    It may still be on its way into the folder. What comes after it builds on it; of a snapshot
+    only, the next version says all there is to say.
+    """
+    for of_source in taken.by_source().values():
+        for ordinal, change_set in of_source.items():
+            refusal = results[ordinal][0].refusal if change_set.kind == "patch" else None
+            if refusal is not None:
+                error = SourceError(
+                    f"source {change_set.source.name}: the file cannot be used: {refusal}",
+                    change_set.documents[0].path,
+                    "Complete or correct the file (or raise the limit that it exceeds); the"
+                    " source goes on with it.",
+                )
+                taken.refuse(ordinal, error)
+                break
+
+
 def refuse_broken_chains(
     taken: Taken, results: Mapping[int, Sequence[FileResult]], consumed: Mapping[str, Consumed]
 ) -> None:

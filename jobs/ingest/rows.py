@@ -36,7 +36,6 @@ _FIELDS: list[tuple[str, pa.DataType]] = [
     ("change_id", pa.string()),
     ("previous_id", pa.string()),
     ("event_time", pa.timestamp("us", tz="UTC")),
-    ("usable", pa.bool_()),
     ("changes", pa.int64()),
     ("rejections", pa.int64()),
 ]
@@ -44,27 +43,36 @@ SCHEMA = pa.schema(_FIELDS)
 """One kind of row for all that comes out of a file, so that a Spark task can yield it.
 
 part: `change`, `rejection`, or `file` for what is said once per file. ordinal: of the change set in
-its batch. document: number of the file in its batch. Columns of other parts are null.
+its batch. document: number of the file in its batch. reason: of a file, why it was rejected as a
+whole. Columns of other parts are null.
 """
 SPARK_SCHEMA = (
     "part STRING, ordinal INT, document INT, line BIGINT, `insert` BOOLEAN, graph STRING,"
     " subject STRING, predicate STRING, object STRING, file STRING, `column` BIGINT,"
     " reason STRING, raw STRING, change_id STRING, previous_id STRING, event_time TIMESTAMP,"
-    " usable BOOLEAN, changes BIGINT, rejections BIGINT"
+    " changes BIGINT, rejections BIGINT"
 )
 """`SCHEMA` for Spark."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileResult:
-    """What is known of a file without looking at its rows; the numbers are of its rows."""
+    """What is known of a file without looking at its rows; the numbers are of its rows.
+
+    refusal: why the file was rejected as a whole, None if it was not.
+    """
 
     ordinal: int
     document: int
     header: Header
-    usable: bool
     changes: int
     rejections: int
+    refusal: str | None = None
+
+    @property
+    def usable(self) -> bool:
+        """Whether the file was not rejected as a whole."""
+        return self.refusal is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +134,7 @@ def _result(row: Mapping[str, Any]) -> FileResult:
         ordinal=row["ordinal"],
         document=row["document"],
         header=Header(row["change_id"], row["previous_id"], row["event_time"]),
-        usable=row["usable"],
         changes=row["changes"],
         rejections=row["rejections"],
+        refusal=row["reason"],
     )

@@ -223,7 +223,7 @@ class Group:
             job=JOB,
             watermark=self.last,
             base=base,
-            fingerprint=fingerprint(task.query),
+            fingerprint=fingerprint(task.plan),
             mode=task.mode,
             extra={
                 # A list: the order is the query's, and JSON objects are stored sorted.

@@ -12,7 +12,8 @@ from jobs.registry import RegisteredQuery
 from jobs.settings import Settings
 from jobs.validated import Verdict, verdicts
 from jobs.watermarks import Mark, mark, untouched
-from lake.tables import embeddings
+from lake.consolidated import consolidated_until
+from lake.tables import QUADS, TRIPLES, embeddings
 
 JOB: Literal["maintain"] = "maintain"
 TOO_LARGE = "the_answer_is_not_too_large"
@@ -44,27 +45,40 @@ class Task:
 def tasks_behind(settings: Settings, queries: Iterable[RegisteredQuery], last: int) -> list[Task]:
     """What is to be done for the queries that are behind."""
     skipped, judged = untouched(settings, JOB), verdicts(settings)
+    states_until = max(
+        consolidated_until(settings.lake, log.name, settings.storage_options)
+        for log in (QUADS, TRIPLES)
+    )
     tasks = []
     for query in queries:
         plan = plan_of(query)
         table = embeddings(query.name, plan.width).name
         found = mark(settings, table, JOB, skipped.get(query.name, ()))
-        task = _task(query, plan, found, judged.get(query.name))
+        task = _task(query, plan, found, judged.get(query.name), states_until)
         if task.after < last or (task.mode in {"migrated", "rebased"} and last > 0):
             tasks.append(task)
     return tasks
 
 
-def _task(query: RegisteredQuery, plan: Plan, found: Mark | None, verdict: Verdict | None) -> Task:
+def _task(
+    query: RegisteredQuery,
+    plan: Plan,
+    found: Mark | None,
+    verdict: Verdict | None,
+    states_until: int,
+) -> Task:
     if found is None:
         if query.front_matter.history == "full":
             return Task(query, plan, "initial", "new, with its full history", 0, False, None)
         return Task(query, plan, "initial", "new", 0, True, None)
-    if found.metadata.fingerprint != fingerprint(query):
+    if found.metadata.fingerprint != fingerprint(plan):
         reason = "the query was edited since epoch " + str(found.watermark)
         return Task(query, plan, "migrated", reason, found.watermark, True, found)
     if verdict is not None and _is_broken(found, verdict):
         reason = f"the stored state failed its check: {verdict.reason}"
+        return Task(query, plan, "rebased", reason, found.watermark, True, found)
+    if found.watermark < states_until:
+        reason = f"the logs tell no changes before epoch {states_until} any more"
         return Task(query, plan, "rebased", reason, found.watermark, True, found)
     return Task(query, plan, "incremental", "", found.watermark, False, found)
 

@@ -103,12 +103,17 @@ class ParsedFile:
     """What a file gave.
 
     changes: schema `CHANGES`. rejections: schema `REJECTIONS`.
-    usable: False if the file was rejected as a whole (broken document, truncated gzip, transaction
-        without end, parser process died); then `changes` is empty and the state before stays.
+    refusal: why the file was rejected as a whole (broken document, truncated gzip, transaction
+        without end, parser process died), one of the rejections; then `changes` is empty.
     """
 
     request: ParseRequest
     header: Header
     changes: pa.Table
     rejections: pa.Table
-    usable: bool
+    refusal: Rejection | None
+
+    @property
+    def usable(self) -> bool:
+        """Whether the file was not rejected as a whole."""
+        return self.refusal is None

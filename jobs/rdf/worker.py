@@ -98,7 +98,7 @@ class _Child:
         changes: list[pa.RecordBatch] = []
         rejections: list[pa.RecordBatch] = []
         discarded: list[Discarded] = []
-        usable = True
+        refusal: Rejection | None = None
         while not isinstance(frame := self._frame(), End):
             match frame:
                 case Started():
@@ -111,27 +111,25 @@ class _Child:
                     discarded.append(frame)
                 case Header():
                     header = frame
-                case Unusable(rejection):
-                    rejections.append(Rejections.of([rejection]).batch)
-                    usable = False
+                case Unusable(refusal):
+                    rejections.append(Rejections.of([refusal]).batch)
                 case Failed(number, message):
                     raise OSError(number, message, request.file)
                 case None:
                     self.is_dead = True
                     reason = self._cause_of_death(request.file, started)
-                    rejection = Rejection(request.file, 0, 0, reason, "")
-                    rejections.append(Rejections.of([rejection]).batch)
-                    usable = False
+                    refusal = Rejection(request.file, 0, 0, reason, "")
+                    rejections.append(Rejections.of([refusal]).batch)
                     break
                 case _:
                     assert_never(frame)
-        table = pa.Table.from_batches(changes if usable else [], CHANGES)
+        table = pa.Table.from_batches(changes if refusal is None else [], CHANGES)
         return ParsedFile(
             request,
             header,
             _without(table, discarded),
             pa.Table.from_batches(rejections, REJECTIONS),
-            usable,
+            refusal,
         )
 
     def close(self) -> None:

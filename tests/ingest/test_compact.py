@@ -6,7 +6,12 @@ import pytest
 from pyspark.sql import SparkSession
 
 from jobs.compact_lake import compact_lake, needed_after
+from lake.commit import append_rows
 from lake.ledger import SUCCEEDED, LedgerRow, claim, record
+from lake.metadata import Metadata
+from lake.reader import location
+from lake.removal import remove_table
+from lake.tables import embeddings
 from tests.ingest.project import Project
 
 PATCHES = {"name": "p", "kind": "patches", "location": "changes"}
@@ -70,6 +75,21 @@ def test_epochs_that_are_not_validated_are_kept(history: Project) -> None:
     toggle(history, 10, 14)
     history.ingest()
     assert needed_after(history.settings) == 9
+
+
+def test_a_query_that_is_out_of_the_registry_keeps_the_changes_it_has_not_read(
+    history: Project,
+) -> None:
+    table = embeddings("gone", 1)
+    append_rows(history.settings.lake, table, [], Metadata("test", "maintain", 3))
+    claim(history.settings.lake, "maintain", "test", lease_seconds=60)
+    row = LedgerRow("test", "maintain", 1, SUCCEEDED, "gone", "initial", to_epoch=3)
+    record(history.settings.lake, [row])
+    assert needed_after(history.settings) == 3
+    history.write("queries/gone.rq", "SELECT nonsense")
+    assert needed_after(history.settings) == 3
+    remove_table(location(history.settings.lake, table.name))
+    assert needed_after(history.settings) == 7
 
 
 @pytest.mark.parametrize(("mode", "until"), [("full", 0), ("current", 7)])

@@ -41,6 +41,18 @@ def fill(project: Project) -> None:
     project.write("versions/2.ttl", '<urn:s> <urn:p> "3", [ <urn:q> 1 ] .')
 
 
+def kill(project: Project, point: str) -> None:
+    """Run ingest in a process that dies at `point`."""
+    killed = subprocess.run(
+        [sys.executable, "-c", _RUN, str(project.folder)],
+        env={**os.environ, KILL_AT: point, "PYTHONPATH": str(Path(__file__).parents[2])},
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+
+
 @pytest.fixture(scope="module")
 def unbroken(tmp_path_factory: pytest.TempPathFactory) -> Project:
     project = Project(tmp_path_factory.mktemp("unbroken"))
@@ -55,13 +67,22 @@ def test_a_killed_run_that_is_run_again_leaves_the_same_lake(
     project: Project, unbroken: Project, point: str
 ) -> None:
     fill(project)
-    killed = subprocess.run(
-        [sys.executable, "-c", _RUN, str(project.folder)],
-        env={**os.environ, KILL_AT: point, "PYTHONPATH": str(Path(__file__).parents[2])},
-        check=False,
-        capture_output=True,
-        text=True,
-    )
-    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    kill(project, point)
     project.ingest()
     assert project.contents() == unbroken.contents()
+
+
+@pytest.mark.slow
+def test_a_killed_run_whose_batch_is_cut_differently_the_next_time_rejects_nothing_twice(
+    project: Project,
+) -> None:
+    patches = {"name": "p", "kind": "patches", "location": "changes"}
+    project.declare(patches)
+    for number in (1, 2, 3):
+        project.patch(f"changes/{number}.rdfp", f"broken {number}")
+    kill(project, "ingest:after:rejected")
+    project.declare(patches, batch_epochs=1)
+    project.ingest()
+    assert project.rows("rejected", "position", "raw") == [
+        (f"{number}.rdfp", f"broken {number}") for number in (1, 2, 3)
+    ]

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.errors import BusyError
+from jobs.errors import BusyError, ConfigurationError
 from jobs.ingest.changesets import SourceError
 from jobs.ingest_changes import _all_or_fail, is_anything_pending
 from lake.ledger import claim
@@ -187,3 +187,93 @@ def test_two_ingests_at_once_are_one_too_many(project: Project) -> None:
     claim(project.settings.lake, "ingest", "other", lease_seconds=60)
     with pytest.raises(BusyError, match="run other of ingest"):
         project.ingest()
+
+
+UNFINISHED = "TX .\n" + line("A", 2) + "\n"
+BROKEN_FILES = {
+    "2.rdfp": (UNFINISHED.encode(), "no TC"),
+    "2.rdfp.gz": (gzip.compress(UNFINISHED.encode())[:-9], "compressed file is broken"),
+}
+
+
+@pytest.mark.parametrize("in_one_run", [True, False])
+@pytest.mark.parametrize("name", [*BROKEN_FILES])
+def test_a_patch_that_is_broken_as_a_whole_stops_its_source_until_it_is_mended(
+    project: Project, name: str, in_one_run: bool
+) -> None:
+    other = {"name": "q", "kind": "patches", "location": "other"}
+    project.declare(PATCHES, other)
+    content, reason = BROKEN_FILES[name]
+    project.patch("changes/1.rdfp", line("A", 1), id_="urn:1")
+    if not in_one_run:
+        project.ingest()
+    (project.folder / "changes" / name).write_bytes(content)
+    project.patch("changes/3.rdfp", line("A", 3))
+    project.patch("other/1.rdfp", line("A", 4))
+    for _ in range(2):
+        (error,) = project.ingest().errors
+        assert reason in str(error)
+        assert str(project.folder / "changes" / name) in str(error)
+        assert project.rows("transactions", "source", "position") == [
+            ("p", "1.rdfp"),
+            ("q", "1.rdfp"),
+        ]
+        ((source, position, told),) = project.rows("rejected", "source", "position", "reason")
+        assert (source, position) == ("p", name)
+        assert reason in str(told)
+    (project.folder / "changes" / name).unlink()
+    project.patch("changes/2.rdfp", line("A", 2), id_="urn:2", previous="urn:1")
+    assert project.ingest().errors == ()
+    assert {quad[3] for quad in project.state(9)} == {'"1"', '"2"', '"3"', '"4"'}
+
+
+def test_a_base_that_is_broken_as_a_whole_stops_its_source(project: Project) -> None:
+    project.declare(PATCHES | {"base": "base.ttl"})
+    project.write("base.ttl", f"{S} {P} oops")
+    project.patch("changes/1.rdfp", line("A", 1))
+    (error,) = project.ingest().errors
+    assert str(project.folder / "base.ttl") in str(error)
+    assert project.rows("transactions") == []
+
+
+def test_a_patch_that_kills_the_parser_stops_its_source(project: Project) -> None:
+    project.declare(PATCHES, nesting=10**9, line_bytes=10**9)
+    project.patch("changes/1.rdfp", line("A", 1))
+    nested = "<<( <urn:s> <urn:p> " * 20_000 + S + " )>>" * 20_000
+    project.patch("changes/2.rdfp", f"A {S} {P} {nested} .")
+    project.patch("changes/3.rdfp", line("A", 3))
+    (error,) = project.ingest().errors
+    assert "the parser died" in str(error)
+    assert {quad[3] for quad in project.state(9)} == {'"1"'}
+
+
+def test_a_chain_that_breaks_before_a_broken_patch_is_what_is_told(project: Project) -> None:
+    project.declare(PATCHES)
+    project.patch("changes/1.rdfp", line("A", 1), id_="urn:1")
+    project.patch("changes/2.rdfp", line("A", 2), id_="urn:2", previous="urn:lost")
+    project.write("changes/3.rdfp", UNFINISHED)
+    (error,) = project.ingest().errors
+    assert "`H prev` is urn:lost" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("base", "told"),
+    [("two", "is a folder"), ("none", "is a folder"), ("base.txt", "tells its format")],
+)
+def test_a_base_that_is_no_file_of_a_known_format_stops_its_source_only(
+    project: Project, base: str, told: str
+) -> None:
+    other = {"name": "q", "kind": "patches", "location": "other"}
+    project.declare(PATCHES | {"base": base}, other)
+    project.write("two/a.nq", f'{S} {P} "1" .')
+    project.write("two/b.nq", f'{S} {P} "2" .')
+    (project.folder / "none").mkdir()
+    project.write("base.txt", "")
+    project.patch("changes/1.rdfp", line("A", 1))
+    project.patch("other/1.rdfp", line("A", 4))
+    (error,) = project.ingest().errors
+    assert isinstance(error, ConfigurationError)
+    assert told in error.what
+    assert error.where == str(project.folder / base)
+    assert error.instead
+    assert project.rows("transactions", "source") == [("q",)]

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from lake.change_feed import changes
+from lake.change_feed import changes, changes_here
 from lake.commit import append_rows
+from lake.consolidated import consolidated_until
 from lake.maintenance import compact_files, consolidate, vacuum
 from lake.metadata import Metadata
-from lake.reader import last_metadata, open_table, to_arrow
+from lake.reader import last_metadata, open_table, to_arrow, version
 from lake.tables import QUADS
 
 Log = list[tuple[str, int, int]]
@@ -61,13 +62,17 @@ def test_consolidation_keeps_every_later_state_and_change_and_the_feed(
     assert [state(kept, e) for e in range(until, EPOCHS + 1)] == [
         state(log, e) for e in range(until, EPOCHS + 1)
     ]
-    feed = changes(spark, root, "quads", 1, EPOCHS + 1)
-    assert sorted(tuple(row) for row in feed.select("object", "epoch", "weight").collect()) == (
-        sorted(log)
-    )
+    newest = version(root, "quads")
+    assert newest is not None
+    feed = changes(spark, root, "quads", 1, newest)
+    columns = ["object", "epoch", "weight"]
+    assert sorted(tuple(row) for row in feed.select(*columns).collect()) == sorted(log)
+    here = changes_here(root, "quads", 1, newest).select(columns).to_pylist()
+    assert sorted(tuple(row.values()) for row in here) == sorted(log)
     assert last_metadata(root, "quads") == (EPOCHS, Metadata("r", "ingest", EPOCHS))
     assert consolidate(spark, root, QUADS, until, least_share=0.1).after == result.after
     assert stored(root) == kept
+    assert consolidated_until(root, "quads") == until
 
 
 @pytest.mark.spark
@@ -76,6 +81,7 @@ def test_a_log_with_little_to_gain_is_left_alone(spark: SparkSession, tmp_path: 
     result = consolidate(spark, str(tmp_path), QUADS, EPOCHS, least_share=0.99)
     assert (result.before, result.after) == (len(log), len(log))
     assert stored(str(tmp_path)) == sorted(log)
+    assert consolidated_until(str(tmp_path), "quads") == 0
 
 
 def test_compaction_leaves_the_rows_and_the_watermark(tmp_path: Path) -> None:

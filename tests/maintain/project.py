@@ -8,20 +8,19 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyoxigraph as ox
 
 from jobs.maintain.group import MaintainResult
 from jobs.maintain_queries import maintain_queries
+from jobs.plan.lower import CONSTRUCT_COLUMNS
 from jobs.publish_answers import PublishResult, publish_answers
+from jobs.stage import Spark
 from jobs.validate_answers import validate_answers
 from jobs.watermarks import mark, untouched
 from lake.reader import to_arrow, version
 from tests.ingest.project import Project
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 PATCHES = {"name": "p", "kind": "patches", "location": "changes"}
 _BOOLEAN = "http://www.w3.org/2001/XMLSchema#boolean"
@@ -67,16 +66,16 @@ class MaintainedProject(Project):
         self.patch(f"changes/{len(self.states):04}.rdfp", *(f"{line} ." for line in lines))
         self.ingest()
 
-    def maintain(self, spark: SparkSession) -> MaintainResult:
+    def maintain(self, spark: Spark) -> MaintainResult:
         """Run maintain."""
         return maintain_queries(spark, self.settings, "test")
 
-    def publish(self, spark: SparkSession) -> PublishResult:
+    def publish(self, spark: Spark) -> PublishResult:
         """Run validate and publish."""
         validate_answers(spark, self.settings, "test")
         return publish_answers(spark, self.settings, "test")
 
-    def run(self, spark: SparkSession) -> MaintainResult:
+    def run(self, spark: Spark) -> MaintainResult:
         """Run all stages after ingest; what maintain did."""
         result = self.maintain(spark)
         self.publish(spark)
@@ -162,6 +161,11 @@ def evaluate(query: str, quads: Iterable[ox.Quad]) -> Counter[Solution]:
     result = store.query(_FROM.sub("", query))
     if isinstance(result, ox.QueryBoolean):
         return Counter([_bound({"answer": f'"{str(bool(result)).lower()}"^^<{_BOOLEAN}>'})])
+    if isinstance(result, ox.QueryTriples):
+        triples = {(t.subject, t.predicate, t.object) for t in result}
+        return Counter(
+            _bound(dict(zip(CONSTRUCT_COLUMNS, triple, strict=True))) for triple in triples
+        )
     assert isinstance(result, ox.QuerySolutions)
     names = [variable.value for variable in result.variables]
     return Counter(_bound({name: row[name] for name in names}) for row in result)

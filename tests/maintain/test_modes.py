@@ -9,7 +9,9 @@ import pytest
 from deltalake import DeltaTable
 
 from jobs.errors import WeirError
+from lake.maintenance import consolidate
 from lake.reader import location
+from lake.tables import QUADS, TRIPLES
 from tests.maintain.graphs import (
     FIRST,
     LATER,
@@ -17,6 +19,7 @@ from tests.maintain.graphs import (
     PAIRS,
     PRODUCT,
     QUERIES,
+    TWO_GRAPHS,
     knows,
     name,
     take_in,
@@ -217,6 +220,32 @@ def test_a_removed_query_keeps_its_tables_and_catches_up_when_it_is_back(
     project.query("q", PAIRS)
     assert project.run(spark).modes == {"q": "incremental"}
     project.judge("q", 2, 6)
+
+
+@pytest.mark.parametrize("way", ["incremental", "full"])
+def test_a_query_that_comes_back_to_consolidated_logs_is_made_anew(
+    spark: SparkSession, project: MaintainedProject, way: str
+) -> None:
+    project.begin(**WAYS["bulk"][0] if way == "full" else {})
+    queries = {"one": PAIRS, "two": TWO_GRAPHS}
+    for query, text in queries.items():
+        project.query(query, text)
+    project.change("A " + knows("a", "b"), "A " + name("b", "B"), "A " + name("b", "B", "h"))
+    project.run(spark)
+    for query in queries:
+        project.remove_query(query)
+    project.change("D " + knows("a", "b"))
+    project.publish(spark)
+    for table in (QUADS, TRIPLES):
+        result = consolidate(spark, project.settings.lake, table, 2, least_share=0.01)
+        assert result.after < result.before
+    for query, text in queries.items():
+        project.query(query, text)
+    project.change("A " + knows("c", "b"))
+    assert project.run(spark).modes == dict.fromkeys(queries, "rebased")
+    assert "epoch 2" in project.ledger("maintain")["two"]["reason"]
+    for query in queries:
+        project.judge(query, 3, 3)
 
 
 def test_a_query_that_cannot_be_maintained_fails_alone(

@@ -86,7 +86,7 @@ class HandMadeLake:
             job="maintain",
             watermark=self.epochs,
             base=base,
-            fingerprint=fingerprint(query),
+            fingerprint=fingerprint(plan),
             mode=mode,
             extra={"columns": columns, "is_set": plan.is_set},
         )

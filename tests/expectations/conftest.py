@@ -1,0 +1,23 @@
+"""Rows as the checks take them: in memory, or as a Spark frame."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+Held = Callable[[pa.Table], "DataFrame | pa.Table"]
+
+
+@pytest.fixture(params=["memory", pytest.param("spark", marks=pytest.mark.spark)])
+def held(request: pytest.FixtureRequest) -> Held:
+    """Gives rows to the one or to the other."""
+    if request.param == "memory":
+        return lambda rows: rows
+    spark: Any = request.getfixturevalue("spark")
+    return lambda rows: spark.createDataFrame(rows).coalesce(1).cache()
