@@ -80,7 +80,11 @@ class _Parts:
 
     def alternatives(self, part: Tree) -> None:
         """A group, or groups with UNION between."""
-        groups = [self._group(group) for group in part.all("graph")]
+        groups = []
+        for group in part.all("graph"):
+            assert isinstance(group, Tree), "the grammar has a group here"
+            self.translation.count_part(group)
+            groups.append(self._group(group))
         self.pattern = join(self.pattern, reduce(Union, groups))
 
     def optional(self, part: Tree) -> None:
@@ -149,6 +153,8 @@ def _read_parts(tree: Tree, translation: Translation) -> tuple[Pattern, list[Exp
     parts = _Parts(translation)
     for part in tree.all("part"):
         assert isinstance(part, Tree), "the grammar has a production here"
+        if part.name not in ("TriplesBlock", "GroupOrUnionGraphPattern"):
+            translation.count_part(part)
         if part.name in _IN_BLOCK:
             _IN_BLOCK[part.name](parts, part)
         elif part.name in _OTHERS:

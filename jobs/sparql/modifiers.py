@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from jobs.sparql.aggregation import Aggregates
-from jobs.sparql.algebra import Bgp, Extend, Filter, Group, Join, OrderKey, Pattern
+from jobs.sparql.algebra import Bgp, Extend, Filter, Group, Join, OrderKey, Pattern, Project
 from jobs.sparql.conditions import expression
 from jobs.sparql.errors import QuerySyntaxError
 from jobs.sparql.expressions import Call, Expression, Variable
@@ -52,6 +52,7 @@ def read_modified(tree: Tree, translation: Translation) -> Pattern:
 class _Item:
     """A variable of SELECT, with its expression if it has one."""
 
+    tree: Tree
     leaf: Leaf
     name: str
     expression: Expression | None
@@ -81,7 +82,7 @@ def _read_level(tree: Tree, translation: Translation) -> _Level:
         having = [aggregates.sampled(condition, many) for condition in having]
         many -= {item.name for item in items}
         order = tuple(replace(k, expression=aggregates.sampled(k.expression, many)) for k in order)
-        pattern = Group(keys, aggregates.items(), pattern)
+        pattern = Group(keys, aggregates.items(), _visible(pattern, keys, aggregates))
     for condition in having:
         pattern = Filter(condition, pattern)
     clause = tree.get("valuesClause")
@@ -102,10 +103,11 @@ def _read_keys(
     """GROUP BY: the pattern with the keys' expressions as variables, and the keys."""
     keys: list[str] = []
     for condition in _conditions(tree, "groupby"):
-        # `(expression AS ?variable)`; without AS the variable is hidden.
-        with_target = isinstance(condition, Tree) and condition.name == "GroupAs"
-        given = condition.parts["expr"] if with_target else condition  # type: ignore[union-attr]
-        target = condition.get("var") if with_target else None  # type: ignore[union-attr]
+        given, target = condition, None
+        if isinstance(condition, Tree):
+            translation.count_part(condition)
+            if condition.name == "GroupAs":
+                given, target = condition.parts["expr"], condition.get("var")
         value = expression(given, translation)
         if target is None and isinstance(value, Variable):
             keys.append(value.name)
@@ -135,8 +137,10 @@ def _read_items(tree: Tree, translation: Translation, aggregates: Aggregates) ->
                 raise translation.source.malformed(
                     f"?{name}", leaf.token, "SELECT has this variable twice"
                 )
+        if given is not None:
+            translation.count_part(part)
         value = None if given is None else expression(given, translation, aggregates)
-        items.append(_Item(leaf, name, value))
+        items.append(_Item(part, leaf, name, value))
     return tuple(items)
 
 
@@ -171,12 +175,21 @@ def _check_projection(
             if name not in single:
                 raise source.malformed(
                     f"?{name}",
-                    item.leaf.token,
+                    source.first_mention(name, item.tree),
                     "a group has many values of this variable: it is neither a key of GROUP BY nor "
                     "in an aggregate",
                     "Add it to GROUP BY, or write SAMPLE(...).",
                 )
         single.add(item.name)
+
+
+def _visible(pattern: Pattern, keys: tuple[str, ...], aggregates: Aggregates) -> Pattern:
+    """`pattern` without blank nodes, of which COUNT(DISTINCT *) would see more solutions."""
+    if not any(a.distinct and a.argument is None for a in aggregates.names):
+        return pattern
+    return Project(
+        tuple(name for name in in_scope(pattern) if name in keys or not is_hidden(name)), pattern
+    )
 
 
 def _outside_exists(expression: Expression) -> list[str]:

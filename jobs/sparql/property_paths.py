@@ -23,11 +23,25 @@ from jobs.sparql.paths import (
 from jobs.sparql.refusals import refusal
 from jobs.sparql.tree import Branch, Leaf, Source, Tree
 
+MAX_STEPS = 64
+
 
 def read_path(branch: Branch, source: Source) -> Path | Variable:
-    """The path of a verb, or the variable that it is."""
+    """The path of a verb, or the variable that it is.
+
+    Raises:
+        UnsupportedQuery: it has too many steps.
+    """
     if isinstance(branch, Leaf) and isinstance(branch.node, Variable):
         return branch.node
+    steps = _steps(branch)
+    if steps > MAX_STEPS:
+        raise source.unsupported(
+            "property path",
+            source.first_token(branch),
+            f"{steps} steps are more than {MAX_STEPS}",
+            "Split it into several triple patterns.",
+        )
     return _path(branch, source)
 
 
@@ -52,6 +66,12 @@ def expand(
             yield from expand(between, second, object_, fresh)
         case _:
             yield PathPattern(subject, path, object_)
+
+
+def _steps(branch: Branch | None) -> int:
+    if isinstance(branch, Tree):
+        return sum(_steps(part) for part in branch.all("part"))
+    return 1
 
 
 def _path(branch: Branch, source: Source) -> Path:
@@ -87,14 +107,14 @@ def _inverse(tree: Tree, source: Source) -> Path:
     return Inverse(_path(tree.parts["part"], source))
 
 
-def _negated(tree: Tree, source: Source) -> Path:
+def _negated(tree: Tree, _: Source) -> Path:
     """`!(...)`: without any predicate it is any forward step."""
     forward: list[str] = []
     inverse: list[str] = []
     for part in tree.all("part"):
-        found = part.get("part") if isinstance(part, Tree) else part
-        if not isinstance(found, Leaf) or not isinstance(found.node, Constant):
-            raise source.malformed("!", None, "a negated property set is made of IRIs")
+        found = part.parts["part"] if isinstance(part, Tree) else part
+        assert isinstance(found, Leaf), "a negated set is made of IRIs"
+        assert isinstance(found.node, Constant), "a negated set is made of IRIs"
         (inverse if isinstance(part, Tree) else forward).append(found.node.term)
     return Negated(
         tuple(dict.fromkeys(forward)) if forward or not inverse else None,

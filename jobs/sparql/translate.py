@@ -213,22 +213,22 @@ class _Numbered:
         return last
 
     def _is_inverse_in_set(self, index: int) -> bool:
-        """Whether the token is a `^` before an IRI in a negated property set.
+        """Whether the token is the `^` before an IRI of a negated property set.
 
         rdflib forgets the IRI after it, so the two are written as one IRI with a minus.
         """
         tokens = self._source.tokens
-        if index < 1 or tokens[index].text != "^" or index + 1 == len(tokens):
-            return False
-        if tokens[index + 1].kind not in ("iri", "name") and tokens[index + 1].text != "a":
+        if index < 1 or tokens[index].text != "^":
             return False
         before = index - 1
-        while before > 0 and (
-            tokens[before].kind in ("iri", "name") or tokens[before].text in ("a", "|", "^")
-        ):
+        while before > 0 and (_is_iri(tokens[before]) or tokens[before].text in ("|", "^")):
             before -= 1
         in_list = tokens[before].text == "(" and before > 0 and tokens[before - 1].text == "!"
-        return in_list or tokens[index - 1].text == "!"
+        if not in_list and tokens[index - 1].text != "!":
+            return False
+        if not any(map(_is_iri, tokens[index + 1 : index + 2])):
+            raise self._source.malformed("^", tokens[index], "no IRI follows")
+        return True
 
     def _word(self, token: Token) -> str:
         if token.text.upper() not in _KEYWORDS:
@@ -268,6 +268,10 @@ class _Numbered:
         self.offsets.append(len(self.text))
         self.written.append(token)
         self.text += spelled
+
+
+def _is_iri(token: Token) -> bool:
+    return token.kind in ("iri", "name") or token.text == "a"
 
 
 def _parse(source: Source, prologue: Prologue) -> Tree:

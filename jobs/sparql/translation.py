@@ -9,6 +9,9 @@ from itertools import count
 from jobs.sparql.algebra import Pattern
 from jobs.sparql.tree import Source, Tree
 
+# What reads an algebra recurses: each part may be a level of it.
+MAX_PARTS = 128
+
 
 @dataclass(slots=True)
 class Translation:
@@ -21,6 +24,7 @@ class Translation:
             contain each other.
         labels: the blank node labels of the basic graph patterns read so far.
         patterns: how many triple and path patterns have been read.
+        parts: how many other parts of groups and query levels.
     """
 
     source: Source
@@ -28,6 +32,7 @@ class Translation:
     read_group: Callable[[Tree, Translation], Pattern]
     labels: set[str] = field(default_factory=set)
     patterns: int = 0
+    parts: int = 0
     _given: set[str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -36,6 +41,21 @@ class Translation:
     def group(self, tree: Tree) -> Pattern:
         """The algebra of a group graph pattern."""
         return self.read_group(tree, self)
+
+    def count_part(self, tree: Tree) -> None:
+        """Count a filter, BIND, OPTIONAL, SELECT expression or the like.
+
+        Raises:
+            UnsupportedQuery: there are too many.
+        """
+        self.parts += 1
+        if self.parts > MAX_PARTS:
+            raise self.source.unsupported(
+                "query",
+                self.source.first_token(tree),
+                f"more than {MAX_PARTS} filters, groups and expressions",
+                "Split it into several queries.",
+            )
 
     def fresh(self, kind: str) -> str:
         """A variable `_:<kind><number>` that the query does not have: no query can name it."""

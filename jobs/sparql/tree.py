@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Self
 
@@ -75,17 +75,11 @@ class Source:
 
     def first_token(self, branch: Branch | None) -> Token | None:
         """The first token of the terms and variables below `branch`."""
-        match branch:
-            case Leaf():
-                return branch.token
-            case Tree():
-                below = [self.first_token(part) for part in branch.parts.values()]
-            case tuple():
-                below = [self.first_token(item) for item in branch]
-            case _:
-                return None
-        found = [token for token in below if token is not None]
-        return min(found, key=lambda token: token.offset) if found else None
+        return _first(leaf.token for leaf in _leaves(branch))
+
+    def first_mention(self, name: str, branch: Branch) -> Token | None:
+        """The first mention of a variable below `branch`."""
+        return _first(leaf.token for leaf in _leaves(branch) if leaf.node == Variable(name))
 
     def word_before(self, token: Token | None, *words: str) -> Token | None:
         """The last of the keywords `words` before `token`, or the first of all."""
@@ -121,3 +115,22 @@ class Source:
         """Line and column of `token`, or of the first token."""
         found = token or (self.tokens[0] if self.tokens else None)
         return (found.line, found.column) if found else (1, 1)
+
+
+def _leaves(branch: Branch | None) -> Iterator[Leaf]:
+    match branch:
+        case Leaf():
+            yield branch
+        case Tree():
+            for part in branch.parts.values():
+                yield from _leaves(part)
+        case tuple():
+            for item in branch:
+                yield from _leaves(item)
+        case _:
+            pass
+
+
+def _first(tokens: Iterable[Token | None]) -> Token | None:
+    found = [token for token in tokens if token is not None]
+    return min(found, key=lambda token: token.offset) if found else None
