@@ -126,3 +126,35 @@ def with_seeds(expression: Expression, solution: tuple[str, ...], call: str) -> 
         seed = Call("SOLUTION", (place, *map(Variable, solution)))
         return Call("BNODE", (seed, *arguments))
     return replace(expression, arguments=arguments)
+
+
+def seen_inside(pattern: algebra.Pattern) -> frozenset[str]:
+    """Variables in expressions of a pattern, which see what the solution around it binds.
+
+    Those whose own pattern surely binds them are left out: the join at the end compares them.
+    """
+    names: set[str] = set()
+    for part in parts(pattern):
+        for expression in own_expressions(part):
+            names |= mentioned(expression) - _surely_bound(part)
+    return frozenset(names)
+
+
+def _surely_bound(pattern: algebra.Pattern) -> frozenset[str]:
+    """Variables that the triple patterns right below an expression bind."""
+    match pattern:
+        case algebra.Bgp(patterns):
+            return frozenset(name for triple in patterns for name in triple.variables)
+        case algebra.PathPattern(subject, _, object_):
+            return frozenset(n.name for n in (subject, object_) if isinstance(n, Variable))
+        case algebra.Join():
+            return _surely_bound(pattern.left) | _surely_bound(pattern.right)
+        case algebra.LeftJoin():
+            return _surely_bound(pattern.left)
+        case algebra.Filter() | algebra.Extend() | algebra.Distinct() | algebra.Slice():
+            return _surely_bound(pattern.pattern)
+        case algebra.Group():
+            # Its expressions are about the solutions that are grouped.
+            return _surely_bound(pattern.pattern)
+        case _:
+            return frozenset()

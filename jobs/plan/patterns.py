@@ -13,17 +13,16 @@ from jobs.plan.expressions import (
     has_exists,
     mentioned,
     mentioned_in,
-    own_expressions,
-    parts,
+    seen_inside,
     with_seeds,
 )
 from jobs.plan.filters import push_filter
+from jobs.plan.grouping import grouped
 from jobs.plan.leaves import UNIT, Component, Scope, Values
 from jobs.plan.operators import (
     Distinct,
     Extend,
     Fold,
-    Group,
     LeftJoin,
     Match,
     PlanNode,
@@ -37,10 +36,6 @@ from jobs.plan.path_plans import PathLowering
 from jobs.sparql import algebra
 from jobs.sparql.algebra import TriplePattern
 from jobs.sparql.expressions import Call, Constant, Exists, Expression, Variable, map_variables
-
-_ZERO = '"0"^^<http://www.w3.org/2001/XMLSchema#integer>'
-EMPTY_GROUP = {"COUNT": _ZERO, "SUM": _ZERO, "AVG": _ZERO, "GROUP_CONCAT": '""'}
-"""The aggregates of no solutions; those that are missing are errors."""
 
 
 @dataclass(slots=True)
@@ -246,7 +241,7 @@ class PatternLowering:
         while isinstance(inner, algebra.Filter) and not has_exists(inner.condition):
             conditions.append(inner.condition)
             inner = inner.pattern
-        outer = {name: self.columns.column(name) for name in _seen_inside(inner)}
+        outer = {name: self.columns.column(name) for name in seen_inside(inner)}
         bound = set(left.variables)
         told = tuple(sorted(c for c in outer.values() if c in bound and c not in context.carried))
         if told:
@@ -254,7 +249,7 @@ class PatternLowering:
         right = self.pattern(inner, context)
         everything = frozenset((*left.variables, *right.variables))
         condition = _all([self._renamed(part) for part in conditions])
-        if condition is not None and not everything & left_only(condition, right):
+        if condition is not None and not everything & (mentioned(condition) - right.certain):
             right = push_filter(condition, right)
             condition = None
         return Match(left, right, which, condition, (), flag)
@@ -280,12 +275,7 @@ class PatternLowering:
         missing = tuple(key for key in keys if key not in node.variables)
         if missing:
             node = Project((*node.variables, *missing), node)
-        carried = tuple(name for name in context.carried if name not in keys)
-        if keys or not carried:
-            return Group((*carried, *keys), tuple(folds), node, always=not keys)
-        grouped = Group(carried, tuple(folds), node)
-        empty = Match(context.carry(UNIT), grouped, "unmatched")
-        return Union((grouped, _with_empty_group(empty, grouped)))
+        return grouped(node, keys, tuple(folds), context)
 
     def _slice(self, pattern: algebra.Slice, context: Context) -> PlanNode:
         node = self.pattern(pattern.pattern, context)
@@ -303,51 +293,6 @@ class PatternLowering:
             keys.append(SortKey(column, key.descending))
         node = Slice(tuple(keys), pattern.offset, pattern.limit, node, context.carried)
         return node if node.variables == kept else Project(kept, node)
-
-
-def left_only(condition: Expression, right: PlanNode) -> frozenset[str]:
-    """What a condition mentions that the right side does not certainly bind."""
-    return mentioned(condition) - right.certain
-
-
-def _with_empty_group(node: PlanNode, grouped: Group) -> PlanNode:
-    for name, fold in grouped.folds:
-        value = EMPTY_GROUP.get(fold.function)
-        if value is not None:
-            node = Extend(name, Constant(value), node)
-    return Project(grouped.variables, node)
-
-
-def _seen_inside(pattern: algebra.Pattern) -> frozenset[str]:
-    """Variables in expressions of a pattern, which see what the solution around it binds.
-
-    Those whose own pattern surely binds them are left out: the join at the end compares them.
-    """
-    names: set[str] = set()
-    for part in parts(pattern):
-        for expression in own_expressions(part):
-            names |= mentioned(expression) - _surely_bound(part)
-    return frozenset(names)
-
-
-def _surely_bound(pattern: algebra.Pattern) -> frozenset[str]:
-    """Variables that the triple patterns right below an expression bind."""
-    match pattern:
-        case algebra.Bgp(patterns):
-            return frozenset(name for triple in patterns for name in triple.variables)
-        case algebra.PathPattern(subject, _, object_):
-            return frozenset(n.name for n in (subject, object_) if isinstance(n, Variable))
-        case algebra.Join():
-            return _surely_bound(pattern.left) | _surely_bound(pattern.right)
-        case algebra.LeftJoin():
-            return _surely_bound(pattern.left)
-        case algebra.Filter() | algebra.Extend() | algebra.Distinct() | algebra.Slice():
-            return _surely_bound(pattern.pattern)
-        case algebra.Group():
-            # Its expressions are about the solutions that are grouped.
-            return _surely_bound(pattern.pattern)
-        case _:
-            return frozenset()
 
 
 def _all(conditions: list[Expression]) -> Expression | None:
