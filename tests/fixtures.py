@@ -18,10 +18,14 @@ Row = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True)
 class Fixture:
-    """A query, a base graph, updates, and the deltas that each must give."""
+    """A query, a base graph, updates, and the deltas that each must give.
+
+    `bag_query` is the query without DISTINCT, if its deltas differ.
+    """
 
     name: str
     query: str
+    bag_query: str | None
     base: frozenset[Quad]
     updates: tuple[tuple[frozenset[Quad], frozenset[Quad]], ...]
     expected: dict[str, Any]
@@ -41,7 +45,15 @@ class Fixture:
     @property
     def deltas(self) -> list[Counter[Row]]:
         """Per epoch of `history`, the signed answers."""
-        steps = [self.expected["initial"], *(step["deltas"] for step in self.expected["steps"])]
+        return self._signed_steps("initial", "deltas")
+
+    @property
+    def bag_deltas(self) -> list[Counter[Row]]:
+        """Per epoch of `history`, the signed answers of `bag_query`."""
+        return self._signed_steps("initial_bag", "deltas_bag")
+
+    def _signed_steps(self, initial: str, deltas: str) -> list[Counter[Row]]:
+        steps = [self.expected[initial], *(step[deltas] for step in self.expected["steps"])]
         return [_signed(step) for step in steps]
 
 
@@ -55,9 +67,11 @@ def read_fixture(folder: Path) -> Fixture:
             for letter in "DA"
         )
         updates.append((vanish, appear))
+    bag = folder / "query-bag.rq"
     return Fixture(
         folder.name,
         (folder / "query.rq").read_text(),
+        bag.read_text() if bag.exists() else None,
         _quads((folder / "base.nq").read_text()),
         tuple(updates),
         json.loads((folder / "expected.json").read_text()),

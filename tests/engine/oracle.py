@@ -1,63 +1,105 @@
-"""Answers by pyoxigraph, which shares no code with the engine."""
+"""Batch answers: by pyoxigraph, which shares no code with the engine, and by the naive evaluator,
+which shares the front end and the functions with it but no plan, no SQL and no epochs.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 import pyoxigraph as ox
 
+from jobs.sparql import algebra
 from tests.engine.random_cases import Quad
+from tests.sparql import naive
 
 Row = tuple[str | None, ...]
+Change = tuple[frozenset[Quad], frozenset[Quad]]
+"""The quads that vanish and those that appear."""
+
+TRUE, FALSE = (
+    f'"{word}"^^<http://www.w3.org/2001/XMLSchema#boolean>' for word in ("true", "false")
+)
 
 
-def parse(quads: frozenset[Quad]) -> list[ox.Quad]:
-    """Quads as pyoxigraph's."""
-    lines = "".join(f"{s} {p} {o} {g} .\n" for g, s, p, o in quads)
-    return list(ox.parse(lines.encode(), format=ox.RdfFormat.N_QUADS))
+class Oxigraph:
+    """A dataset in pyoxigraph that changes epoch by epoch.
+
+    The union of all graphs is kept here: pyoxigraph's own counts a triple once per graph.
+    """
+
+    def __init__(self, default_graph: str) -> None:
+        self.default_graph = default_graph
+        self.store = ox.Store()
+        self._graphs: Counter[ox.Quad] = Counter()
+
+    def take(self, change: Change) -> None:
+        """Apply the change of an epoch."""
+        vanish, appear = change
+        for quad in vanish:
+            for made in self._stored(quad, -1):
+                self.store.remove(made)
+        for quad in appear:
+            for made in self._stored(quad, 1):
+                self.store.add(made)
+
+    def _stored(self, quad: Quad, sign: int) -> Iterator[ox.Quad]:
+        """The quads of the store that change."""
+        made = _parsed(quad)
+        if self.default_graph == "default" or quad[0]:
+            yield made
+        if self.default_graph == "union":
+            triple = ox.Quad(made.subject, made.predicate, made.object)
+            self._graphs[triple] += sign
+            if self._graphs[triple] == (1 if sign == 1 else 0):
+                yield triple
+
+    def answer(self, query: str, columns: Sequence[str]) -> Counter[Row]:
+        """The answer as a bag of rows in N-Triples form, with the variables in order."""
+        result = self.store.query(query)
+        match result:
+            case ox.QueryBoolean():
+                return Counter({(TRUE if result else FALSE,): 1})
+            case ox.QueryTriples():
+                return Counter({(str(t.subject), str(t.predicate), str(t.object)) for t in result})
+            case _:
+                return Counter(tuple(_text(row[name]) for name in columns) for row in result)
 
 
 def answers(
-    query: str,
-    default_graph: str,
-    history: Sequence[tuple[frozenset[Quad], frozenset[Quad]]],
-    columns: Sequence[str],
+    query: str, default_graph: str, history: Sequence[Change], columns: Sequence[str]
 ) -> Iterator[Counter[Row]]:
-    """The answer of `query` after each epoch, as a bag of rows in N-Triples form.
+    """The answer of `query` by pyoxigraph after each epoch.
 
     `columns` are the variables of a SELECT query in the order of the rows; they differ for `*`.
     """
-    dataset = ox.Dataset()
-    for vanish, appear in history:
-        for quad in parse(vanish):
-            dataset.discard(quad)
-        for quad in parse(appear):
-            dataset.add(quad)
-        yield evaluate(query, default_graph, list(dataset), columns)
+    judge = Oxigraph(default_graph)
+    for change in history:
+        judge.take(change)
+        yield judge.answer(query, columns)
 
 
-def evaluate(
-    query: str, default_graph: str, quads: list[ox.Quad], columns: Sequence[str]
+def by_the_book(
+    query: algebra.Query, quads: frozenset[Quad], columns: Sequence[str]
 ) -> Counter[Row]:
-    """The answer of `query` over `quads`.
-
-    The union of all graphs is merged here: pyoxigraph's own counts a triple once per graph.
-    """
-    store = ox.Store()
-    if default_graph == "union":
-        quads = [ox.Quad(quad.subject, quad.predicate, quad.object) for quad in quads]
-    store.extend(quads)
-    result = store.query(query)
-    match result:
-        case ox.QueryBoolean():
-            value = "true" if result else "false"
-            return Counter({(f'"{value}"^^<http://www.w3.org/2001/XMLSchema#boolean>',): 1})
-        case ox.QueryTriples():
-            triples = {(str(t.subject), str(t.predicate), str(t.object)) for t in result}
-            return anonymous(Counter(triples))
+    """The answer of `query` by the naive evaluator, in the form of `Oxigraph.answer`."""
+    found = naive.answers(query, quads)
+    match query.form:
+        case algebra.Ask():
+            return Counter({(TRUE if found else FALSE,): 1})
+        case algebra.Construct():
+            return Counter({(s["s"], s["p"], s["o"]): 1 for s in found})
         case _:
-            return Counter(tuple(_text(row[name]) for name in columns) for row in result)
+            return Counter(tuple(solution.get(name) for name in columns) for solution in found)
+
+
+def states(history: Sequence[Change]) -> Iterator[frozenset[Quad]]:
+    """The dataset after each epoch."""
+    present: frozenset[Quad] = frozenset()
+    for vanish, appear in history:
+        present = (present - vanish) | appear
+        yield present
 
 
 def anonymous(rows: Counter[Row]) -> Counter[Row]:
@@ -66,6 +108,13 @@ def anonymous(rows: Counter[Row]) -> Counter[Row]:
     for row, count in rows.items():
         hidden[tuple("_:" if term and term.startswith("_:") else term for term in row)] += count
     return hidden
+
+
+@lru_cache(maxsize=100_000)
+def _parsed(quad: Quad) -> ox.Quad:
+    graph, s, p, o = quad
+    (parsed,) = ox.parse(f"{s} {p} {o} {graph} .".encode(), format=ox.RdfFormat.N_QUADS)
+    return parsed
 
 
 def _text(term: object) -> str | None:

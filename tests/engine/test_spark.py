@@ -9,13 +9,11 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from jobs.plan.lower import lower
-from jobs.sparql.translate import translate
 from tests.engine.memory import Memory, run_in_cuts
 from tests.engine.random_cases import case
 from tests.engine.spark_memory import SparkMemory
 from tests.engine.test_laws import plan_of
-from tests.engine.test_papers import GRAPHS, deltas_of, fixture
+from tests.engine.test_papers import BAGS, NUMBERED, deltas_of, fixture, plan_for
 
 PAIRS = int(os.environ.get("WEIR_SPARK_PAIRS", "50"))
 
@@ -46,12 +44,19 @@ def test_relations_may_be_split_between_driver_and_spark(
         assert mixed.stored() == expected.stored(), seed
 
 
-@pytest.mark.parametrize("number", GRAPHS)
-def test_spark_gives_the_deltas_of_the_paper(
-    spark: SparkSession, shared: Path, number: int
-) -> None:
-    golden = fixture(shared, number)
-    memory = SparkMemory(spark, lower(translate(golden.query, "default")), golden.history)
+@pytest.mark.parametrize("name", NUMBERED)
+def test_spark_gives_the_deltas_of_the_paper(spark: SparkSession, shared: Path, name: str) -> None:
+    golden = fixture(shared, name)
+    memory = SparkMemory(spark, plan_for(golden.query), golden.history)
     memory.run(0, 1)
     memory.run(1, len(golden.history))
     assert deltas_of(memory, len(golden.history)) == golden.deltas
+
+
+@pytest.mark.parametrize("number", BAGS)
+def test_spark_gives_the_deltas_of_the_bag(spark: SparkSession, shared: Path, number: int) -> None:
+    golden = fixture(shared, f"001-{number}")
+    assert golden.bag_query is not None
+    memory = SparkMemory(spark, plan_for(golden.bag_query), golden.history)
+    memory.run(0, len(golden.history))
+    assert deltas_of(memory, len(golden.history)) == golden.bag_deltas
