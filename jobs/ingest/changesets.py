@@ -85,6 +85,24 @@ def pending(
             assert_never(source)
 
 
+def newest_content(
+    source: DeltaTable, storage_options: Mapping[str, str] | None = None
+) -> ChangeSet:
+    """The whole content that a foreign table has now, for where its feed has a gap.
+
+    Raises:
+        ConfigurationError, SourceError: as `pending` does.
+    """
+    table = _table(source, storage_options)
+    return _at(source, "content", table.version(), _times(table))
+
+
+def is_overtaken(change_set: ChangeSet, consumed: Consumed) -> bool:
+    """Whether the content of a later version of the foreign table has been taken in instead."""
+    last = consumed.last
+    return change_set.kind == "commit" and last is not None and change_set.version <= int(last)
+
+
 def versions_before(source: Snapshots, position: str) -> list[tuple[Document, ...]]:
     """The documents of the versions up to `position` that are still there, newest first."""
     upto = natural_order(position)
@@ -182,8 +200,29 @@ def _documents(
 def _commits(
     source: DeltaTable, consumed: Consumed, storage_options: Mapping[str, str] | None
 ) -> list[ChangeSet]:
+    table = _table(source, storage_options)
+    newest, times = table.version(), _times(table)
+    if consumed.last is not None:
+        new = range(int(consumed.last) + 1, newest + 1)
+        return [_at(source, "commit", version, times) for version in new]
+    first = newest if source.starting_version is None else source.starting_version
+    if first > newest:
+        raise ConfigurationError(
+            f"source {source.name}: starting_version {first} is not there yet,"
+            f" the newest is {newest}",
+            source.location,
+            "Correct sources.yml.",
+        )
+    new = range(first + 1, newest + 1)
+    return [
+        _at(source, "content", first, times),
+        *(_at(source, "commit", version, times) for version in new),
+    ]
+
+
+def _table(source: DeltaTable, storage_options: Mapping[str, str] | None) -> StoredTable:
     try:
-        table = StoredTable(source.location, storage_options=dict(storage_options or {}) or None)
+        return StoredTable(source.location, storage_options=dict(storage_options or {}) or None)
     except TableNotFoundError:
         raise ConfigurationError(
             f"source {source.name}: there is no Delta table",
@@ -192,23 +231,16 @@ def _commits(
         ) from None
     except DeltaError as error:
         raise SourceError(f"source {source.name}: {error}", source.location) from None
-    newest = table.version()
-    times = {
+
+
+def _times(table: StoredTable) -> Mapping[int, datetime]:
+    """When the versions were committed."""
+    return {
         commit["version"]: datetime.fromtimestamp(commit["timestamp"] / 1000, UTC)
         for commit in table.history()
         if "version" in commit and "timestamp" in commit
     }
 
-    def at(kind: Kind, version: int) -> ChangeSet:
-        return ChangeSet(source, kind, str(version), (), version, times.get(version))
 
-    if consumed.last is None:
-        first = newest if source.starting_version is None else source.starting_version
-        if first > newest:
-            raise ConfigurationError(
-                f"source {source.name}: starting_version {first} is not there yet,"
-                f" the newest is {newest}",
-                source.location,
-            )
-        return [at("content", first), *(at("commit", v) for v in range(first + 1, newest + 1))]
-    return [at("commit", version) for version in range(int(consumed.last) + 1, newest + 1)]
+def _at(source: DeltaTable, kind: Kind, version: int, times: Mapping[int, datetime]) -> ChangeSet:
+    return ChangeSet(source, kind, str(version), (), version, times.get(version))

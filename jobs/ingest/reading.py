@@ -15,6 +15,7 @@ from jobs.ingest.changesets import (
     Consumed,
     Document,
     SourceError,
+    newest_content,
     versions_before,
 )
 from jobs.ingest.parsing import FileTask, parse_by_tasks, parse_on_driver
@@ -22,7 +23,7 @@ from jobs.ingest.rows import FileResult, Rows
 from jobs.ingest.versions import Carried, Version, carried
 from jobs.rdf.records import ParseRequest
 from jobs.sources import DeltaTable, Patches, Snapshots, Source
-from lake.change_feed import ChangeFeedGap
+from lake.change_feed import ChangeFeedGap, lost_files_are_a_gap
 
 _NO_ORDINAL = -1
 """Ordinal of documents of versions that are already in."""
@@ -159,31 +160,32 @@ def _task(ordinal: int, number: int, source: Source, position: str, document: Do
 
 
 def _read_table(bench: Bench, taken: Taken, name: str, document: int) -> Rows:
-    """The rows of a foreign table; where its feed has a gap, its content instead of its commits."""
+    """The rows of a foreign table; where its feed has a gap, its newest content instead."""
     from jobs.ingest.foreign import foreign_rows
 
     limits = bench.settings.limits
     of_source = taken.of(name)
     staging = f"{bench.staging}/{name}"
-    last = of_source[max(of_source)]
-    source = last.source
+    source = of_source[max(of_source)].source
     assert isinstance(source, DeltaTable)
 
     def rows(change_sets: Mapping[int, ChangeSet], folder: str) -> Rows:
-        return foreign_rows(
-            bench.distributed(),
-            bench.name(name),
-            source,
-            [*change_sets.items()],
-            document,
-            limits,
-            folder,
-        )
+        with lost_files_are_a_gap(source.location):
+            return foreign_rows(
+                bench.distributed(),
+                bench.name(name),
+                source,
+                [*change_sets.items()],
+                document,
+                limits,
+                folder,
+            )
 
     try:
         return rows(of_source, staging)
     except ChangeFeedGap:
-        content = ChangeSet(source, "content", last.position, (), last.version, last.event_time)
+        # Of the last version of the batch files may be gone too; the newest has all of its own.
+        content = newest_content(source, bench.settings.storage_options)
         taken.replace([*of_source], content)
         return rows(taken.of(name), f"{staging}-content")
 
