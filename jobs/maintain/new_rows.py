@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from math import prod
 from typing import TYPE_CHECKING
 
-from jobs.engine.delta import Inputs, plan_delta
+from jobs.engine.delta import Inputs, PlanDelta, plan_delta
 from jobs.engine.hybrid import HybridEngine
 from jobs.engine.relations import EpochRange, Keep
 from jobs.errors import WeirError
@@ -82,11 +83,32 @@ class NewRows:
             open_stored(self.engine, self.session, self.settings, stored, table.name)
         inputs = Inputs(self.prepared.graphs, stored)
         delta = plan_delta(task.plan, epochs, inputs, f"q_{name}", self.prepared.keep)
-        for statement in (*delta.statements, delta.result):
-            self.engine.make(statement)
-        self._check_products(task, delta.products)
+        self._make(task, delta)
         metadata = self._metadata(task)
         return self._append(delta.result.name, table, metadata, task.from_nothing)
+
+    def _make(self, task: Task, delta: PlanDelta) -> None:
+        """Make the relations in order; a product is judged by its parts, before it is made.
+
+        Raises:
+            WeirError: a product is larger than anybody wants by accident.
+        """
+        limit = self.settings.limits.product_rows
+        made: set[str] = set()
+        unjudged = [] if task.plan.allow_product else [*delta.products]
+        for statement in (*delta.statements, delta.result):
+            self.engine.make(statement)
+            made.add(statement.name)
+            for parts in [parts for parts in unjudged if made.issuperset(parts)]:
+                unjudged.remove(parts)
+                rows = prod(self.engine.count(part) for part in parts)
+                if rows > limit:
+                    raise WeirError(
+                        f"its parts share no variable, and their product has {rows} rows,"
+                        f" more than product_rows = {limit}.",
+                        task.query.file.name,
+                        "Join the parts by a variable, or write `#+ allow_product: true`.",
+                    )
 
     def _metadata(self, task: Task) -> Metadata:
         last = self.prepared.epochs.last
@@ -121,20 +143,3 @@ class NewRows:
         frame = self.engine.frame(relation)
         version = write(lake, table, frame, metadata, storage_options=options)
         return version, rows_written(lake, table.name, version, options)
-
-    def _check_products(self, task: Task, products: Iterable[tuple[str, ...]]) -> None:
-        """Refuse a cartesian product that is larger than anybody wants by accident."""
-        limit = self.settings.limits.product_rows
-        if task.plan.allow_product:
-            return
-        for parts in products:
-            rows = 1
-            for part in parts:
-                rows *= self.engine.count(part)
-            if rows > limit:
-                raise WeirError(
-                    f"its parts share no variable, and their product has {rows} rows,"
-                    f" more than product_rows = {limit}.",
-                    task.query.file.name,
-                    "Join the parts by a variable, or write `#+ allow_product: true`.",
-                )
