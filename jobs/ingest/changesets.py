@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
@@ -10,6 +11,8 @@ from typing import Any, Literal, assert_never
 
 from deltalake import DeltaTable as StoredTable
 from deltalake.exceptions import DeltaError, TableNotFoundError
+from deltalake.schema import PrimitiveType
+from pyarrow.lib import ArrowException
 
 from jobs.errors import ConfigurationError, WeirError
 from jobs.rdf.files import format_of, list_files
@@ -21,6 +24,12 @@ BASE = "base"
 
 Kind = Literal["patch", "snapshot", "content", "commit"]
 """Changes in a file; a whole state in files; a foreign table's whole content; a commit of it."""
+
+
+_OUTSIDE: tuple[type[Exception], ...] = (OSError, ValueError, ArrowException, DeltaError)
+"""What goes wrong with files, with what is in them and with tables."""
+_SAID = 500
+"""Characters of another program's message that are told."""
 
 
 class SourceError(WeirError):
@@ -65,6 +74,31 @@ class Consumed:
         return self.positions[-1] if self.positions else None
 
 
+@contextmanager
+def errors_of(source: Source, *kinds: type[Exception]) -> Iterator[None]:
+    """Around what looks at one source: whatever goes wrong there is that source's error alone.
+
+    Args:
+        source: which is looked at.
+        kinds: errors beside those of files, of what is in them and of tables.
+
+    Raises:
+        WeirError: as it was raised inside; a SourceError for any other error of these kinds.
+    """
+    try:
+        yield
+    except WeirError:
+        raise
+    except (*_OUTSIDE, *kinds) as error:
+        # Without the stack of the JVM.
+        said = " ".join(str(error).partition("\n\tat ")[0].split())
+        raise SourceError(
+            f"source {source.name}: {said[:_SAID] or type(error).__name__}",
+            source.location,
+            "Look whether it is there, readable and as sources.yml says; the next run tries again.",
+        ) from error
+
+
 def pending(
     source: Source, consumed: Consumed, storage_options: Mapping[str, str] | None = None
 ) -> list[ChangeSet]:
@@ -72,17 +106,19 @@ def pending(
 
     Raises:
         ConfigurationError: the location is not there, or holds nothing of the declared kind.
-        SourceError: a change set turned up before one that is already in.
+        SourceError: a change set turned up before one that is already in, or the location cannot
+            be read.
     """
-    match source:
-        case Patches():
-            return _patches(source, consumed)
-        case Snapshots():
-            return _snapshots(source, consumed)
-        case DeltaTable():
-            return _commits(source, consumed, storage_options)
-        case _:
-            assert_never(source)
+    with errors_of(source):
+        match source:
+            case Patches():
+                return _patches(source, consumed)
+            case Snapshots():
+                return _snapshots(source, consumed)
+            case DeltaTable():
+                return _commits(source, consumed, storage_options)
+            case _:
+                assert_never(source)
 
 
 def newest_content(
@@ -203,6 +239,13 @@ def _commits(
     table = _table(source, storage_options)
     newest, times = table.version(), _times(table)
     if consumed.last is not None:
+        if not consumed.last.isdecimal() or int(consumed.last) > newest:
+            raise SourceError(
+                f"source {source.name}: {consumed.last} was ingested last, and the table's newest"
+                f" version is {newest}: it is not the same table",
+                source.location,
+                "Bring the table back, or declare the new one under another name.",
+            )
         new = range(int(consumed.last) + 1, newest + 1)
         return [_at(source, "commit", version, times) for version in new]
     first = newest if source.starting_version is None else source.starting_version
@@ -221,16 +264,36 @@ def _commits(
 
 
 def _table(source: DeltaTable, storage_options: Mapping[str, str] | None) -> StoredTable:
+    """The table, if it is as declared."""
     try:
-        return StoredTable(source.location, storage_options=dict(storage_options or {}) or None)
+        table = StoredTable(source.location, storage_options=dict(storage_options or {}) or None)
     except TableNotFoundError:
         raise ConfigurationError(
             f"source {source.name}: there is no Delta table",
             source.location,
             "Correct sources.yml.",
         ) from None
-    except DeltaError as error:
-        raise SourceError(f"source {source.name}: {error}", source.location) from None
+    if table.metadata().configuration.get("delta.enableChangeDataFeed") != "true":
+        raise ConfigurationError(
+            f"source {source.name}: the table has no change feed",
+            source.location,
+            "Set its property delta.enableChangeDataFeed to true.",
+        )
+    types = {field.name.lower(): field.type for field in table.schema().fields}
+    for name in source.columns.model_dump(exclude_none=True).values():
+        if name.lower() not in types:
+            raise ConfigurationError(
+                f"source {source.name}: the table has no column {name}, but {', '.join(types)}",
+                source.location,
+                "Name the columns of the terms in sources.yml (`columns:`).",
+            )
+        if types[name.lower()] != PrimitiveType("string"):
+            raise ConfigurationError(
+                f"source {source.name}: the column {name} is not a string",
+                source.location,
+                "Columns hold terms in N-Triples form; a view or another table can give it.",
+            )
+    return table
 
 
 def _times(table: StoredTable) -> Mapping[int, datetime]:
