@@ -54,20 +54,25 @@ PROBES = (
     Probe("ingest", "jobs.ingest.batch", "_net", _always("net against presence")),
     Probe("ingest", "jobs.ingest.journal", "Journal.commit", _always("commits")),
     Probe("maintain", "jobs.maintain_queries", "tasks_behind", _always("watermarks and plans")),
-    Probe("maintain", "jobs.maintain.group", "Group._open", _always("open the tables")),
-    Probe("maintain", "jobs.maintain.group", "Group._changes", _always("read changes")),
+    Probe("maintain", "jobs.maintain.group", "open_stored", _always("open the tables")),
+    Probe("maintain", "jobs.maintain.group", "read_touched", _always("read changes")),
     Probe("maintain", "jobs.maintain.group", "read_neighbourhood", _always("neighbourhood")),
     Probe("maintain", "jobs.maintain.group", "read_whole", _always("whole graph")),
     Probe("maintain", "jobs.engine.hybrid", "HybridEngine.make", _hop),
-    Probe("maintain", "jobs.maintain.group", "Group._write", _always("all queries (4 threads)")),
     Probe(
-        "maintain",
-        "jobs.maintain.group",
-        "Group._commit",
-        lambda _, __, task, *___: f"  {task.query.name}",
+        "maintain", "jobs.maintain.new_rows", "NewRows.commit", _always("all queries (4 threads)")
     ),
     Probe(
-        "maintain", "jobs.maintain.group", "Group._append", _always("  of that, commits (summed)")
+        "maintain",
+        "jobs.maintain.new_rows",
+        "NewRows._commit",
+        lambda _, task: f"  {task.query.name}",
+    ),
+    Probe(
+        "maintain",
+        "jobs.maintain.new_rows",
+        "NewRows._append",
+        _always("  of that, commits (summed)"),
     ),
     Probe("validate", "jobs.validate_answers", "_validate_graph", _always("the graph")),
     Probe("validate", "jobs.validate_answers", "_validate_queries", _always("the queries")),

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.engine.component import graph_columns
 from jobs.engine.graph import log_columns
 from jobs.engine.relations import EpochRange
 from jobs.plan.leaves import Scope
 from jobs.settings import Settings
 from jobs.watermarks import Transaction
-from lake.change_feed import CHANGE_TYPE, ChangeFeedGap, changes, changes_here
+from lake.change_feed import (
+    CHANGE_TYPE,
+    ChangeFeedGap,
+    changes,
+    changes_here,
+    lost_files_are_a_gap,
+)
+from lake.reader import location
 from lake.tables import QUADS, TRIPLES, Table
 
 if TYPE_CHECKING:
@@ -54,12 +60,11 @@ def read_changes(
         feed = feed.where(F.col("graph") != "")
     if predicates is not None:
         feed = feed.where(F.col("predicate").isin(*sorted(predicates)))
-    # The logs are only appended to. Any other event means that somebody else wrote them; the row
-    # is made to fail rather than to be taken for a change.
-    appended = F.col(CHANGE_TYPE) == "insert"
-    told = F.concat(F.lit(f"{table.name} was not only appended to: "), F.col(CHANGE_TYPE))
-    weight = F.when(appended, F.col("weight")).otherwise(F.raise_error(told).cast("int"))
-    return feed.select(*graph_columns(scope), "epoch", weight.alias("weight"))
+    # Looks at every row, and so opens every file.
+    with lost_files_are_a_gap(location(settings.lake, table.name)):
+        kinds = {str(row[0]) for row in feed.groupBy(CHANGE_TYPE).agg(F.count("epoch")).collect()}
+    _refuse_all_but_inserts(table, kinds)
+    return feed.select(*log_columns(scope))
 
 
 def read_few_changes(
@@ -87,10 +92,15 @@ def read_few_changes(
     text = {pa.string_view(): pa.string()}
     plain = pa.schema([(field.name, text.get(field.type, field.type)) for field in feed.schema])
     rows = feed.cast(plain).filter(wanted)
-    others = {str(kind) for kind in rows[CHANGE_TYPE].unique().to_pylist()} - {"insert"}
+    _refuse_all_but_inserts(table, {str(kind) for kind in rows[CHANGE_TYPE].unique().to_pylist()})
+    return rows.select(list(log_columns(scope)))
+
+
+def _refuse_all_but_inserts(table: Table, kinds: Set[str]) -> None:
+    """The logs are only appended to: any other event means that somebody else wrote them."""
+    others = kinds - {"insert"}
     if others:
         raise ChangeFeedGap(f"{table.name} was not only appended to: {', '.join(sorted(others))}")
-    return rows.select(list(log_columns(scope)))
 
 
 def _feed(

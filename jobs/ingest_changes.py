@@ -19,7 +19,7 @@ from uuid import uuid4
 from jobs.errors import WeirError
 from jobs.ingest.batch import take_in
 from jobs.ingest.bench import Bench
-from jobs.ingest.changesets import ChangeSet, Consumed, SourceError, pending
+from jobs.ingest.changesets import ChangeSet, Consumed, SourceError, is_overtaken, pending
 from jobs.ingest.journal import JOB, Journal, Transaction
 from jobs.settings import Limits, Settings
 from jobs.sources import Source, load_sources
@@ -139,8 +139,13 @@ def _take_in_all(
         done += outcome.transactions
         operations += outcome.operations
         errors |= outcome.stopped
-        queue = [each for each in queue if each.source.name not in outcome.stopped]
         consumed = consumed_positions(settings)
+        queue = [
+            each
+            for each in queue
+            if each.source.name not in outcome.stopped
+            and not is_overtaken(each, consumed[each.source.name])
+        ]
         if outcome.transactions:
             progress(_told(outcome.transactions, time.monotonic() - began))
     return done, operations, errors

@@ -11,7 +11,8 @@ import sys
 from collections.abc import Sequence
 
 from jobs.errors import WeirError
-from jobs.maintain.group import Group, MaintainResult
+from jobs.maintain.group import Group
+from jobs.maintain.outcome import MaintainResult, Outcome
 from jobs.maintain.tasks import JOB, groups, tasks_behind
 from jobs.registry import load_registry
 from jobs.settings import Settings
@@ -42,8 +43,9 @@ def maintain_queries(
         result.errors += [str(error) for error in registry.errors]
         run.totals |= {"to_epoch": last}
         tasks = tasks_behind(settings, registry.queries, last)
-        for group in groups(tasks):
-            Group(session, settings, run, result, last, progress).maintain(group)
+        group = Group(session, settings, Outcome(run, result), last, progress)
+        for at_one_epoch in groups(tasks):
+            group.maintain(at_one_epoch)
         if result.errors:
             raise WeirError(
                 f"{len(result.errors)} queries could not be maintained: "

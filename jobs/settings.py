@@ -69,7 +69,9 @@ class Limits(BaseModel):
     local_table_bytes: int = Field(
         256_000_000, ge=0, description="tables up to this size are read by the driver itself"
     )
-    parallel_queries: int = Field(4, ge=1, description="queries that are published at once")
+    parallel_queries: int = Field(
+        4, ge=1, description="queries whose rows are committed at once, by maintain or publish"
+    )
     raw_bytes: int = Field(4096, ge=0, description="bytes of a rejected line that are kept")
     product_rows: int = Field(
         1_000_000, ge=1, description="rows of a cartesian product without allow_product"

@@ -266,7 +266,7 @@ def _raise_for(settings: Settings, validations: Sequence[Validation]) -> None:
 def main(argv: Sequence[str] | None = None) -> int:
     """The entry point under spark-submit."""
     # Imported while Spark starts.
-    Thread(target=library, daemon=True).start()
+    Thread(target=library).start()
     return run_stage(validate_answers, JOB, __doc__, argv)
 
 

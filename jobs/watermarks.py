@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 import pyarrow.compute as pc
 
@@ -17,7 +18,7 @@ from lake.metadata import Metadata
 from lake.reader import last_metadata, open_table, to_arrow
 from lake.tables import RUNS, TRANSACTIONS
 
-UNTOUCHED = "untouched"
+UNTOUCHED: Final = "untouched"
 
 
 @dataclass(frozen=True, slots=True)

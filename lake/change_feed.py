@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -13,11 +16,35 @@ if TYPE_CHECKING:
 
 CHANGE_TYPE = "_change_type"
 COMMIT_VERSION = "_commit_version"
-COMMIT_TIMESTAMP = "_commit_timestamp"
+_LOST = re.compile(
+    r"FAILED_READ_FILE\.FILE_NOT_EXIST|java\.io\.FileNotFoundException"
+    r"|DELTA_(?:VERSION|FILE|LOG_FILE|CHANGE_DATA_FILE)_NOT_FOUND|DELTA_MISSING_CHANGE_DATA"
+    r"|Object at location .* not found"
+)
+"""What Spark, Delta and delta-rs say of files of a table, or of its log, that are not there."""
 
 
 class ChangeFeedGap(Exception):  # noqa: N818  (named after what is wrong)
     """Versions of the feed are gone; the changes between two states can no longer be told."""
+
+
+@contextmanager
+def lost_files_are_a_gap(address: str) -> Iterator[None]:
+    """Around reading what `changes` gave, or an old version of the table.
+
+    The log may still name files that were vacuumed; only reading them tells.
+
+    Raises:
+        ChangeFeedGap: files of the table at `address` are no longer there.
+    """
+    try:
+        yield
+    except Exception as error:
+        if _LOST.search(str(error)) is None:
+            raise
+        raise ChangeFeedGap(
+            f"{address}: files that its log names are no longer there, or held no change feed"
+        ) from error
 
 
 def changes(
@@ -30,7 +57,7 @@ def changes(
 
     Raises:
         ChangeFeedGap: a commit of the range is no longer in the log. Delta itself would leave it
-            out in silence.
+            out in silence. Lost files show when the rows are read (`lost_files_are_a_gap`).
     """
     return changes_of(spark, location(root, table_name), first_version, last_version)
 
@@ -42,13 +69,14 @@ def changes_of(
     missing = missing_versions(spark, address, first_version, last_version)
     if missing:
         raise _gap(address, missing, first_version, last_version)
-    return (
-        spark.read.format("delta")
-        .option("readChangeFeed", "true")
-        .option("startingVersion", first_version)
-        .option("endingVersion", last_version)
-        .load(address)
-    )
+    with lost_files_are_a_gap(address):
+        return (
+            spark.read.format("delta")
+            .option("readChangeFeed", "true")
+            .option("startingVersion", first_version)
+            .option("endingVersion", last_version)
+            .load(address)
+        )
 
 
 def changes_here(
@@ -61,15 +89,17 @@ def changes_here(
     """`changes` without Spark, for few rows.
 
     Raises:
-        ChangeFeedGap: as `changes` does.
+        ChangeFeedGap: as `changes` does, and where files are lost.
     """
     table = open_table(root, table_name, storage_options)
     assert table is not None, f"{table_name} has commits"
+    address = location(root, table_name)
     there = {commit["version"] for commit in commits(table)}
     missing = [v for v in range(first_version, last_version + 1) if v not in there]
     if missing:
-        raise _gap(location(root, table_name), missing, first_version, last_version)
-    return pa.table(table.load_cdf(starting_version=first_version, ending_version=last_version))
+        raise _gap(address, missing, first_version, last_version)
+    with lost_files_are_a_gap(address):
+        return pa.table(table.load_cdf(starting_version=first_version, ending_version=last_version))
 
 
 def _gap(address: str, missing: list[int], first: int, last: int) -> ChangeFeedGap:

@@ -60,7 +60,8 @@ def run(context: typer.Context) -> None:
     session = LateSession(settings)
     if is_anything_pending(settings) or is_anything_unfinished(settings):
         # Validate needs it; imported beside ingest and maintain, which wait for files and DuckDB.
-        Thread(target=library, daemon=True).start()
+        # Not a daemon: one that is cut off within an extension module can abort the process.
+        Thread(target=library).start()
     done = [_stage("ingest", ingest_changes, session, settings, run_id)]
     if is_anything_unfinished(settings) and not _is_busy(done[-1]):
         from jobs.maintain_queries import maintain_queries

@@ -53,6 +53,8 @@ def take_in(
     """
     taken = Taken(dict(enumerate(change_sets)))
     batch = read_batch(bench, taken, consumed)
+    if not taken.change_sets:
+        return Outcome((), 0, taken.stopped)
     refuse_broken_patches(taken, batch.results)
     refuse_broken_chains(taken, batch.results, consumed)
     engine = bench.engine_for(batch.rows)

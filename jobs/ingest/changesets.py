@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
@@ -10,6 +11,8 @@ from typing import Any, Literal, assert_never
 
 from deltalake import DeltaTable as StoredTable
 from deltalake.exceptions import DeltaError, TableNotFoundError
+from deltalake.schema import PrimitiveType
+from pyarrow.lib import ArrowException
 
 from jobs.errors import ConfigurationError, WeirError
 from jobs.rdf.files import format_of, list_files
@@ -21,6 +24,12 @@ BASE = "base"
 
 Kind = Literal["patch", "snapshot", "content", "commit"]
 """Changes in a file; a whole state in files; a foreign table's whole content; a commit of it."""
+
+
+_OUTSIDE: tuple[type[Exception], ...] = (OSError, ValueError, ArrowException, DeltaError)
+"""What goes wrong with files, with what is in them and with tables."""
+_SAID = 500
+"""Characters of another program's message that are told."""
 
 
 class SourceError(WeirError):
@@ -65,6 +74,31 @@ class Consumed:
         return self.positions[-1] if self.positions else None
 
 
+@contextmanager
+def errors_of(source: Source, *kinds: type[Exception]) -> Iterator[None]:
+    """Around what looks at one source: whatever goes wrong there is that source's error alone.
+
+    Args:
+        source: which is looked at.
+        kinds: errors beside those of files, of what is in them and of tables.
+
+    Raises:
+        WeirError: as it was raised inside; a SourceError for any other error of these kinds.
+    """
+    try:
+        yield
+    except WeirError:
+        raise
+    except (*_OUTSIDE, *kinds) as error:
+        # Without the stack of the JVM.
+        said = " ".join(str(error).partition("\n\tat ")[0].split())
+        raise SourceError(
+            f"source {source.name}: {said[:_SAID] or type(error).__name__}",
+            source.location,
+            "Look whether it is there, readable and as sources.yml says; the next run tries again.",
+        ) from error
+
+
 def pending(
     source: Source, consumed: Consumed, storage_options: Mapping[str, str] | None = None
 ) -> list[ChangeSet]:
@@ -72,17 +106,37 @@ def pending(
 
     Raises:
         ConfigurationError: the location is not there, or holds nothing of the declared kind.
-        SourceError: a change set turned up before one that is already in.
+        SourceError: a change set turned up before one that is already in, or the location cannot
+            be read.
     """
-    match source:
-        case Patches():
-            return _patches(source, consumed)
-        case Snapshots():
-            return _snapshots(source, consumed)
-        case DeltaTable():
-            return _commits(source, consumed, storage_options)
-        case _:
-            assert_never(source)
+    with errors_of(source):
+        match source:
+            case Patches():
+                return _patches(source, consumed)
+            case Snapshots():
+                return _snapshots(source, consumed)
+            case DeltaTable():
+                return _commits(source, consumed, storage_options)
+            case _:
+                assert_never(source)
+
+
+def newest_content(
+    source: DeltaTable, storage_options: Mapping[str, str] | None = None
+) -> ChangeSet:
+    """The whole content that a foreign table has now, for where its feed has a gap.
+
+    Raises:
+        ConfigurationError, SourceError: as `pending` does.
+    """
+    table = _table(source, storage_options)
+    return _at(source, "content", table.version(), _times(table))
+
+
+def is_overtaken(change_set: ChangeSet, consumed: Consumed) -> bool:
+    """Whether the content of a later version of the foreign table has been taken in instead."""
+    last = consumed.last
+    return change_set.kind == "commit" and last is not None and change_set.version <= int(last)
 
 
 def versions_before(source: Snapshots, position: str) -> list[tuple[Document, ...]]:
@@ -182,6 +236,35 @@ def _documents(
 def _commits(
     source: DeltaTable, consumed: Consumed, storage_options: Mapping[str, str] | None
 ) -> list[ChangeSet]:
+    table = _table(source, storage_options)
+    newest, times = table.version(), _times(table)
+    if consumed.last is not None:
+        if not consumed.last.isdecimal() or int(consumed.last) > newest:
+            raise SourceError(
+                f"source {source.name}: {consumed.last} was ingested last, and the table's newest"
+                f" version is {newest}: it is not the same table",
+                source.location,
+                "Bring the table back, or declare the new one under another name.",
+            )
+        new = range(int(consumed.last) + 1, newest + 1)
+        return [_at(source, "commit", version, times) for version in new]
+    first = newest if source.starting_version is None else source.starting_version
+    if first > newest:
+        raise ConfigurationError(
+            f"source {source.name}: starting_version {first} is not there yet,"
+            f" the newest is {newest}",
+            source.location,
+            "Correct sources.yml.",
+        )
+    new = range(first + 1, newest + 1)
+    return [
+        _at(source, "content", first, times),
+        *(_at(source, "commit", version, times) for version in new),
+    ]
+
+
+def _table(source: DeltaTable, storage_options: Mapping[str, str] | None) -> StoredTable:
+    """The table, if it is as declared."""
     try:
         table = StoredTable(source.location, storage_options=dict(storage_options or {}) or None)
     except TableNotFoundError:
@@ -190,25 +273,37 @@ def _commits(
             source.location,
             "Correct sources.yml.",
         ) from None
-    except DeltaError as error:
-        raise SourceError(f"source {source.name}: {error}", source.location) from None
-    newest = table.version()
-    times = {
+    if table.metadata().configuration.get("delta.enableChangeDataFeed") != "true":
+        raise ConfigurationError(
+            f"source {source.name}: the table has no change feed",
+            source.location,
+            "Set its property delta.enableChangeDataFeed to true.",
+        )
+    types = {field.name.lower(): field.type for field in table.schema().fields}
+    for name in source.columns.model_dump(exclude_none=True).values():
+        if name.lower() not in types:
+            raise ConfigurationError(
+                f"source {source.name}: the table has no column {name}, but {', '.join(types)}",
+                source.location,
+                "Name the columns of the terms in sources.yml (`columns:`).",
+            )
+        if types[name.lower()] != PrimitiveType("string"):
+            raise ConfigurationError(
+                f"source {source.name}: the column {name} is not a string",
+                source.location,
+                "Columns hold terms in N-Triples form; a view or another table can give it.",
+            )
+    return table
+
+
+def _times(table: StoredTable) -> Mapping[int, datetime]:
+    """When the versions were committed."""
+    return {
         commit["version"]: datetime.fromtimestamp(commit["timestamp"] / 1000, UTC)
         for commit in table.history()
         if "version" in commit and "timestamp" in commit
     }
 
-    def at(kind: Kind, version: int) -> ChangeSet:
-        return ChangeSet(source, kind, str(version), (), version, times.get(version))
 
-    if consumed.last is None:
-        first = newest if source.starting_version is None else source.starting_version
-        if first > newest:
-            raise ConfigurationError(
-                f"source {source.name}: starting_version {first} is not there yet,"
-                f" the newest is {newest}",
-                source.location,
-            )
-        return [at("content", first), *(at("commit", v) for v in range(first + 1, newest + 1))]
-    return [at("commit", version) for version in range(int(consumed.last) + 1, newest + 1)]
+def _at(source: DeltaTable, kind: Kind, version: int, times: Mapping[int, datetime]) -> ChangeSet:
+    return ChangeSet(source, kind, str(version), (), version, times.get(version))

@@ -75,6 +75,7 @@ def _file_rows(task: FileTask, parsed: ParsedFile) -> Iterator[pa.RecordBatch]:
         changes=parsed.changes.num_rows,
         rejections=parsed.rejections.num_rows,
         reason=parsed.refusal and _told(parsed.refusal),
+        unreadable=parsed.unreadable,
     )
 
 

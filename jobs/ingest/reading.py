@@ -15,6 +15,8 @@ from jobs.ingest.changesets import (
     Consumed,
     Document,
     SourceError,
+    errors_of,
+    newest_content,
     versions_before,
 )
 from jobs.ingest.parsing import FileTask, parse_by_tasks, parse_on_driver
@@ -22,7 +24,7 @@ from jobs.ingest.rows import FileResult, Rows
 from jobs.ingest.versions import Carried, Version, carried
 from jobs.rdf.records import ParseRequest
 from jobs.sources import DeltaTable, Patches, Snapshots, Source
-from lake.change_feed import ChangeFeedGap
+from lake.change_feed import ChangeFeedGap, lost_files_are_a_gap
 
 _NO_ORDINAL = -1
 """Ordinal of documents of versions that are already in."""
@@ -58,7 +60,7 @@ def read_batch(bench: Bench, taken: Taken, consumed: Mapping[str, Consumed]) -> 
             number = next(numbers)
             names[number] = document.name
             tasks.append(_task(ordinal, number, change_set.source, change_set.position, document))
-    parts = []
+    parts: list[Rows] = []
     limits = bench.settings.limits
     if sum(task.size for task in tasks) > limits.local_parse_bytes:
         parts.append(
@@ -66,9 +68,13 @@ def read_batch(bench: Bench, taken: Taken, consumed: Mapping[str, Consumed]) -> 
         )
     elif tasks:
         parts.append(parse_on_driver(tasks, limits))
+    _stop_at_unreadable(taken, tasks, [each for part in parts for each in part.results])
     for name, of_source in taken.by_source().items():
         if any(isinstance(each.source, DeltaTable) for each in of_source.values()):
-            parts.append(_read_table(bench, taken, name, next(numbers)))
+            try:
+                parts.append(_read_table(bench, taken, name, next(numbers)))
+            except SourceError as error:
+                taken.stop(min(of_source), error)
     carry: dict[str, tuple[Carried, ...]] = {}
     usable: dict[str, tuple[int, ...]] = {}
     for name, of_source in taken.by_source().items():
@@ -88,11 +94,31 @@ def read_batch(bench: Bench, taken: Taken, consumed: Mapping[str, Consumed]) -> 
             usable[name] = tuple(
                 ordinal for ordinal, each in of_source.items() if each.kind == "content"
             )
-    rows = reduce(add, parts)
+    rows = reduce(add, parts, Rows())
     by_ordinal: dict[int, tuple[FileResult, ...]] = {}
     for result in rows.results:
         by_ordinal[result.ordinal] = (*by_ordinal.get(result.ordinal, ()), result)
     return ReadBatch(rows, by_ordinal, carry, usable)
+
+
+def _stop_at_unreadable(
+    taken: Taken, tasks: Sequence[FileTask], results: Sequence[FileResult]
+) -> None:
+    """Stop each source at a file that is listed and cannot be read: what is in it may be needed."""
+    paths = {task.document: task.request.file for task in tasks}
+    # Of several change sets of a source the last one told is the earliest.
+    for result in sorted(results, key=lambda each: -each.ordinal):
+        if result.unreadable is not None and result.ordinal in taken.change_sets:
+            source = taken.change_sets[result.ordinal].source
+            taken.stop(result.ordinal, _unreadable(source, paths[result.document], result))
+
+
+def _unreadable(source: Source, path: str, result: FileResult) -> SourceError:
+    return SourceError(
+        f"source {source.name}: the file cannot be read: {result.unreadable}",
+        path,
+        "Make it readable; the source goes on with it.",
+    )
 
 
 def refuse_broken_patches(taken: Taken, results: Mapping[int, Sequence[FileResult]]) -> None:
@@ -159,33 +185,40 @@ def _task(ordinal: int, number: int, source: Source, position: str, document: Do
 
 
 def _read_table(bench: Bench, taken: Taken, name: str, document: int) -> Rows:
-    """The rows of a foreign table; where its feed has a gap, its content instead of its commits."""
+    """The rows of a foreign table; where its feed has a gap, its newest content instead."""
+    from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+    from pyspark.errors import PySparkException
+
     from jobs.ingest.foreign import foreign_rows
 
     limits = bench.settings.limits
     of_source = taken.of(name)
     staging = f"{bench.staging}/{name}"
-    last = of_source[max(of_source)]
-    source = last.source
+    source = of_source[max(of_source)].source
     assert isinstance(source, DeltaTable)
+    # A session that does not start is no error of the source.
+    engine = bench.distributed()
 
     def rows(change_sets: Mapping[int, ChangeSet], folder: str) -> Rows:
-        return foreign_rows(
-            bench.distributed(),
-            bench.name(name),
-            source,
-            [*change_sets.items()],
-            document,
-            limits,
-            folder,
-        )
+        with lost_files_are_a_gap(source.location):
+            return foreign_rows(
+                engine,
+                bench.name(name),
+                source,
+                [*change_sets.items()],
+                document,
+                limits,
+                folder,
+            )
 
-    try:
-        return rows(of_source, staging)
-    except ChangeFeedGap:
-        content = ChangeSet(source, "content", last.position, (), last.version, last.event_time)
-        taken.replace([*of_source], content)
-        return rows(taken.of(name), f"{staging}-content")
+    with errors_of(source, PySparkException, Py4JError, ChangeFeedGap):
+        try:
+            return rows(of_source, staging)
+        except ChangeFeedGap:
+            # Of the batch's last version files may be gone too; the newest has all of its own.
+            content = newest_content(source, bench.settings.storage_options)
+            taken.replace([*of_source], content)
+            return rows(taken.of(name), f"{staging}-content")
 
 
 def _versions(
@@ -230,7 +263,10 @@ class _Earlier:
             number = next(self.numbers)
             task = _task(_NO_ORDINAL, number, self.source, self.last, found[0])
             rows = parse_on_driver([task], self.bench.settings.limits)
-            if rows.results[0].usable:
+            (result,) = rows.results
+            if result.unreadable is not None:
+                raise _unreadable(self.source, found[0].path, result)
+            if result.usable:
                 self.rows.append(rows)
                 return number
         return None

@@ -38,6 +38,7 @@ _FIELDS: list[tuple[str, pa.DataType]] = [
     ("event_time", pa.timestamp("us", tz="UTC")),
     ("changes", pa.int64()),
     ("rejections", pa.int64()),
+    ("unreadable", pa.string()),
 ]
 SCHEMA = pa.schema(_FIELDS)
 """One kind of row for all that comes out of a file, so that a Spark task can yield it.
@@ -50,7 +51,7 @@ SPARK_SCHEMA = (
     "part STRING, ordinal INT, document INT, line BIGINT, `insert` BOOLEAN, graph STRING,"
     " subject STRING, predicate STRING, object STRING, file STRING, `column` BIGINT,"
     " reason STRING, raw STRING, change_id STRING, previous_id STRING, event_time TIMESTAMP,"
-    " changes BIGINT, rejections BIGINT"
+    " changes BIGINT, rejections BIGINT, unreadable STRING"
 )
 """`SCHEMA` for Spark."""
 
@@ -59,7 +60,8 @@ SPARK_SCHEMA = (
 class FileResult:
     """What is known of a file without looking at its rows; the numbers are of its rows.
 
-    refusal: why the file was rejected as a whole, None if it was not.
+    refusal: why the file was rejected as a whole, None if it was not. unreadable: why it could not
+    be read, None if it could.
     """
 
     ordinal: int
@@ -68,20 +70,21 @@ class FileResult:
     changes: int
     rejections: int
     refusal: str | None = None
+    unreadable: str | None = None
 
     @property
     def usable(self) -> bool:
-        """Whether the file was not rejected as a whole."""
-        return self.refusal is None
+        """Whether the file could be read and was not rejected as a whole."""
+        return self.refusal is None and self.unreadable is None
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
     """What came out of some files: `CHANGE_COLUMNS`, `REJECTION_COLUMNS`, one result per file."""
 
-    changes: tuple[Frame, ...]
-    rejections: tuple[Frame, ...]
-    results: tuple[FileResult, ...]
+    changes: tuple[Frame, ...] = ()
+    rejections: tuple[Frame, ...] = ()
+    results: tuple[FileResult, ...] = ()
 
     def __add__(self, other: Rows) -> Rows:
         return Rows(
@@ -137,4 +140,5 @@ def _result(row: Mapping[str, Any]) -> FileResult:
         changes=row["changes"],
         rejections=row["rejections"],
         refusal=row["reason"],
+        unreadable=row["unreadable"],
     )

@@ -105,6 +105,7 @@ class ParsedFile:
     changes: schema `CHANGES`. rejections: schema `REJECTIONS`.
     refusal: why the file was rejected as a whole (broken document, truncated gzip, transaction
         without end, parser process died), one of the rejections; then `changes` is empty.
+    unreadable: why the file could not be opened or read; then nothing is known of what is in it.
     """
 
     request: ParseRequest
@@ -112,8 +113,9 @@ class ParsedFile:
     changes: pa.Table
     rejections: pa.Table
     refusal: Rejection | None
+    unreadable: str | None = None
 
     @property
     def usable(self) -> bool:
-        """Whether the file was not rejected as a whole."""
-        return self.refusal is None
+        """Whether the file could be read and was not rejected as a whole."""
+        return self.refusal is None and self.unreadable is None

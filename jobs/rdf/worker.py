@@ -45,10 +45,9 @@ def parse_files(requests: Sequence[ParseRequest], limits: ParseLimits) -> Iterat
     """Parse each file, in order, one result per request.
 
     A file that kills the child process is rejected as a whole with the reason; a new child goes on
-    with the rest.
+    with the rest. A file that cannot be opened or read is `unreadable`, not rejected.
 
     Raises:
-        OSError: a file cannot be opened or read.
         ParserError: the child process does not start, or has a defect.
     """
     child: _Child | None = None
@@ -99,6 +98,7 @@ class _Child:
         rejections: list[pa.RecordBatch] = []
         discarded: list[Discarded] = []
         refusal: Rejection | None = None
+        unreadable: str | None = None
         while not isinstance(frame := self._frame(), End):
             match frame:
                 case Started():
@@ -114,7 +114,7 @@ class _Child:
                 case Unusable(refusal):
                     rejections.append(Rejections.of([refusal]).batch)
                 case Failed(number, message):
-                    raise OSError(number, message, request.file)
+                    unreadable = str(OSError(number, message))
                 case None:
                     self.is_dead = True
                     reason = self._cause_of_death(request.file, started)
@@ -123,13 +123,17 @@ class _Child:
                     break
                 case _:
                     assert_never(frame)
-        table = pa.Table.from_batches(changes if refusal is None else [], CHANGES)
+        if unreadable is not None:
+            rejections.clear()
+        if refusal is not None or unreadable is not None:
+            changes.clear()
         return ParsedFile(
             request,
             header,
-            _without(table, discarded),
+            _without(pa.Table.from_batches(changes, CHANGES), discarded),
             pa.Table.from_batches(rejections, REJECTIONS),
             refusal,
+            unreadable,
         )
 
     def close(self) -> None:

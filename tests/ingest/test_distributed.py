@@ -123,6 +123,33 @@ def test_where_the_feed_has_a_gap_the_content_is_taken_in(
     assert objects(house)[-1] == {'"2"', '"5"'}
 
 
+@pytest.mark.parametrize("batch_epochs", [1, 500])
+def test_where_files_of_the_feed_are_gone_the_newest_content_is_taken_in(
+    spark: SparkSession, house: Project, batch_epochs: int
+) -> None:
+    house.declare(HOUSE | {"starting_version": 2}, batch_epochs=batch_epochs)
+    house.ingest(spark)
+    run(
+        spark,
+        house,
+        "INSERT INTO house VALUES ('<urn:s>', '<urn:p>', '\"5\"')",
+        "INSERT INTO house VALUES ('<urn:s>', '<urn:p>', '\"6\"')",
+        "INSERT OVERWRITE house VALUES ('<urn:s>', '<urn:p>', '\"7\"')",
+    )
+    # What VACUUM does in time.
+    kept = {Path(uri).name for uri in DeltaTable(house.folder / "house").file_uris()}
+    for file in (house.folder / "house").rglob("*.parquet"):
+        if file.name not in kept and "_delta_log" not in file.parts:
+            file.unlink()
+    result = house.ingest(spark)
+    assert result.errors == ()
+    assert house.rows("transactions", "epoch", "position") == [(1, "2"), (2, "5")]
+    assert objects(house)[-1] == {'"7"'}
+    run(spark, house, "INSERT INTO house VALUES ('<urn:s>', '<urn:p>', '\"8\"')")
+    house.ingest(spark)
+    assert objects(house)[-1] == {'"7"', '"8"'}
+
+
 def test_without_a_starting_version_the_newest_content_is_the_first_epoch(
     spark: SparkSession, house: Project
 ) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pyoxigraph as ox
 
-from jobs.maintain.group import MaintainResult
+from jobs.maintain.outcome import MaintainResult
 from jobs.maintain_queries import maintain_queries
 from jobs.plan.lower import CONSTRUCT_COLUMNS
 from jobs.publish_answers import PublishResult, publish_answers

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from jobs.plan.leaves import Component, Scope
 from jobs.plan.lookups import lookups, predicates, seeds
 from jobs.plan.lower import lower
-from jobs.plan.leaves import Component, Scope
 from jobs.plan.operators import Distinct, Filter, Product, walk
 from jobs.plan.plan import Plan
 from jobs.sparql.translate import translate

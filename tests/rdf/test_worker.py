@@ -178,10 +178,14 @@ def test_the_child_gives_what_parsing_here_gives(write: Write) -> None:
         assert result.usable == here.usable
 
 
-def test_a_file_that_is_not_there_is_an_error_and_no_rejection(write: Write) -> None:
-    request = replace(write("a.nq", GOOD), file="/nowhere/a.nq")
-    with pytest.raises(FileNotFoundError, match="nowhere"):
-        list(parse_files([request], LIMITS))
+@pytest.mark.parametrize("file", ["/nowhere/a.nq", "/proc/self/mem"])
+def test_a_file_that_cannot_be_read_is_told_and_not_rejected(write: Write, file: str) -> None:
+    request = replace(write("a.nq", GOOD), file=file)
+    result = parse_between_neighbours(write, request, LIMITS)
+    assert "Errno" in str(result.unreadable)
+    assert not result.usable
+    assert not result.changes.num_rows
+    assert not result.rejections.num_rows
 
 
 def test_without_files_no_process_starts(monkeypatch: pytest.MonkeyPatch) -> None:

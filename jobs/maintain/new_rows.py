@@ -1,0 +1,146 @@
+"""Compute the new rows of a query's stored nodes and commit them with the new watermark."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING
+
+from jobs.engine.delta import Inputs, PlanDelta, plan_delta
+from jobs.engine.fixpoint import make
+from jobs.engine.hybrid import HybridEngine
+from jobs.engine.relations import EpochRange, Keep
+from jobs.errors import WeirError
+from jobs.maintain.outcome import Outcome
+from jobs.maintain.stored import open_stored
+from jobs.maintain.tasks import JOB, Task
+from jobs.plan.leaves import Scope
+from jobs.plans import fingerprint
+from jobs.settings import Settings
+from jobs.stage import Progress
+from lake.commit import append, append_rows, overwrite, overwrite_rows
+from lake.metadata import Metadata
+from lake.reader import rows_written
+from lake.tables import Table, embeddings
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What the queries of a group compute with.
+
+    Attributes:
+        epochs: the range.
+        graphs: per scope the interval relation of the (restricted) graph.
+        keep: how relations as large as these are kept.
+        rows_in: the number of changes, None where the whole graph is taken.
+    """
+
+    epochs: EpochRange
+    graphs: dict[Scope, str]
+    keep: Keep
+    rows_in: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NewRows:
+    """Makes and commits the new rows of queries that were prepared together."""
+
+    session: Callable[[], SparkSession]
+    settings: Settings
+    engine: HybridEngine
+    prepared: Prepared
+    outcome: Outcome
+    progress: Progress
+
+    def commit(self, tasks: Sequence[Task]) -> None:
+        """Bring all `tasks` up to date, some at once; one that fails spares the others."""
+        # Each commit waits for the file system most of the time.
+        with ThreadPoolExecutor(self.settings.limits.parallel_queries) as threads:
+            list(threads.map(self._commit_or_tell, tasks))
+
+    def _commit_or_tell(self, task: Task) -> None:
+        started = time.monotonic()
+        try:
+            version, rows = self._commit(task)
+        except Exception as error:  # noqa: BLE001  (recorded, and raised for all at the end)
+            self.outcome.failed(task, error)
+            return
+        seconds = time.monotonic() - started
+        self.progress(f"{task.query.name}: {task.mode}, {rows} rows, {seconds:.1f} s")
+        self.outcome.committed(task, rows, version, self.prepared.rows_in, seconds)
+
+    def _commit(self, task: Task) -> tuple[int, int]:
+        """Append the new rows of one query; the table's version and their number."""
+        name, epochs = task.query.name, self.prepared.epochs
+        table = embeddings(name, task.plan.width)
+        stored = f"stored_{name}"
+        if not task.from_nothing and len(task.plan.stored) > 1:
+            open_stored(self.engine, self.session, self.settings, stored, table.name)
+        inputs = Inputs(self.prepared.graphs, stored)
+        delta = plan_delta(task.plan, epochs, inputs, f"q_{name}", self.prepared.keep)
+        self._make(task, delta)
+        metadata = self._metadata(task)
+        return self._append(delta.result.name, table, metadata, task.from_nothing)
+
+    def _make(self, task: Task, delta: PlanDelta) -> None:
+        """Make the relations in order; a product is judged by its parts, before it is made.
+
+        Raises:
+            WeirError: a product is larger than anybody wants by accident.
+        """
+        limit = self.settings.limits.product_rows
+        made: set[str] = set()
+        unjudged = [] if task.plan.allow_product else [*delta.products]
+        for statement in (*delta.statements, delta.result):
+            make(self.engine, statement)
+            made.add(statement.name)
+            for parts in [parts for parts in unjudged if made.issuperset(parts)]:
+                unjudged.remove(parts)
+                rows = prod(self.engine.count(part) for part in parts)
+                if rows > limit:
+                    raise WeirError(
+                        f"its parts share no variable, and their product has {rows} rows,"
+                        f" more than product_rows = {limit}.",
+                        task.query.file.name,
+                        "Join the parts by a variable, or write `#+ allow_product: true`.",
+                    )
+
+    def _metadata(self, task: Task) -> Metadata:
+        last = self.prepared.epochs.last
+        base = last if task.collapsed else 0
+        if task.mark is not None and not task.collapsed:
+            base = task.mark.metadata.base
+        return Metadata(
+            run_id=self.outcome.run.run_id,
+            job=JOB,
+            watermark=last,
+            base=base,
+            fingerprint=fingerprint(task.plan),
+            mode=task.mode,
+            extra={
+                # A list: the order is the query's, and JSON objects are stored sorted.
+                "columns": [[shown, int(column[1:])] for shown, column in task.plan.columns],
+                "is_set": task.plan.is_set,
+                "reason": task.reason,
+            },
+        )
+
+    def _append(
+        self, relation: str, table: Table, metadata: Metadata, from_nothing: bool
+    ) -> tuple[int, int]:
+        lake, options = self.settings.lake, self.settings.storage_options
+        fetched = self.engine.fetched(relation)
+        if fetched is not None:
+            write_rows = overwrite_rows if from_nothing else append_rows
+            version = write_rows(lake, table, fetched, metadata, storage_options=options)
+            return version, fetched.num_rows
+        write = overwrite if from_nothing else append
+        frame = self.engine.frame(relation)
+        version = write(lake, table, frame, metadata, storage_options=options)
+        return version, rows_written(lake, table.name, version, options)

@@ -1,0 +1,71 @@
+"""What maintain did per query: for its caller, and as rows of the ledger."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from jobs.maintain.tasks import Mode, Task
+from jobs.stage import Claim
+from jobs.watermarks import UNTOUCHED
+from lake.ledger import FAILED
+
+
+@dataclass(slots=True)
+class MaintainResult:
+    """What was done: per query its mode; errors of queries that could not be maintained."""
+
+    to_epoch: int
+    modes: dict[str, Mode] = field(default_factory=dict)
+    errors: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Takes down what became of the tasks of a run, which may end in any order."""
+
+    run: Claim
+    result: MaintainResult
+
+    def committed(
+        self, task: Task, rows_out: int, version: int, rows_in: int | None, seconds: float
+    ) -> None:
+        """The new rows of a query are in its table."""
+        self.result.modes[task.query.name] = task.mode
+        self.run.report(
+            task.query.name,
+            mode=task.mode,
+            reason=task.reason or None,
+            from_epoch=task.after,
+            to_epoch=self.result.to_epoch,
+            rows_in=rows_in,
+            rows_out=rows_out,
+            seconds=seconds,
+            table_version=version,
+        )
+
+    def untouched(self, task: Task) -> None:
+        """No change matches a pattern of the query: its watermark moves by this row."""
+        self.result.modes[task.query.name] = UNTOUCHED
+        self.run.report(
+            task.query.name,
+            mode=UNTOUCHED,
+            reason="no change matches a pattern",
+            from_epoch=task.after,
+            to_epoch=self.result.to_epoch,
+            rows_out=0,
+            seconds=0.0,
+        )
+
+    def failed(self, task: Task, error: Exception) -> None:
+        """The query stays where it was; the others go on, and the stage fails at its end."""
+        lines = str(error).strip().splitlines() or [type(error).__name__]
+        text = f"{task.query.name}: {lines[0]}"
+        self.result.errors.append(text)
+        self.run.report(
+            task.query.name,
+            status=FAILED,
+            mode=task.mode,
+            reason=text,
+            from_epoch=task.after,
+            to_epoch=task.after,
+        )

@@ -1,0 +1,83 @@
+"""The changes of a range of epochs as relations, and the patterns that they touch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from jobs.changes import read_changes, read_few_changes
+from jobs.engine.hybrid import HybridEngine
+from jobs.engine.neighbourhood import touched_shapes
+from jobs.engine.relations import EpochRange
+from jobs.engine.restrict import changes_relation
+from jobs.maintain.tasks import Task
+from jobs.plan.leaves import Component, Scope
+from jobs.plan.lookups import Seed, predicates, seed_of, seeds
+from jobs.settings import Settings
+from jobs.watermarks import transactions_after
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Per scope the relation of its changes; how many there are; the patterns they touch."""
+
+    relations: dict[Scope, str]
+    rows: int
+    touched: frozenset[Seed]
+
+    def touch(self, task: Task) -> bool:
+        """Whether a change matches a pattern of the query."""
+        return any(
+            seed_of(component, pattern) in self.touched
+            for component in task.plan.components
+            for pattern in component.patterns
+        )
+
+
+def read_touched(
+    engine: HybridEngine,
+    session: Callable[[], SparkSession],
+    settings: Settings,
+    tasks: Iterable[Task],
+    epochs: EpochRange,
+) -> Changes:
+    """Read the changes of `epochs` that the queries can see; without Spark if they are few.
+
+    Raises:
+        ChangeFeedGap: the feeds do not tell all of them.
+    """
+    transactions = transactions_after(settings, epochs.after)
+    inside = [t for t in transactions if t.epoch <= epochs.last]
+    expected = sum(transaction.inserted + transaction.deleted for transaction in inside)
+    few = expected <= settings.limits.driver_rows
+    names: dict[Scope, str] = {}
+    touched: set[Seed] = set()
+    rows = 0
+    for i, (scope, parts) in enumerate(by_scope(tasks).items()):
+        name = names[scope] = f"changes{i}"
+        wanted = (settings, scope, epochs, transactions, predicates(parts))
+        if scope.is_merge:
+            changes_relation(engine, scope, epochs, name)
+        elif few and engine.driver_rows:
+            engine.load(name, read_few_changes(*wanted))
+        else:
+            frame = read_changes(session(), *wanted)
+            engine.register(name, frame, "small" if few else "cache")
+        rows += engine.count(name)
+        shapes = seeds(parts)
+        for index, _ in engine.rows(touched_shapes(name, shapes)):
+            touched.add(shapes[int(str(index))])
+    return Changes(names, rows, frozenset(touched))
+
+
+def by_scope(tasks: Iterable[Task]) -> dict[Scope, list[Component]]:
+    """The segments of all queries, by what their patterns see."""
+    found: dict[Scope, list[Component]] = {}
+    for task in tasks:
+        for component in task.plan.components:
+            found.setdefault(component.scope, []).append(component)
+    return found

@@ -1,0 +1,77 @@
+"""The changes of `quads` as maintain reads them: on the driver and on Spark the same, gaps too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from deltalake import DeltaTable
+from pyspark.sql import SparkSession
+
+from jobs.changes import read_changes, read_few_changes
+from jobs.engine.relations import EpochRange
+from jobs.plan.leaves import Scope
+from jobs.watermarks import transactions_after
+from lake.change_feed import ChangeFeedGap
+from tests.ingest.project import Project
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
+
+Read = Callable[[], set[str]]
+
+
+@pytest.fixture
+def filled(project: Project) -> Project:
+    """Three epochs, each a commit."""
+    project.declare({"name": "p", "kind": "patches", "location": "changes"}, batch_epochs=1)
+    for number in (1, 2, 3):
+        project.patch(f"changes/{number}.rdfp", f'A <urn:s> <urn:p> "{number}" .')
+    project.ingest()
+    return project
+
+
+@pytest.fixture(params=["driver", "spark"])
+def read(request: pytest.FixtureRequest, spark: SparkSession, filled: Project) -> Read:
+    """The objects of the changes of epochs 2 and 3, read one way or the other."""
+
+    def run() -> set[str]:
+        settings = filled.settings
+        epochs, transactions = EpochRange(1, 3), transactions_after(settings, 1)
+        wanted = (settings, Scope(), epochs, transactions, None)
+        if request.param == "driver":
+            rows = read_few_changes(*wanted)
+        else:
+            rows = pa.table(read_changes(spark, *wanted).toArrow())
+        return {str(value) for value in rows["object"].to_pylist()}
+
+    return run
+
+
+def test_the_changes_are_those_of_the_range(read: Read) -> None:
+    assert read() == {'"2"', '"3"'}
+
+
+def test_a_file_that_is_gone_is_a_gap(filled: Project, read: Read) -> None:
+    table = DeltaTable(f"{filled.settings.lake}/triples")
+    files = {Path(path).name for path in table.file_uris()}
+    table.load_as_version(2)
+    (lost,) = files - {Path(path).name for path in table.file_uris()}
+    (filled.folder / "lake/triples" / lost).unlink()
+    with pytest.raises(ChangeFeedGap, match="no longer there"):
+        read()
+
+
+def test_a_commit_that_did_not_only_append_is_a_gap(filled: Project, read: Read) -> None:
+    (version, *_) = transactions_after(filled.settings, 2)
+    assert version.triples_version == 3
+    log = filled.folder / "lake/triples/_delta_log"
+    DeltaTable(f"{filled.settings.lake}/triples").delete("object = '\"2\"'")
+    # As if it had been there before the last epoch's commit.
+    mine, other = (log / f"{number:020d}.json" for number in (3, 4))
+    text = mine.read_text()
+    mine.write_text(other.read_text())
+    other.write_text(text)
+    with pytest.raises(ChangeFeedGap, match="not only appended to: delete"):
+        read()
