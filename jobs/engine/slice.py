@@ -177,8 +177,7 @@ def _running(node: Slice, table: str | None, segment: tuple[str, str] | None) ->
         for i, key in enumerate(node.keys)
     ]
     order += [
-        exp.Ordered(this=exp.func("COALESCE", column(name, table), text("")))
-        for name in node.child.variables
+        exp.Ordered(this=exp.func("COALESCE", column(name, table), text(""))) for name in node.ties
     ]
     return exp.Window(
         this=exp.func("SUM", column("weight", table)),

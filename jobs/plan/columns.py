@@ -28,6 +28,11 @@ class Columns:
             self._names.append(name)
         return f"v{self._numbers[name]}"
 
+    def place(self, column: str) -> tuple[bool, str]:
+        """Sorts columns by name, those of no variable of the query last."""
+        name = self._names[int(column[1:])]
+        return name.startswith("_:"), name
+
     def fresh(self, name: str) -> str:
         """A column of its own, even if a variable of that name exists."""
         self._names.append(name)

@@ -129,15 +129,33 @@ def with_seeds(expression: Expression, solution: tuple[str, ...], call: str) -> 
 
 
 def seen_inside(pattern: algebra.Pattern) -> frozenset[str]:
-    """Variables in expressions of a pattern, which see what the solution around it binds.
+    """Variables whose values from outside a pattern decide what happens inside it.
 
-    Those whose own pattern surely binds them are left out: the join at the end compares them.
+    For the others, joining with the outside at the end is the same. It comes too late where a
+    variable is not surely bound by the pattern that an expression is about, on the left of an
+    OPTIONAL or MINUS whose right side has it, and where solutions are counted or cut off.
     """
-    names: set[str] = set()
-    for part in parts(pattern):
-        for expression in own_expressions(part):
-            names |= mentioned(expression) - _surely_bound(part)
-    return frozenset(names)
+    own = frozenset[str]().union(*(mentioned(e) for e in own_expressions(pattern)))
+    match pattern:
+        case algebra.Bgp() | algebra.PathPattern() | algebra.Values():
+            return frozenset()
+        case algebra.Join() | algebra.Union():
+            return seen_inside(pattern.left) | seen_inside(pattern.right)
+        case algebra.LeftJoin() | algebra.Minus():
+            right = (own | mentioned_in(pattern.right)) - _surely_bound(pattern.left)
+            return right | seen_inside(pattern.left) | seen_inside(pattern.right)
+        case algebra.Group(variables, _, inner):
+            return (own | mentioned_in(inner)) - set(variables)
+        case algebra.Slice(inner):
+            return own | mentioned_in(inner)
+        case algebra.Project(variables, inner):
+            return seen_inside(inner) & set(variables)
+        case algebra.Filter() | algebra.Extend():
+            return (own - _surely_bound(pattern.pattern)) | seen_inside(pattern.pattern)
+        case algebra.Graph() | algebra.Distinct() | algebra.Reduced():
+            return seen_inside(pattern.pattern)
+        case _:
+            assert_never(pattern)
 
 
 def _surely_bound(pattern: algebra.Pattern) -> frozenset[str]:

@@ -248,7 +248,7 @@ class SortKey:
 class Slice:
     """`limit` solutions (all if None) after the first `offset`, per value of `partition`.
 
-    In the order of `keys`, and of the terms as text where those are equal.
+    In the order of `keys`; where those are equal, of the terms of the columns `ties` as text.
     """
 
     keys: tuple[SortKey, ...]
@@ -256,6 +256,7 @@ class Slice:
     limit: int | None
     child: PlanNode
     partition: tuple[str, ...] = ()
+    ties: tuple[str, ...] = ()
 
     @property
     def variables(self) -> tuple[str, ...]:

@@ -231,10 +231,10 @@ class PatternLowering:
     ) -> PlanNode:
         """The solutions of `left`, by whether `pattern` has one that is compatible.
 
-        EXISTS puts the values of the solution into the pattern (section 18.6). For variables of
-        triple patterns that is a join. Filters right at the top become the condition of the match,
-        which sees both sides. If any other expression mentions a variable that only the solution
-        binds, the pattern is evaluated for every combination of such values.
+        EXISTS puts the values of the solution into the pattern (section 18.6). Mostly that is a
+        join. Filters right at the top become the condition of the match, which sees both sides.
+        Where a join would come too late (`seen_inside`), the pattern is evaluated for every
+        combination of such values.
         """
         conditions: list[Expression] = []
         inner = pattern
@@ -291,7 +291,8 @@ class PatternLowering:
                     column = self.columns.fresh("_:order")
                     node = self._extended(node, column, expression, context)
             keys.append(SortKey(column, key.descending))
-        node = Slice(tuple(keys), pattern.offset, pattern.limit, node, context.carried)
+        ties = tuple(sorted(kept, key=self.columns.place))
+        node = Slice(tuple(keys), pattern.offset, pattern.limit, node, context.carried, ties)
         return node if node.variables == kept else Project(kept, node)
 
 
