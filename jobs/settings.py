@@ -15,6 +15,7 @@ from pydantic_settings import (
 )
 
 CONFIG_FILE = "weir.toml"
+_SIZE = r"^\d+(\.\d+)? ?[KMGT]i?B$"
 
 
 class SparkSettings(BaseModel):
@@ -34,6 +35,19 @@ class SparkSettings(BaseModel):
     )
 
 
+class DuckDbSettings(BaseModel):
+    """How much of the driver's machine each DuckDB connection may take, beside Spark's heap."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    memory: str = Field("2GB", pattern=_SIZE, description="memory, beyond which it spills")
+    threads: int = Field(2, ge=1, description="threads of one connection")
+    spill: Path | None = Field(
+        None, description="folder to spill to; by default one in the folder of temporary files"
+    )
+    spill_size: str = Field("20GB", pattern=_SIZE, description="most of it on disk")
+
+
 class Limits(BaseModel):
     """Thresholds; beyond them work is distributed, refused or cut into several batches."""
 
@@ -42,6 +56,11 @@ class Limits(BaseModel):
     local_rows: int = Field(20_000, ge=1, description="rows that may be a driver-side relation")
     driver_rows: int = Field(
         300_000, ge=0, description="rows of a relation that the driver computes with; 0: Spark does"
+    )
+    fetched_rows: int = Field(
+        1_000_000,
+        ge=1,
+        description="rows of a computed relation that the driver takes; beyond, Spark makes it",
     )
     local_parse_bytes: int = Field(
         16_000_000, ge=0, description="input bytes that the driver parses itself"
@@ -104,6 +123,7 @@ class Settings(BaseSettings):
         default_factory=dict, description="credentials of delta-rs for an object store"
     )
     spark: SparkSettings = Field(default_factory=SparkSettings)
+    duckdb: DuckDbSettings = Field(default_factory=DuckDbSettings)
     limits: Limits = Field(default_factory=Limits)
     project: Path = Field(Path(), description="folder of the configuration file; set by `load`")
 

@@ -18,6 +18,7 @@ from typing import Any
 import duckdb
 from sqlglot import exp, select
 
+from jobs.duck import connect
 from jobs.errors import WeirError
 from jobs.settings import Settings
 from jobs.watermarks import head
@@ -60,7 +61,7 @@ def query_lake(settings: Settings, statement: str) -> tuple[tuple[str, ...], lis
     Raises:
         WeirError: the statement names no such view, or DuckDB cannot run it.
     """
-    connection = connect(settings, re.findall(r"\w+", statement))
+    connection = connect_to_views(settings, re.findall(r"\w+", statement))
     try:
         result = connection.execute(statement)
         return tuple(column[0] for column in result.description or ()), result.fetchall()
@@ -81,7 +82,7 @@ def answer_at(
         terms: exact terms instead of plain values.
         limit: at most so many rows; 0 = all.
     """
-    connection, log = duckdb_connection(), f"{query} log"
+    connection, log = duckdb_connection(settings), f"{query} log"
     _register(connection, settings, f"answers/{query}", log)
     columns = _columns_now(settings, query)
     values = [_column(name) if terms else _plain(name) for name in columns]
@@ -95,7 +96,7 @@ def changes_between(
     settings: Settings, query: str, first: int, last: int | None, *, terms: bool, limit: int
 ) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
     """Columns and rows of a published log from epoch `first` to `last`, both included."""
-    connection, log = duckdb_connection(), f"{query} log"
+    connection, log = duckdb_connection(settings), f"{query} log"
     stored = _register(connection, settings, f"answers/{query}", log)
     columns = [name for name in stored if name not in ANSWER_COLUMNS]
     values = [_column(name) if terms else _plain(name) for name in columns]
@@ -110,17 +111,16 @@ def changes_between(
     return _fetch(connection, changes, limit)
 
 
-def duckdb_connection() -> duckdb.DuckDBPyConnection:
+def duckdb_connection(settings: Settings) -> duckdb.DuckDBPyConnection:
     """A DuckDB connection that has the macro `plain_value(term)`."""
-    connection = duckdb.connect()
-    connection.execute("SET TimeZone = 'UTC'")
+    connection = connect(settings)
     connection.execute(_UNESCAPE)
     return connection
 
 
-def connect(settings: Settings, names: Iterable[str]) -> duckdb.DuckDBPyConnection:
+def connect_to_views(settings: Settings, names: Iterable[str]) -> duckdb.DuckDBPyConnection:
     """A DuckDB connection with those views of `names` that there are."""
-    connection = duckdb_connection()
+    connection = duckdb_connection(settings)
     for name in dict.fromkeys(name.lower() for name in names):
         _make_view(connection, settings, name)
     return connection

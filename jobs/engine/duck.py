@@ -55,9 +55,11 @@ class DuckEngine:
         self.connection.execute(f'CREATE OR REPLACE TABLE "{name}" AS SELECT * FROM loaded_rows')
         self.connection.unregister("loaded_rows")
 
-    def arrow(self, relation: str) -> pa.Table:
-        """The rows of a relation."""
-        rows: pa.Table = self.connection.sql(f'SELECT * FROM "{relation}"').to_arrow_table()
+    def arrow(self, relation: str, limit: int | None = None) -> pa.Table:
+        """The rows of a relation, at most `limit` of them."""
+        cut = "" if limit is None else f" LIMIT {limit}"
+        query = f'SELECT * FROM "{relation}"{cut}'
+        rows: pa.Table = self.connection.sql(query).to_arrow_table()
         return rows
 
     def count(self, relation: str) -> int:

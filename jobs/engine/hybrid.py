@@ -6,12 +6,17 @@ same statements with the same result (law 7). So a relation that is read again a
 `driver_rows` rows is fetched to the driver, and a statement that reads only such relations is run
 there. A statement that reads anything else runs on Spark, with the small relations sent to it: that
 is the distributed path, which every relation beyond the limit takes by itself.
+
+A statement over small relations may have a large result. It stays in DuckDB, which spills; if it is
+wanted elsewhere and has more than `fetched_rows` rows, or DuckDB has not the memory, Spark makes it
+again.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import duckdb
@@ -28,20 +33,41 @@ if TYPE_CHECKING:
     from jobs.engine.spark import SparkEngine
 
 
+@dataclass(frozen=True, slots=True)
+class DriverLimits:
+    """What the driver computes.
+
+    Attributes:
+        rows: most rows of a relation that it computes with; 0 leaves everything to Spark.
+        fetched_rows: most rows of a result that leave DuckDB.
+    """
+
+    rows: int
+    fetched_rows: int
+
+
 class HybridEngine:
     """Two engines and the knowledge of which relations are on the driver.
 
     Args:
         spark: the session, or what starts it: it is asked for where a statement needs it.
-        driver_rows: most rows of a relation on the driver; 0 sends everything to Spark.
+        connection: the DuckDB of the driver; closed by `release`.
+        limits: what the driver computes.
     """
 
-    def __init__(self, spark: SparkSession | Callable[[], SparkSession], driver_rows: int) -> None:
+    def __init__(
+        self,
+        spark: SparkSession | Callable[[], SparkSession],
+        connection: duckdb.DuckDBPyConnection,
+        limits: DriverLimits,
+    ) -> None:
         self._spark = spark
         self._remote: SparkEngine | None = None
-        self.local = DuckEngine(duckdb.connect())
-        self.driver_rows = driver_rows
+        self.local = DuckEngine(connection)
+        self.driver_rows = limits.rows
+        self._fetched_rows = limits.fetched_rows
         self._on_driver: set[str] = set()
+        self._made: dict[str, Statement] = {}
         self._sent: set[str] = set()
         self._stored: dict[str, Callable[[], DataFrame]] = {}
         # DuckDB takes one statement of a connection at a time.
@@ -60,17 +86,18 @@ class HybridEngine:
 
     def make(self, statement: Statement) -> None:
         """Make a relation on the side that its input decides."""
-        read = {table.name for table in statement.select.find_all(exp.Table)}
+        read = _read_by(statement.select)
         if read <= self._on_driver and self.driver_rows:
             try:
                 with self._driver:
                     self.local.make(statement)
                 self._on_driver.add(statement.name)
+                self._made[statement.name] = statement
             except duckdb.OutOfMemoryException:
                 # Small relations with a large join: Spark can spill to the disks of a cluster.
-                self._make_remote(statement, read)
+                self._make_remote(statement)
         else:
-            self._make_remote(statement, read)
+            self._make_remote(statement)
 
     def register(self, name: str, frame: DataFrame, keep: Keep = "view") -> None:
         """Make a frame known as relation `name`; fetched if it is kept and small."""
@@ -105,7 +132,7 @@ class HybridEngine:
 
     def rows(self, query: exp.Query) -> list[tuple[object, ...]]:
         """The rows of a query whose result is small by construction."""
-        read = {table.name for table in query.find_all(exp.Table)}
+        read = _read_by(query)
         if read <= self._on_driver:
             with self._driver:
                 return self.local.rows(query)
@@ -113,14 +140,18 @@ class HybridEngine:
         return self.remote.rows(query)
 
     def fetched(self, relation: str) -> pa.Table | None:
-        """The rows of a relation that is on the driver, None if it is not."""
+        """The rows of a relation if they are on the driver and not too many, else None."""
         if relation not in self._on_driver:
             return None
-        with self._driver:
-            return self.local.arrow(relation)
+        try:
+            with self._driver:
+                rows = self.local.arrow(relation, self._fetched_rows + 1)
+        except duckdb.OutOfMemoryException:
+            return None
+        return rows if rows.num_rows <= self._fetched_rows else None
 
     def frame(self, relation: str) -> DataFrame:
-        """The frame of a relation, sent to Spark if it is on the driver."""
+        """The frame of a relation; if it is on the driver, sent to Spark or made there again."""
         self._send({relation})
         return self.remote.spark.table(relation)
 
@@ -130,17 +161,28 @@ class HybridEngine:
             self._remote.release()
         self.local.connection.close()
 
-    def _make_remote(self, statement: Statement, read: set[str]) -> None:
-        self._send(read)
+    def _make_remote(self, statement: Statement) -> None:
+        self._send(_read_by(statement.select))
         self.register(statement.name, self.remote.frame(statement.select), statement.keep)
 
     def _send(self, names: set[str]) -> None:
-        """Make relations of the driver known to Spark; they are small, so every task gets them."""
+        """Make relations of the driver known to Spark; the small ones every task gets."""
         for name in (names & self._on_driver) - self._sent:
             if name in self._stored:
                 self.remote.register(name, self._stored[name]())
-            else:
+            elif (statement := self._made.get(name)) is None:
                 with self._driver:
                     rows = self.local.arrow(name)
                 self.remote.send(name, rows)
+            elif (fetched := self.fetched(name)) is not None:
+                self.remote.send(name, fetched)
+            else:
+                self._send(_read_by(statement.select))
+                keep: Keep = "view" if statement.keep == "view" else "cache"
+                self.remote.register(name, self.remote.frame(statement.select), keep)
             self._sent.add(name)
+
+
+def _read_by(query: exp.Query) -> set[str]:
+    """The names of the relations that a query reads."""
+    return {table.name for table in query.find_all(exp.Table)}

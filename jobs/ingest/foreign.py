@@ -63,7 +63,7 @@ def foreign_rows(
     ]
     commits = {each.version: ordinal for ordinal, each in change_sets if each.kind == "commit"}
     if commits:
-        parts.append(_commits(engine, prefix, source, commits))
+        parts.append(_commits(engine, prefix, source, commits, limits.local_rows))
     unchecked = reduce(DataFrame.unionByName, (part.select(*_UNCHECKED) for part in parts))
     check = _checking(source, document, limits.raw_bytes)
     few = unchecked.limit(limits.local_rows + 1).toArrow()
@@ -83,27 +83,59 @@ def _content(
 
 
 def _commits(
-    engine: DistributedEngine, prefix: str, source: DeltaTable, ordinals: dict[int, int]
+    engine: DistributedEngine,
+    prefix: str,
+    source: DeltaTable,
+    ordinals: dict[int, int],
+    local_rows: int,
 ) -> DataFrame:
-    """What the commits made appear or vanish; what cancels out within a commit is not looked at."""
+    """What the commits made appear or vanish; what cancels out within a commit is not looked at.
+
+    Rows are counted by the one spelling of their quad: it is there as long as one of any spelling
+    is.
+    """
     first, last = min(ordinals), max(ordinals)
     feed = changes_of(engine.spark, source.location, first, last)
     sign = F.when(F.col(CHANGE_TYPE).isin(*_APPEARED), 1).otherwise(-1)
-    changes = feed.select(
-        (F.col(COMMIT_VERSION) - F.lit(first - ordinals[first])).alias("epoch"),
-        sign.alias("sign"),
-        *_terms(source),
+    epoch = F.col(COMMIT_VERSION) - F.lit(first - ordinals[first])
+    net = (
+        feed.select(epoch.alias("epoch"), sign.alias("one"), *_terms(source))
+        .groupBy("epoch", *QUAD)
+        .agg(F.sum("one").alias("sign"))
+        .where("sign <> 0")
     )
-    engine.relations.register(f"{prefix}_changes", changes, "cache")
-    engine.register(f"{prefix}_table", [_table(engine, source, last)])
-    held = netting.rows_about(f"{prefix}_table", f"{prefix}_changes", QUAD)
-    engine.make(Statement(f"{prefix}_held", held))
-    bag = netting.bag_operations(f"{prefix}_changes", f"{prefix}_held")
-    operations = engine.relations.frame(bag)
-    # Two spellings of one quad in one commit: it is there if one of them is.
-    return operations.withColumns(
-        {"ordinal": F.col("epoch").cast("int"), "line": F.col("insert").cast("bigint")}
-    )
+    changes, near = f"{prefix}_changes", f"{prefix}_near"
+    _respell(engine, changes, net, source.graph_term, local_rows)
+    about = _near(_table(engine, source, last), engine.spark.table(changes))
+    _respell(engine, near, about, source.graph_term, local_rows)
+    engine.make(Statement(f"{prefix}_held", netting.rows_about(near, changes, QUAD)))
+    bag = netting.bag_operations(changes, f"{prefix}_held")
+    return engine.relations.frame(bag).withColumn("ordinal", F.col("epoch").cast("int"))
+
+
+def _near(table: DataFrame, changes: DataFrame) -> DataFrame:
+    """The rows that may be one of the `changes` in another spelling.
+
+    Subjects and predicates have one spelling but for escapes; a row with one is looked at.
+    """
+    about = changes.select("subject", "predicate").distinct().withColumn("about", F.lit(True))
+    escaped = F.col("subject").contains("\\") | F.col("predicate").contains("\\")
+    marked = table.join(about, ["subject", "predicate"], "left")
+    return marked.where(F.coalesce("about", F.lit(False)) | escaped).select(*QUAD)
+
+
+def _respell(
+    engine: DistributedEngine, name: str, rows: DataFrame, default_graph: str, local_rows: int
+) -> None:
+    """Make `rows` known as the relation `name`, their terms as the tables spell them."""
+    respelled = _respelling(default_graph)
+    few = rows.limit(local_rows + 1).toArrow()
+    if few.num_rows <= local_rows:
+        batches = respelled(few.to_batches())
+        engine.register(name, [pa.Table.from_batches(batches, schema=few.schema)])
+    else:
+        # Read more than once.
+        engine.relations.register(name, rows.mapInArrow(respelled, rows.schema), "cache")
 
 
 def _table(engine: DistributedEngine, source: DeltaTable, version: int) -> DataFrame:
@@ -124,6 +156,23 @@ def _terms(source: DeltaTable) -> list[Any]:
     return [F.coalesce(term, F.lit("")).alias(name) for name, term in named.items()]
 
 
+def _respelling(default_graph: str) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
+    """The function that gives quads their one spelling; rows that are no quads stay as they are."""
+
+    def respelled(row: dict[str, Any]) -> dict[str, Any]:
+        try:
+            return row | _canonical(row, default_graph)
+        except TermError:
+            return row
+
+    def respell(batches: Batches) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            rows = [respelled(row) for row in batch.to_pylist()]
+            yield pa.RecordBatch.from_pylist(rows, schema=batch.schema)
+
+    return respell
+
+
 def _checking(
     source: DeltaTable, document: int, raw_bytes: int
 ) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
@@ -136,7 +185,7 @@ def _checking(
             bad: list[dict[str, object]] = []
             for row in batch.to_pylist():
                 try:
-                    good.append(row | _canonical(row, scope, default_graph))
+                    good.append(row | _scoped(_canonical(row, default_graph), scope))
                 except TermError as error:
                     raw = " ".join(row[name] for name in QUAD[1:] + QUAD[:1])
                     cut = raw.encode()[:raw_bytes].decode(errors="ignore")
@@ -147,15 +196,22 @@ def _checking(
     return check
 
 
-def _canonical(row: dict[str, str], scope: str, default_graph: str) -> dict[str, str]:
+def _canonical(row: dict[str, str], default_graph: str) -> dict[str, str]:
     terms: dict[str, str] = {}
     for position in _POSITIONS:
         try:
-            term = canonical_term(row[position], position)
+            terms[position] = canonical_term(row[position], position)
         except TermError as error:
             raise TermError(f"{position}: {error}") from None
-        terms[position] = scoped_label(scope, term) if term.startswith("_:") else term
     return terms | {"graph": terms["graph"] or default_graph}
+
+
+def _scoped(terms: dict[str, str], scope: str) -> dict[str, str]:
+    """The quad with the labels that its blank nodes have in the tables."""
+    return {
+        position: scoped_label(scope, term) if term.startswith("_:") else term
+        for position, term in terms.items()
+    }
 
 
 def _rows(

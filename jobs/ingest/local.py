@@ -5,17 +5,15 @@ The start of Spark and its first jobs cost more than all of a small batch.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 import pyarrow.dataset as ds
 from sqlglot import exp
 from sqlglot.expressions import select
 
+from jobs.duck import connect
 from jobs.engine import netting
 from jobs.engine.netting import QUAD
 from jobs.engine.relations import Statement, column
@@ -28,7 +26,6 @@ from lake.tables import QUADS, Table
 
 DIALECT = "duckdb"
 _LOG = [*QUAD, "epoch", "weight"]
-_SPILL = str(Path(tempfile.gettempdir()) / "weir-duckdb")
 
 
 class LocalEngine:
@@ -36,7 +33,8 @@ class LocalEngine:
 
     def __init__(self, settings: Settings) -> None:
         self._root, self._options = settings.lake, settings.storage_options or None
-        self._sql = duckdb.connect(config={"threads": 2, "temp_directory": _SPILL})
+        self._settings = settings
+        self._sql = connect(settings)
 
     def register(self, name: str, frames: Sequence[Frame]) -> None:
         """Make Arrow tables known as one relation."""
@@ -93,7 +91,7 @@ class LocalEngine:
     def release(self) -> None:
         """Forget all relations."""
         self._sql.close()
-        self._sql = duckdb.connect(config={"threads": 2, "temp_directory": _SPILL})
+        self._sql = connect(self._settings)
 
     def _load(self, name: str, rows: pa.Table) -> None:
         # A table, not a view of the Arrow rows: strings are then compared as DuckDB's own.

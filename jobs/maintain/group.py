@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from jobs.engine.hybrid import HybridEngine
+from jobs.duck import connect
+from jobs.engine.hybrid import DriverLimits, HybridEngine
 from jobs.engine.relations import EpochRange, Keep
 from jobs.engine.restrict import Thresholds, read_neighbourhood, read_whole
 from jobs.maintain.new_rows import NewRows, Prepared
@@ -37,7 +38,9 @@ class Group:
 
     def maintain(self, tasks: Sequence[Task]) -> None:
         """Bring the embedding tables of `tasks`, which stand at one epoch, to the last epoch."""
-        engine = HybridEngine(self.session, self.settings.limits.driver_rows)
+        limits = self.settings.limits
+        on_driver = DriverLimits(limits.driver_rows, limits.fetched_rows)
+        engine = HybridEngine(self.session, connect(self.settings), on_driver)
         try:
             for table in (QUADS, TRIPLES):
                 open_stored(engine, self.session, self.settings, table.name, table.name)

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode
 
 from jobs.settings import Settings
-from jobs.views import connect
+from jobs.views import duckdb_connection
 
 
 @pytest.fixture(scope="module")
 def connection() -> duckdb.DuckDBPyConnection:
-    return connect(Settings(), ())
+    return duckdb_connection(Settings())
 
 
 texts = st.text(

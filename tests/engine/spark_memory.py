@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import duckdb
 from pyspark.sql import SparkSession
 
 from jobs.engine.delta import Inputs, plan_delta
 from jobs.engine.fixpoint import make
-from jobs.engine.hybrid import HybridEngine
+from jobs.engine.hybrid import DriverLimits, HybridEngine
 from jobs.engine.relations import EpochRange
 from jobs.engine.restrict import changes_relation, read_neighbourhood
 from jobs.plan.plan import Plan
@@ -26,7 +27,9 @@ class SparkMemory(Memory):
     def run(self, after: int, last: int, **options: object) -> None:
         """Take the epochs (after, last] in."""
         assert not options, "the Spark side has one way to run"
-        engine = HybridEngine(self.spark, self.driver_rows)
+        engine = HybridEngine(
+            self.spark, duckdb.connect(), DriverLimits(self.driver_rows, fetched_rows=20)
+        )
         try:
             for name in ("quads", "triples", "stored"):
                 rows = self.connection.sql(f"SELECT * FROM {name}").to_arrow_table()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
-from deltalake import DeltaTable
+from deltalake import DeltaTable, write_deltalake
 from pyspark.sql import SparkSession
 
 from jobs.ingest_changes import ingest_changes
@@ -157,3 +158,33 @@ def test_without_a_starting_version_the_newest_content_is_the_first_epoch(
     result = ingest_changes(lambda: spark, house.settings, "test")
     assert (result.from_epoch, result.to_epoch) == (0, 1)
     assert objects(house) == [{'"1"', '"2"'}]
+
+
+@pytest.mark.parametrize("local_rows", [1, 20_000])
+def test_a_quad_stays_as_long_as_a_row_of_any_spelling_of_it_does(
+    spark: SparkSession, project: Project, local_rows: int
+) -> None:
+    own = "<urn:weir:graph:house>"
+    string = "^^<http://www.w3.org/2001/XMLSchema#string>"
+    columns = {"graph": "g", "subject": "s", "predicate": "p", "object": "o"}
+    project.declare(HOUSE | {"columns": columns}, local_rows=local_rows)
+    folder = project.folder / "house"
+
+    def insert(*rows: tuple[str, str, str, str]) -> None:
+        table = pa.table(dict(zip("gspo", map(list, zip(*rows, strict=True)), strict=True)))
+        feed = {"delta.enableChangeDataFeed": "true"}
+        write_deltalake(folder, table, mode="append", configuration=feed)
+
+    insert(("", "<urn:t>", "<urn:p>", '"first"'))
+    project.ingest(spark)
+    insert(("", "<urn:t>", "<urn:p>", '"a"'), ("", "_:x", "<urn:p>", '"A"@EN'))
+    insert((own, "<urn:\\u0074>", "<urn:p>", f'"\\u0061"{string}'))
+    insert((own, "<urn:t>", "<urn:\\u0070>", '"a"'), (own, "_:x", "<urn:p>", '"A"@en'))
+    for condition in ("g = '' AND o = '\"a\"'", "o = '\"A\"@EN'", "p LIKE '%u0070>'", "g <> ''"):
+        DeltaTable(folder).delete(condition)
+    project.ingest(spark)
+    assert project.rows("rejected") == []
+    first, a, b = '"first"', '"a"', '"A"@en'
+    assert objects(project) == [{first}, *[{first, a, b}] * 6, {first}]
+    changed = project.rows("transactions", "epoch", "inserted", "deleted")
+    assert [row for row in changed if row[1:] != (0, 0)] == [(1, 1, 0), (2, 2, 0), (8, 0, 2)]

@@ -82,6 +82,7 @@ def test_a_query_with_full_history_has_every_epoch(
 WAYS = {
     "driver": ({}, "incremental"),
     "spark": ({"driver_rows": 0}, "incremental"),
+    "large_answers": ({"fetched_rows": 1}, "incremental"),
     "bulk": ({"bulk_changes": 0}, "full"),
     "large_neighbourhood": ({"neighbourhood_rows": 1}, "full"),
 }

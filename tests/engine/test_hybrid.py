@@ -1,0 +1,61 @@
+"""What the driver computes stays within its limits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pytest
+from sqlglot import exp, parse_one
+
+from jobs.duck import connect
+from jobs.engine.hybrid import DriverLimits, HybridEngine
+from jobs.engine.relations import Keep, Statement
+from jobs.settings import DuckDbSettings, Settings
+from tests.ingest.project import no_spark
+
+
+def engine_with(connection: duckdb.DuckDBPyConnection, fetched_rows: int) -> HybridEngine:
+    engine = HybridEngine(no_spark, connection, DriverLimits(rows=1000, fetched_rows=fetched_rows))
+    engine.load("numbers", pa.table({"n": range(1000)}))
+    return engine
+
+
+def make(engine: HybridEngine, name: str, query: str, keep: Keep = "view") -> None:
+    select = parse_one(query, dialect="duckdb")
+    assert isinstance(select, exp.Query)
+    engine.make(Statement(name, select, keep))
+
+
+@pytest.mark.parametrize("keep", ["view", "small"])
+def test_an_answer_above_the_limit_is_not_fetched(keep: Keep) -> None:
+    engine = engine_with(duckdb.connect(), fetched_rows=1999)
+    make(engine, "few", "SELECT * FROM numbers", keep)
+    make(engine, "many", "SELECT * FROM numbers UNION ALL SELECT * FROM numbers", keep)
+    few = engine.fetched("few")
+    assert few is not None
+    assert few.num_rows == 1000
+    assert engine.fetched("many") is None
+
+
+def test_an_answer_that_duckdb_has_no_memory_for_is_not_fetched(tmp_path: Path) -> None:
+    limits = DuckDbSettings(memory="20MB", threads=1, spill=tmp_path, spill_size="1MB")
+    connection = connect(Settings(duckdb=limits))
+    engine = engine_with(connection, fetched_rows=10_000_000)
+    make(engine, "pairs", "SELECT a.n AS a, b.n AS b FROM numbers AS a CROSS JOIN numbers AS b")
+    make(engine, "sorted", "SELECT DISTINCT a::VARCHAR || repeat('x', 200) || b AS t FROM pairs")
+    assert engine.fetched("sorted") is None
+
+
+def test_duckdb_keeps_to_the_configured_memory_and_folder(tmp_path: Path) -> None:
+    limits = DuckDbSettings(memory="123MiB", threads=3, spill=tmp_path)
+    (found,) = (
+        connect(Settings(duckdb=limits))
+        .execute(
+            "SELECT current_setting('memory_limit'), current_setting('threads'), "
+            "current_setting('temp_directory'), current_setting('TimeZone')"
+        )
+        .fetchall()
+    )
+    assert found == ("123.0 MiB", 3, str(tmp_path), "UTC")
