@@ -17,7 +17,8 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from jobs.engine.conditions import value_sql
-from jobs.engine.evaluation import AGGREGATE, EVALUATE
+from jobs.engine.evaluation import AGGREGATE
+from jobs.engine.folds import ADDEND, EXACT, RUNNING, TIMES, measures, value
 from jobs.engine.relations import (
     FOREVER,
     EpochRange,
@@ -34,14 +35,6 @@ from jobs.engine.relations import (
 from jobs.engine.sweep import Key, differentiate, integrate, sweep
 from jobs.plan.operators import Fold, Group
 from jobs.sparql.expressions import Call, Variable
-from jobs.sparql.wire import encode
-
-_XSD = "http://www.w3.org/2001/XMLSchema#"
-# The product of an addend and its multiplicity has exactly the digits of a sum: no engine rounds.
-_ADDEND, _TIMES = exp.DataType.build("DECIMAL(28, 10)"), exp.DataType.build("DECIMAL(9, 0)")
-_EXACT = exp.DataType.build("DECIMAL(38, 10)")
-_WHOLE = exp.DataType.build("DECIMAL(38, 0)")
-_RUNNING = ("COUNT", "SUM", "AVG")
 
 
 @dataclass(slots=True)
@@ -74,7 +67,7 @@ class GroupStatements:
             if fold.function != "COUNT"
         }
         outputs = [
-            self._value(column_, fold).as_(column_, quoted=True)
+            value(column_, fold, always=self.node.always).as_(column_, quoted=True)
             for column_, fold in self.node.folds
         ]
         joined = select(*columns((*key, "since", "until"), "s"), *outputs).from_(
@@ -105,7 +98,7 @@ class GroupStatements:
         """Per touched group and segment: how many solutions, and the running sums."""
         parts = [self._padded(self._solutions(), "solutions")]
         for column_, fold in self.node.folds:
-            if _measures(column_, fold):
+            if measures(column_, fold):
                 parts.append(self._padded(self._summed(column_, fold), column_))
         if self.node.always:
             parts.append(self._padded(self._beginning(), "beginning"))
@@ -117,7 +110,7 @@ class GroupStatements:
     def _columns(self) -> dict[str, exp.DataType]:
         found = {"solutions": exp.DataType.build("BIGINT")}
         for column_, fold in self.node.folds:
-            found |= _measures(column_, fold)
+            found |= measures(column_, fold)
         return found
 
     def _padded(self, events: exp.Query, alias: str) -> exp.Select:
@@ -169,7 +162,7 @@ class GroupStatements:
             start=exp.Literal.number(3),
             length=exp.func("LENGTH", shown.copy()) - exp.Literal.number(3),
         )
-        amount = exp.cast(exp.cast(digits, _ADDEND) * exp.cast(weight, _TIMES), _EXACT)
+        amount = exp.cast(exp.cast(digits, ADDEND) * exp.cast(weight, TIMES), EXACT)
         zero = exp.Literal.number(0)
         is_exact = shown.copy().is_(exp.null()).not_()
         return select(
@@ -183,7 +176,7 @@ class GroupStatements:
             .when(kind.eq(text("d")), weight.copy())
             .else_(zero.copy())
             .as_(f"{column_}_decimals", quoted=True),
-            exp.func("COALESCE", amount, exp.cast(zero.copy(), _EXACT)).as_(
+            exp.func("COALESCE", amount, exp.cast(zero.copy(), EXACT)).as_(
                 f"{column_}_total", quoted=True
             ),
         ).from_(prepared.subquery("prepared", copy=False), copy=False)
@@ -247,7 +240,7 @@ class GroupStatements:
             )
             .group_by(*columns((*key, "since"), "s"), copy=False)
         )
-        if fold.function in _RUNNING:
+        if fold.function in RUNNING:
             listed = listed.where(column(f"{column_}_inexact", "s") > 0, copy=False)
         spec = text(f"{fold.function} {fold.separator}")
         value = exp.Anonymous(this=AGGREGATE, expressions=[spec, column("items")])
@@ -258,70 +251,9 @@ class GroupStatements:
             ),
         )
 
-    def _value(self, column_: str, fold: Fold) -> exp.Expr:
-        if fold.function == "COUNT":
-            return _integer(column(f"{column_}_count", "s"))
-        from_rows = column("value", f"r_{column_}")
-        if fold.function not in _RUNNING:
-            if self.node.always and fold.function == "GROUP_CONCAT":
-                nobody = column("solutions", "s").eq(exp.Literal.number(0))
-                return exp.Case().when(nobody, text('""')).else_(from_rows)
-            return from_rows
-        inexact = column(f"{column_}_inexact", "s") > 0
-        return exp.Case().when(inexact, from_rows).else_(self._running(column_, fold))
-
-    def _running(self, column_: str, fold: Fold) -> exp.Expr:
-        """SUM or AVG by running sums; terms are made by the evaluator, as anywhere."""
-        total = column(f"{column_}_total", "s")
-        whole = _integer(exp.cast(total, _WHOLE))
-        decimal = _literal(exp.cast(total.copy(), "TEXT"), "decimal")
-        number_ = (
-            exp.Case()
-            .when(column(f"{column_}_decimals", "s").eq(exp.Literal.number(0)), whole)
-            .else_(decimal)
-        )
-        if fold.function == "SUM":
-            # A sum is in canonical form; the digits that the type of sums has are not.
-            return _evaluated("+", number_, _zero())
-        count = column(f"{column_}_count", "s")
-        mean = _evaluated("/", number_, _integer(count))
-        return exp.Case().when(count.copy().eq(exp.Literal.number(0)), _zero()).else_(mean)
-
-
-def _measures(column_: str, fold: Fold) -> dict[str, exp.DataType]:
-    """The running sums of a fold and their types."""
-    big = exp.DataType.build("BIGINT")
-    match fold.function:
-        case "COUNT":
-            return {f"{column_}_count": big}
-        case "SUM" | "AVG":
-            names = ("count", "inexact", "decimals")
-            return {f"{column_}_{name}": big for name in names} | {f"{column_}_total": _EXACT}
-        case _:
-            return {}
-
 
 def _same(names: Key, one: str, other: str) -> list[exp.Expr]:
     conditions: list[exp.Expr] = [
         exp.NullSafeEQ(this=column(name, one), expression=column(name, other)) for name in names
     ]
     return conditions or [exp.true()]
-
-
-def _integer(value: exp.Expr) -> exp.Expr:
-    return _literal(exp.cast(value, "TEXT"), "integer")
-
-
-def _literal(lexical: exp.Expr, datatype: str) -> exp.Expr:
-    opened = exp.DPipe(this=text('"'), expression=lexical)
-    return exp.DPipe(this=opened, expression=text(f'"^^<{_XSD}{datatype}>'))
-
-
-def _zero() -> exp.Expr:
-    return text(f'"0"^^<{_XSD}integer>')
-
-
-def _evaluated(function: str, *terms: exp.Expr) -> exp.Expr:
-    names = [f"a{i}" for i in range(len(terms))]
-    call = Call(function, tuple(Variable(name) for name in names))
-    return exp.Anonymous(this=EVALUATE, expressions=[text(encode(call, names)), exp.array(*terms)])
