@@ -1,7 +1,8 @@
 """`make bench`: run the scenarios, print their tables, keep the results in bench/results/.
 
     make bench                              all, in full size: about half an hour
-    make bench ARGS='--only empty'          one of initial, empty, nomisma20, bulk, generated
+    make bench ARGS='--only empty'          one of initial, empty, nomisma20, bulk, operators,
+                                            generated
     make bench ARGS='--only generated --quads 1000000 --repeats 1'
     make bench ARGS='--write-docs --only'   docs/benchmarks.md from the kept results
 
@@ -19,12 +20,13 @@ from rich.console import Console
 
 from bench.generated import FULL_QUADS, Generated
 from bench.nomisma import CHANGE_SETS, FULL_REPEATS, Nomisma
+from bench.operators import Operators
 from bench.places import RESULTS, ROOT
 from bench.report import markdown, show
 from bench.results import Scenario
 from bench.session import RunFailed
 
-NAMES = ("initial", "empty", "nomisma20", "bulk", "generated")
+NAMES = ("initial", "empty", "nomisma20", "bulk", "operators", "generated")
 DOCS = ROOT / "docs" / "benchmarks.md"
 
 
@@ -39,7 +41,10 @@ def arg_parser() -> argparse.ArgumentParser:
     parser.add_argument("--repeats", type=int, default=FULL_REPEATS, help="fresh processes each")
     parser.add_argument("--quads", type=int, default=FULL_QUADS, help="size of the generated graph")
     parser.add_argument(
-        "--change-sets", type=int, default=CHANGE_SETS, help="change sets of nomisma20"
+        "--change-sets",
+        type=int,
+        default=CHANGE_SETS,
+        help="change sets of nomisma20 and of operators",
     )
     parser.add_argument(
         "--write-docs", action="store_true", help=f"write {DOCS.name} from the kept results"
@@ -57,6 +62,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         console.print(f"bench: {time.monotonic() - started:6.0f} s: {line}", style="dim")
 
     nomisma = Nomisma(options.repeats, options.change_sets, tell)
+    operators = Operators(options.repeats, options.change_sets, tell)
     generated = Generated(options.quads, options.repeats, tell)
     # The first run over the base comes first: the lake it leaves is what the others start from.
     scenarios: dict[str, Callable[[], Scenario]] = {
@@ -64,6 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "empty": nomisma.empty,
         "nomisma20": nomisma.some,
         "bulk": nomisma.bulk,
+        "operators": operators.run,
         "generated": generated.run,
     }
     wanted = NAMES if options.only is None else options.only

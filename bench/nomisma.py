@@ -8,6 +8,7 @@ from pathlib import Path
 
 from bench.comparison import by_oxigraph, count_rows, full_timings
 from bench.places import WORK, Project, files_of, patches, project, shared_data, written
+from bench.prepared import form_of, is_ready, ready
 from bench.results import Rows, Scenario, Target, Timing, Written, machine, timings_of
 from bench.session import MeasuredRun, measure
 
@@ -45,11 +46,11 @@ class Nomisma:
     @property
     def prepared(self) -> Project:
         """The lake after the base, made by the scenario `initial` or here."""
-        ready = Project(WORK / "nomisma" / "prepared")
-        if not (ready.folder / "ready").exists():
+        made = Project(WORK / "nomisma" / "prepared")
+        if not is_ready(made, form_of(self.queries)):
             self.tell("preparing the lake: base and first answers")
             self._initial_runs(1)
-        return ready
+        return made
 
     def initial(self) -> Scenario:
         """The first run over the base: parse, ten answers from nothing, check, publish."""
@@ -68,7 +69,7 @@ class Nomisma:
             self.tell(f"nomisma, first run over the base, {number + 1} of {count}")
             made = self._project("prepared", none)
             runs.append(dict(measure([made]).runs[0].seconds))
-            (made.folder / "ready").touch()
+            ready(made, form_of(self.queries))
         return runs, written({}, files_of(made.lake))
 
     def some(self) -> Scenario:

@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -111,10 +111,18 @@ def written(before: Mapping[Path, int], after: Mapping[Path, int]) -> list[Writt
     return [Written(table, data, log, files) for table, (data, log, files) in sorted(found.items())]
 
 
-def patches(folder: Path, files: list[Path]) -> Path:
-    """A new folder that holds copies of `files`."""
+def patches(folder: Path, change_sets: Iterable[Path]) -> Path:
+    """A new folder that holds copies of `change_sets`."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    for file in files:
-        shutil.copy2(file, folder)
+    for each in change_sets:
+        put(each, folder)
     return folder
+
+
+def put(change_set: Path, folder: Path) -> None:
+    """Copy a change set, a file or a folder of files, into the folder of a source."""
+    if change_set.is_dir():
+        shutil.copytree(change_set, folder / change_set.name)
+    else:
+        shutil.copy2(change_set, folder)

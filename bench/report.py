@@ -54,6 +54,9 @@ def _tables(scenario: Scenario) -> Iterator[tuple[Cells, list[Cells]]]:
             _TARGETS,
             [(t.what, t.aim, t.reached, "met" if t.met else "missed") for t in scenario.targets],
         )
+    if scenario.summary:
+        head, *lines = scenario.summary
+        yield head, lines
     yield _TIMES, list(time_lines(scenario.timings))
     if scenario.written:
         yield (

@@ -53,17 +53,21 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The rows of one answer as each side counts them; they must be the same number."""
+    """The rows of one answer as each side counts them; they must be the same number.
+
+    Where the rows themselves were compared, `differing` is how many one side has and another not.
+    """
 
     query: str
     weir: int
     spark: int | None = None
     oxigraph: int | None = None
+    differing: int = 0
 
     @property
     def agree(self) -> bool:
-        """Whether all that counted found the same number."""
-        return len({self.weir, self.spark, self.oxigraph} - {None}) == 1
+        """Whether all that counted found the same number, and all that compared the same rows."""
+        return len({self.weir, self.spark, self.oxigraph} - {None}) == 1 and not self.differing
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +80,7 @@ class Scenario:
         sizes: what it was run on; numbers of quads, change sets, repeats.
         full: whether it was run in full size, fit for docs/benchmarks.md.
         timings, written, targets, rows, notes: what was found.
+        summary: a table of its own, the head first.
     """
 
     name: str
@@ -88,6 +93,7 @@ class Scenario:
     rows: Sequence[Rows] = ()
     notes: Sequence[str] = ()
     machine: Mapping[str, str] = field(default_factory=dict)
+    summary: Sequence[tuple[str, ...]] = ()
 
     def seconds(self, what: str, temperature: Temperature = "", part_of: str = "") -> float | None:
         """The median of a timing, None if it was not taken."""
@@ -113,6 +119,7 @@ class Scenario:
         for key, kind in (("written", Written), ("targets", Target), ("rows", Rows)):
             found[key] = tuple(kind(**each) for each in found[key])
         found["notes"] = tuple(found["notes"])
+        found["summary"] = tuple(tuple(line) for line in found.get("summary", ()))
         return cls(**found)
 
 

@@ -1,0 +1,264 @@
+"""Paths, OPTIONAL, NOT EXISTS, groups, LIMIT: what each costs per epoch, beside recomputing it.
+
+Every run of the maintain stage is over one epoch and for one query. A query is measured on the last
+change sets of the history that touch one of its predicates, then on single triples that its answer
+depends on, each taken out and put in again; and last it is registered anew and computed from
+nothing by the same engine. All sides must find the same rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from deltalake import DeltaTable
+
+from bench.comparison import by_oxigraph
+from bench.histories import BrickHistory, History, NomismaHistory, Singles
+from bench.judge import Judge, published_answer
+from bench.oxigraph import write_head
+from bench.places import WORK, Project, patches, project
+from bench.prepared import form_of, is_ready, ready
+from bench.results import Rows, Scenario, Target, Temperature, Timing, machine
+from bench.session import RunFailed
+from bench.steps import Run, Take, copies_of, walk
+from bench.walks import ANEW, EPOCH, SINGLE, history_steps, single_steps
+from jobs.plan.lookups import predicates
+from jobs.plans import plan_of
+from jobs.registry import load_registry
+
+QUERIES = Path(__file__).resolve().parent / "queries_operators"
+CHANGE_SETS, TRIPLES, FULL_REPEATS = 20, 5, 3
+FACTOR = 5.0
+"""A change of one triple is to cost at most so many times what it costs the yardstick."""
+OXIGRAPH = "pyoxigraph, load and evaluation"
+_TITLES = {
+    EPOCH: "an epoch of the history, Weir",
+    SINGLE: "a single triple, Weir",
+    ANEW: "full recomputation, Weir",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What was found over one history: seconds by what a run was kept as and query, and rows."""
+
+    history: History
+    seconds: Mapping[str, Mapping[str, Sequence[float]]]
+    rows: Sequence[Rows]
+
+
+@dataclass(frozen=True, slots=True)
+class Operators:
+    """The scenario.
+
+    Args:
+        repeats: how often each query is computed from nothing.
+        change_sets: on how many of the history a query is measured.
+        tell: told what is going on.
+        histories: over which.
+        triples: how many are taken out and put in again, per query.
+    """
+
+    repeats: int
+    change_sets: int
+    tell: Callable[[str], None]
+    histories: Sequence[History] = (NomismaHistory(), BrickHistory())
+    triples: int = TRIPLES
+
+    def run(self) -> Scenario:
+        """Measure all queries of all histories."""
+        found = [self._measure(history) for history in self.histories]
+        return Scenario(
+            name="operators",
+            title="paths, OPTIONAL, NOT EXISTS, groups, LIMIT: one query, one epoch per run",
+            sizes={
+                "change sets": self.change_sets,
+                "triples": self.triples,
+                "repeats": self.repeats,
+            },
+            full=(self.change_sets, self.triples) == (CHANGE_SETS, TRIPLES)
+            and self.repeats >= FULL_REPEATS,
+            timings=tuple(timings(found)),
+            targets=(target(found),),
+            rows=tuple(rows for each in found for rows in each.rows),
+            notes=_NOTES,
+            machine=machine(),
+            summary=(_HEAD, *(line for each in found for line in _lines(each))),
+        )
+
+    def _measure(self, history: History) -> Measured:
+        queries, folder = QUERIES / history.name, WORK / "operators" / history.name
+        changes = history.changes()
+        touching = self._touching(history, queries)
+        first = min(number for numbers in touching.values() for number in numbers)
+        start = self._prepared(history, folder, changes[:first])
+        location = patches(folder / "changes", changes[:first])
+        made = project(folder / "project", queries, history.source(location), start.lake)
+
+        self.tell(f"{history.title}: {len(touching)} queries, epoch by epoch")
+        runs = walk(made, location, queries, history_steps(touching, changes, first))
+
+        self.tell(f"{history.title}: pyoxigraph")
+        beside = by_oxigraph(made, queries, self.repeats)
+        write_head(made.lake / "triples", folder / "head.nt")
+        judge = Judge(folder / "head.nt")
+        singles = self._singles(history, made, judge, queries)
+
+        self.tell(f"{history.title}: changes of one triple, and all from nothing")
+        epochs = _epochs(made)
+        steps = single_steps(singles, [*touching], self.repeats)
+        runs += walk(made, location, queries, steps)
+        if any(rows != 1 for rows in _epochs(made)[len(epochs) + len(singles.first) :]):
+            raise RunFailed(f"{history.title}: a change of one triple was none")
+
+        load = next(each.median for each in beside.timings if each.what == "load")
+        evaluated = {each.what.strip(): [load + each.median] for each in beside.timings}
+        return Measured(
+            history,
+            {**kept(runs), OXIGRAPH: {query: evaluated[query] for query in touching}},
+            [compared(made, judge, queries / f"{query}.rq") for query in touching],
+        )
+
+    def _touching(self, history: History, queries: Path) -> dict[str, list[int]]:
+        """By query the last change sets that touch it; the first is what all begin with."""
+        changes = history.changes()
+        found = {}
+        for query in load_registry(queries).queries:
+            known = predicates(plan_of(query).components)
+            assert known is not None, "the patterns have constant predicates"
+            numbers: list[int] = []
+            for number in range(len(changes) - 1, 0, -1):
+                if len(numbers) == self.change_sets:
+                    break
+                if history.touches(changes[number], known):
+                    numbers.insert(0, number)
+            found[query.name] = numbers
+        return found
+
+    def _prepared(self, history: History, folder: Path, changes: Sequence[Path]) -> Project:
+        """The lake before the first change set that is measured; no query has an answer yet."""
+        made, form = Project(folder / "prepared"), form_of(None, *(each.name for each in changes))
+        if not is_ready(made, form):
+            self.tell(f"{history.title}: preparing the lake, {len(changes)} change sets")
+            location = patches(folder / "changes", changes)
+            made = project(folder / "prepared", QUERIES, history.source(location))
+            walk(made, location, QUERIES, [Take(())])
+            ready(made, form)
+        return made
+
+    def _singles(self, history: History, made: Project, judge: Judge, queries: Path) -> Singles:
+        """Changes of one triple, query after query in rounds; the first round comes twice."""
+        chosen = [
+            judge.triples_that_matter(
+                query.text,
+                predicates(plan_of(query).components) or frozenset(),
+                self.triples,
+                lambda triple: history.is_usable(made.lake, triple),
+            )
+            for query in load_registry(queries).queries
+        ]
+        rounds = [*zip(*chosen, strict=True)]
+        folder = patches(made.folder / "singles", [])
+        triples = [triple for each in (rounds[0], *rounds) for triple in each]
+        return history.singles(folder, made.lake, triples)
+
+
+def kept(runs: Sequence[Run]) -> dict[str, dict[str, list[float]]]:
+    """Seconds by what runs were kept as and query; without runs that had nothing to do.
+
+    Raises:
+        RunFailed: a run was not what is to be measured.
+    """
+    found: dict[str, dict[str, list[float]]] = {}
+    for run in runs:
+        if not run.kept_as or run.mode == "untouched":
+            continue
+        if run.mode != ("initial" if run.kept_as == ANEW else "incremental"):
+            raise RunFailed(f"{run.query}: a run for {run.kept_as} was {run.mode or 'nothing'}")
+        by_query = found.setdefault(run.kept_as, {})
+        by_query.setdefault(run.query.partition("_again")[0], []).append(run.seconds)
+    return found
+
+
+def compared(made: Project, judge: Judge, query: Path) -> Rows:
+    """The published answer, the one computed from nothing, and pyoxigraph's, row by row."""
+    expected = judge.answer(query.read_text("utf-8"))
+    (again,) = copies_of(query.stem, 1)
+    weir, anew = (published_answer(made.lake, name) for name in (query.stem, again))
+    differing = sum(((expected - each) + (each - expected)).total() for each in (weir, anew))
+    return Rows(query.stem, weir.total(), None, expected.total(), differing)
+
+
+def timings(found: Sequence[Measured]) -> Iterator[Timing]:
+    """All of them, in groups of what was measured."""
+    for kind in (EPOCH, SINGLE, ANEW, OXIGRAPH):
+        for each in found:
+            temperature: Temperature = "" if kind == OXIGRAPH else "warm"
+            for query, seconds in each.seconds[kind].items():
+                yield Timing(query, temperature, tuple(seconds), _TITLES.get(kind, kind))
+
+
+def factors(each: Measured) -> dict[str, float]:
+    """By query: a change of one triple, as a multiple of what it costs the yardstick."""
+    medians = {query: median(seconds) for query, seconds in each.seconds[SINGLE].items()}
+    return {query: own / medians[each.history.yardstick] for query, own in medians.items()}
+
+
+def target(found: Sequence[Measured]) -> Target:
+    """The largest of the factors."""
+    largest, query = max((f, query) for each in found for query, f in factors(each).items())
+    return Target(
+        "a change of one triple, beside that of a query of two patterns",
+        f"<= {FACTOR:.0f} times",
+        f"{largest:.1f} times ({query})",
+        largest <= FACTOR,
+    )
+
+
+_HEAD = (
+    "query",
+    "epochs",
+    "an epoch, s",
+    "a triple, s",
+    "times the BGP",
+    "anew, s",
+    "anew / a triple",
+    "pyoxigraph, s",
+    "rows",
+)
+_NOTES = (
+    "A run is the whole maintain stage for one query: watermarks, changes, computation, commits. An"
+    " epoch: median over the last change sets that touch the query, one per run. A triple: median"
+    " over triples that the answer depends on, each taken out and put in again. Times the BGP: that"
+    " of the query beside that of the query of two patterns. Anew: the query registered again and"
+    " computed from nothing by the same engine. pyoxigraph: load of the head and one evaluation.",
+)
+
+
+def _lines(each: Measured) -> Iterator[tuple[str, ...]]:
+    times = factors(each)
+    for rows in each.rows:
+        query = rows.query
+        epoch, single, anew, beside = (
+            median(each.seconds[kind][query]) for kind in (EPOCH, SINGLE, ANEW, OXIGRAPH)
+        )
+        yield (
+            query,
+            str(len(each.seconds[EPOCH][query])),
+            f"{epoch:.2f}",
+            f"{single:.2f}",
+            f"{times[query]:.1f}",
+            f"{anew:.2f}",
+            f"{anew / single:.1f}",
+            f"{beside:.2f}",
+            f"{rows.weir:,}",
+        )
+
+
+def _epochs(made: Project) -> list[int]:
+    """How many quads each epoch changed."""
+    table = DeltaTable(made.lake / "transactions").to_pyarrow_dataset().to_table()
+    return [row["inserted"] + row["deleted"] for row in table.sort_by("epoch").to_pylist()]

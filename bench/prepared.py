@@ -1,0 +1,41 @@
+"""Whether a lake that was prepared by an earlier run of the benchmark can still be started from."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import lake.tables
+from bench.places import Project
+from jobs.plans import fingerprint, plan_of
+from jobs.registry import load_registry
+
+_MARK = "ready"
+
+
+def form_of(queries: Path | None, *what: str) -> str:
+    """What the content of a prepared lake depends on, as a hexadecimal digest.
+
+    That is the definition of the tables, and the fingerprint of every query: if one differs, the
+    next run would make that answer anew (`migrated`), and not what was to be measured.
+
+    Args:
+        queries: the folder of the queries that have answers in the lake.
+        what: further words, such as how much of a history has been taken in.
+    """
+    digest = hashlib.sha256(Path(lake.tables.__file__).read_bytes())
+    for query in load_registry(queries).queries if queries else ():
+        digest.update(f"{query.name} {fingerprint(plan_of(query))}\n".encode())
+    digest.update("\n".join(what).encode())
+    return digest.hexdigest()
+
+
+def is_ready(made: Project, form: str) -> bool:
+    """Whether the lake was prepared to the end, in this form."""
+    mark = made.folder / _MARK
+    return mark.is_file() and mark.read_text() == form
+
+
+def ready(made: Project, form: str) -> None:
+    """Say that the lake is prepared."""
+    (made.folder / _MARK).write_text(form)

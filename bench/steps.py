@@ -1,0 +1,189 @@
+"""A fresh process that takes in change sets and maintains queries one by one, in one session.
+
+    python -m bench.steps JOB.json
+
+Each query has a configuration of its own over the same lake, so that a run maintains this query
+only and leaves the others where they are. A run is the maintain stage: what it reads of the ledger
+and the watermarks, its computation, and its commits.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, assert_never
+
+from bench.places import ROOT, Project, put
+from bench.session import RunFailed
+
+if TYPE_CHECKING:
+    from jobs.cli.session import LateSession
+    from jobs.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Take:
+    """Copy change sets to where the source is, and ingest them."""
+
+    changes: tuple[Path, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Maintain:
+    """Bring one query up to date; `kept_as` says what its time is kept as, if it is."""
+
+    query: str
+    kept_as: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Publish:
+    """Validate and publish the answers of all `queries`."""
+
+    queries: tuple[str, ...]
+
+
+Step = Take | Maintain | Publish
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run of the maintain stage: what it was kept as, what it did, seconds."""
+
+    query: str
+    kept_as: str
+    mode: str
+    seconds: float
+
+
+def walk(made: Project, changes: Path, queries: Path, steps: Iterable[Step]) -> list[Run]:
+    """Go through the steps in a fresh process.
+
+    Args:
+        made: the project; its source is the folder `changes`.
+        changes: where change sets are copied to.
+        queries: where the texts of the queries are. `NAME_again1` is a copy of the query NAME.
+        steps: in this order.
+
+    Raises:
+        RunFailed: with the last lines that were printed.
+    """
+    steps = [*steps]
+    configs = {
+        step.query: str(_config(made, (step.query,), queries))
+        for step in steps
+        if isinstance(step, Maintain)
+    }
+    written = [_as_json(step, made, queries) for step in steps]
+    job, result = made.folder / "job.json", made.folder / "result.json"
+    result.unlink(missing_ok=True)
+    job.write_text(
+        json.dumps(
+            {
+                "config": str(made.config),
+                "changes": str(changes),
+                "configs": configs,
+                "steps": written,
+                "result": str(result),
+            }
+        )
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "bench.steps", str(job)],
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    if done.returncode or not result.exists():
+        last = "\n".join(done.stdout.splitlines()[-30:])
+        raise RunFailed(f"{made.config}: exit code {done.returncode}\n{last}")
+    return [Run(**each) for each in json.loads(result.read_text())]
+
+
+def copies_of(query: str, count: int) -> tuple[str, ...]:
+    """Names under which a query is registered again, to be computed from nothing."""
+    return tuple(f"{query}_again{number}" for number in range(1, count + 1))
+
+
+def _as_json(step: Step, made: Project, queries: Path) -> list[object]:
+    match step:
+        case Take(files):
+            return ["take", *map(str, files)]
+        case Maintain(query, kept_as):
+            return ["maintain", query, kept_as]
+        case Publish(names):
+            return ["publish", str(_config(made, names, queries))]
+        case _:
+            assert_never(step)
+
+
+def _config(made: Project, names: Sequence[str], queries: Path) -> Path:
+    """A configuration that has these queries and nothing else."""
+    title = names[0] if len(names) == 1 else "all"
+    folder = made.folder / "registered" / title
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        original = queries / f"{name.partition('_again')[0]}.rq"
+        shutil.copy2(original, folder / f"{name}.rq")
+    config = made.folder / f"weir_{title}.toml"
+    lines = made.config.read_text().splitlines()
+    kept = [line for line in lines if not line.startswith("queries")]
+    config.write_text("\n".join([f"queries = {json.dumps(str(folder))}", *kept]) + "\n")
+    return config
+
+
+def main(argv: Sequence[str]) -> int:
+    """Do the job that `walk` wrote."""
+    from jobs.cli.session import LateSession
+    from jobs.ingest_changes import ingest_changes
+    from jobs.maintain_queries import maintain_queries
+    from jobs.settings import Settings
+    from jobs.stage import new_run_id
+
+    # As `weir run` does.
+    gc.set_threshold(50_000)
+    job = json.loads(Path(argv[0]).read_text())
+    settings = Settings.load(Path(job["config"]))
+    of_query = {name: Settings.load(Path(file)) for name, file in job["configs"].items()}
+    session = LateSession(settings)
+    runs: list[Run] = []
+    for step in job["steps"]:
+        match step:
+            case ["take", *changes]:
+                for each in changes:
+                    put(Path(each), Path(job["changes"]))
+                errors = ingest_changes(session, settings, new_run_id("take")).errors
+                if errors:
+                    raise errors[0]
+            case ["maintain", query, kept_as]:
+                started = time.monotonic()
+                result = maintain_queries(session, of_query[query], new_run_id("maintain"))
+                seconds = time.monotonic() - started
+                runs.append(Run(query, kept_as, result.modes.get(query, ""), seconds))
+            case ["publish", config]:
+                _publish(session, Settings.load(Path(config)))
+    Path(job["result"]).write_text(json.dumps([asdict(run) for run in runs]))
+    return 0
+
+
+def _publish(session: LateSession, settings: Settings) -> None:
+    from jobs.publish_answers import publish_answers
+    from jobs.stage import new_run_id
+    from jobs.validate_answers import validate_answers
+
+    validate_answers(session, settings, new_run_id("validate"))
+    publish_answers(session, settings, new_run_id("publish"))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
