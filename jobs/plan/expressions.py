@@ -133,8 +133,7 @@ def seen_inside(pattern: algebra.Pattern) -> frozenset[str]:
 
     For the others, joining with the outside at the end is the same. It comes too late where a
     variable is not surely bound by the pattern that an expression is about, or on the left of an
-    OPTIONAL whose right side has it; on the right of MINUS, which asks whether the sides share a
-    variable; and where solutions are counted or cut off.
+    OPTIONAL or MINUS whose right side has it, and where solutions are counted or cut off.
     """
     own = frozenset[str]().union(*(mentioned(e) for e in own_expressions(pattern)))
     match pattern:
@@ -142,12 +141,9 @@ def seen_inside(pattern: algebra.Pattern) -> frozenset[str]:
             return frozenset()
         case algebra.Join() | algebra.Union():
             return seen_inside(pattern.left) | seen_inside(pattern.right)
-        case algebra.LeftJoin():
+        case algebra.LeftJoin() | algebra.Minus():
             right = (own | mentioned_in(pattern.right)) - _surely_bound(pattern.left)
             return right | seen_inside(pattern.left) | seen_inside(pattern.right)
-        case algebra.Minus():
-            # What is put in is no variable any more, so it is not shared by the two sides either.
-            return mentioned_in(pattern.right) | seen_inside(pattern.left)
         case algebra.Group(variables, _, inner):
             return (own | mentioned_in(inner)) - set(variables)
         case algebra.Slice(inner):

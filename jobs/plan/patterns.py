@@ -30,12 +30,12 @@ from jobs.plan.operators import (
     Slice,
     SortKey,
     Union,
-    shared,
 )
 from jobs.plan.path_plans import PathLowering
 from jobs.sparql import algebra
 from jobs.sparql.algebra import TriplePattern
 from jobs.sparql.expressions import Call, Constant, Exists, Expression, Variable, map_variables
+from jobs.sparql.scoping import in_scope
 
 
 @dataclass(slots=True)
@@ -125,8 +125,9 @@ class PatternLowering:
     def _minus(self, pattern: algebra.Minus, context: Context) -> PlanNode:
         left = self.pattern(pattern.left, context)
         right = self.pattern(pattern.right, context)
-        carried = set(context.carried)
-        common = [name for name in shared(left, right) if name not in carried]
+        # What is only carried is not shared: MINUS asks for variables of the patterns themselves.
+        both = {*in_scope(pattern.left)} & {*in_scope(pattern.right)}
+        common = [self.columns.column(name) for name in sorted(both)]
         if not common:
             return left
         if any(name in left.certain and name in right.certain for name in common):
