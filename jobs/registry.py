@@ -15,7 +15,7 @@ from jobs.errors import ConfigurationError
 from jobs.sparql.algebra import Query, Select
 from jobs.sparql.positions import tokenize
 from jobs.sparql.translate import translate
-from lake.tables import ANSWER_COLUMNS
+from lake.tables import ANSWER_COLUMNS, RESERVED_NAMES
 
 _NAME = re.compile("[a-z][a-z0-9_]{0,62}")
 _MARK = "#+"
@@ -90,6 +90,12 @@ def load_query(file: Path) -> RegisteredQuery:
             f"{file.stem!r} cannot be the name of a query",
             str(file),
             "Rename the file: a lower-case letter, then up to 62 lower-case letters, digits and _.",
+        )
+    if file.stem in RESERVED_NAMES:
+        raise ConfigurationError(
+            f"{file.stem!r} is the name of a table and cannot be that of a query",
+            str(file),
+            f"Rename the file; taken are {', '.join(sorted(RESERVED_NAMES))}.",
         )
     try:
         # Line ends stay as they are: they may be part of a string.

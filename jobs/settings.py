@@ -5,14 +5,17 @@ variables.
 from __future__ import annotations
 
 from pathlib import Path
+from tomllib import TOMLDecodeError
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     TomlConfigSettingsSource,
 )
+
+from jobs.errors import ConfigurationError
 
 CONFIG_FILE = "weir.toml"
 _SIZE = r"^\d+(\.\d+)? ?[KMGT]i?B$"
@@ -145,12 +148,28 @@ class Settings(BaseSettings):
         """Read `config`, or `weir.toml` in this folder; without a file, the defaults.
 
         Raises:
-            FileNotFoundError: `config` was given and is not there.
-            pydantic.ValidationError: an unknown key or a wrong value.
+            ConfigurationError: `config` was given and is not there; not TOML; an unknown key or a
+                wrong value.
         """
         if config is not None and not config.is_file():
-            raise FileNotFoundError(f"{config}: no such configuration file; `weir init` writes one")
-        file = (config or Path(CONFIG_FILE)).absolute()
+            raise ConfigurationError(
+                "there is no such configuration file", str(config), "`weir init` writes one."
+            )
+        try:
+            return cls._read((config or Path(CONFIG_FILE)).absolute())
+        except TOMLDecodeError as error:
+            raise ConfigurationError(
+                f"not TOML: {error}", str(config or CONFIG_FILE), "Correct it and try again."
+            ) from error
+        except ValidationError as error:
+            wrong = "; ".join(
+                f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()
+            )
+            where = f"{config or CONFIG_FILE} or WEIR_* variables"
+            raise ConfigurationError(wrong, where, "Correct it and try again.") from error
+
+    @classmethod
+    def _read(cls, file: Path) -> Settings:
 
         class _FromFile(cls):  # type: ignore[misc, valid-type]
             model_config = SettingsConfigDict(toml_file=file)

@@ -15,7 +15,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
-from jobs.errors import EXIT_FAILED, BusyError, WeirError
+from jobs.errors import BusyError
+from jobs.foreseen import foreseen
 from jobs.settings import Settings
 from lake.ledger import FAILED, SUCCEEDED, AlreadyRunning, LedgerRow, claim, record
 
@@ -135,7 +136,10 @@ def run_stage(stage: Stage, job: Job, description: str | None, argv: Sequence[st
             conf=settings.spark.conf,
         )
         stage(spark, settings, options.run_id or new_run_id(job), print)
-    except WeirError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return error.exit_code or EXIT_FAILED
+    except Exception as error:
+        told = foreseen(error)
+        if told is None:
+            raise
+        print(f"error: {told}", file=sys.stderr)
+        return told.exit_code
     return 0

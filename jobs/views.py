@@ -83,10 +83,10 @@ def answer_at(
         limit: at most so many rows; 0 = all.
     """
     connection, log = duckdb_connection(settings), f"{query} log"
-    _register(connection, settings, f"answers/{query}", log)
-    columns = _columns_now(settings, query)
+    stored = _variables(_register(connection, settings, f"answers/{query}", log))
+    columns = _columns_at(settings, query, epoch, stored)
     values = [_column(name) if terms else _plain(name) for name in columns]
-    answer = _state(log, columns, values)
+    answer = _state(log, stored, values)
     if epoch is not None:
         answer = answer.where(exp.column("epoch") <= epoch)
     return _fetch(connection, answer.order_by(*map(_column, columns)), limit)
@@ -97,8 +97,7 @@ def changes_between(
 ) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
     """Columns and rows of a published log from epoch `first` to `last`, both included."""
     connection, log = duckdb_connection(settings), f"{query} log"
-    stored = _register(connection, settings, f"answers/{query}", log)
-    columns = [name for name in stored if name not in ANSWER_COLUMNS]
+    columns = _variables(_register(connection, settings, f"answers/{query}", log))
     values = [_column(name) if terms else _plain(name) for name in columns]
     changes = (
         select(_column("epoch"), _column("weight"), *values, _column("event_time"))
@@ -163,22 +162,25 @@ def _make_view(connection: duckdb.DuckDBPyConnection, settings: Settings, name: 
     found = _register(connection, settings, f"answers/{query}", log)
     if not found:
         return
+    stored = _variables(found)
     if f"{mark}{view}" == CURRENT:
-        columns = _columns_now(settings, query)
+        columns = _columns_at(settings, query, None, stored)
         values = [*map(_plain, columns)]
-        _create(connection, name, _state(log, columns, values, *_terms(columns)))
+        _create(connection, name, _state(log, stored, values, *_terms(columns)))
     else:
-        stored = [column for column in found if column not in ANSWER_COLUMNS]
         _create(connection, name, _log(log, stored))
 
 
-def _state(log: str, columns: list[str], values: Sequence[exp.Expr], *more: exp.Expr) -> exp.Select:
-    """The state of an answer log: rows whose weights sum to something."""
+def _state(log: str, stored: list[str], values: Sequence[exp.Expr], *more: exp.Expr) -> exp.Select:
+    """The state of an answer log: rows whose weights sum to something.
+
+    Rows are told apart by the columns of all texts that the query ever had.
+    """
     weight = exp.Sum(this=_column("weight"))
     return (
         select(*values, exp.cast(weight, "BIGINT").as_("weight"), *more)
         .from_(exp.to_identifier(log, quoted=True))
-        .group_by(*map(_column, columns))
+        .group_by(*map(_column, stored))
         .having(weight.neq(0))
     )
 
@@ -242,15 +244,26 @@ def _register(
     return list(dataset.schema.names)
 
 
-def _columns_now(settings: Settings, query: str) -> list[str]:
-    """The columns of the query's present text; those of earlier texts are null in every row."""
+def _variables(columns: list[str]) -> list[str]:
+    return [name for name in columns if name not in ANSWER_COLUMNS]
+
+
+def _columns_at(settings: Settings, query: str, epoch: int | None, stored: list[str]) -> list[str]:
+    """The columns of the text that the query had at an epoch, by default the newest.
+
+    Those of its other texts are null in every row of that state. All that are stored if the commit
+    that made the text valid is no longer in the history.
+    """
     table = _open(settings, f"answers/{query}")
     assert table is not None, "registered before"
     for commit in commits(table):
         metadata = Metadata.from_json(commit.get("userMetadata"))
-        if metadata is not None and metadata.job == "publish":
+        if metadata is None or metadata.job != "publish":
+            continue
+        # The rows of a text begin at its base.
+        if epoch is None or metadata.base <= epoch:
             return [name for name, _ in metadata.extra["columns"]]
-    raise WeirError(f"answers/{query} has no commit of Weir", settings.lake, "Run `weir run`.")
+    return stored
 
 
 def _open(settings: Settings, table_name: str) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -94,7 +95,8 @@ def changes_here(
     table = open_table(root, table_name, storage_options)
     assert table is not None, f"{table_name} has commits"
     address = location(root, table_name)
-    there = {commit["version"] for commit in commits(table)}
+    reached = takewhile(lambda commit: commit["version"] >= first_version, commits(table))
+    there = {commit["version"] for commit in reached}
     missing = [v for v in range(first_version, last_version + 1) if v not in there]
     if missing:
         raise _gap(address, missing, first_version, last_version)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlparse
@@ -14,6 +14,7 @@ from deltalake.exceptions import TableNotFoundError
 from lake.metadata import Metadata
 
 StorageOptions = Mapping[str, str] | None
+_FIRST_COMMITS = 8
 
 
 class DamagedTable(Exception):  # noqa: N818  (named after what is wrong)
@@ -69,9 +70,21 @@ def last_metadata(
     return None
 
 
-def commits(table: DeltaTable) -> list[dict[str, Any]]:
-    """The commits of the history that is kept, newest first, each with its `version`."""
-    return [commit for commit in table.history() if "version" in commit]
+def commits(table: DeltaTable) -> Iterator[dict[str, Any]]:
+    """The commits of the history that is kept, newest first, each with its `version`.
+
+    The log is read in growing pieces: mostly the newest commit is the one that is looked for.
+    """
+    limit, oldest = _FIRST_COMMITS, table.version() + 1
+    while True:
+        newest = table.history(limit)
+        # Others may have committed since the last piece.
+        older = [each for each in newest if "version" in each and each["version"] < oldest]
+        yield from older
+        if not older and len(newest) < limit:
+            return
+        oldest = older[-1]["version"] if older else oldest
+        limit *= 8
 
 
 def rows_written(

@@ -176,6 +176,9 @@ QUALITY = Table(
 
 SHARED_TABLES = (QUADS, TRIPLES, TRANSACTIONS, GRAPHS, REJECTED, RUNS, QUALITY)
 
+RESERVED_NAMES = frozenset(table.name for table in SHARED_TABLES)
+"""What no query may be named: views of SQL are named after tables and after queries."""
+
 
 def embeddings(query: str, width: int) -> Table:
     """The embedding table of `query`: a log of solution mappings per plan node.

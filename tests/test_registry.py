@@ -8,6 +8,7 @@ import pytest
 
 from jobs.errors import ConfigurationError
 from jobs.registry import FrontMatter, Registry, load_query, load_registry
+from lake.tables import SHARED_TABLES
 
 _QUERY = "SELECT * { ?s <u:p> ?o }\n"
 
@@ -125,6 +126,14 @@ def test_one_bad_file_does_not_hide_the_others(folder: Path) -> None:
     registry = load_registry(folder)
     assert [query.name for query in registry.queries] == ["b", "d"]
     assert [Path(error.where.split(":")[0]).name for error in registry.errors] == ["a.rq", "c.rq"]
+
+
+@pytest.mark.parametrize("name", [table.name for table in SHARED_TABLES])
+def test_a_query_cannot_have_the_name_of_a_table(folder: Path, name: str) -> None:
+    (folder / f"{name}.rq").write_text(_QUERY)
+    (error,) = load_registry(folder).errors
+    assert f"{name!r} is the name of a table" in error.what
+    assert error.where.endswith(f"{name}.rq")
 
 
 def test_an_empty_folder_has_no_queries(folder: Path) -> None:

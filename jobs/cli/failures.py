@@ -12,14 +12,16 @@ INTERRUPTED = 130
 
 def report_failure(error: BaseException, *, debug: bool) -> int:
     """Print an error to standard error and return the exit code that it stands for."""
+    from jobs.foreseen import foreseen
+
     if debug:
         traceback.print_exception(error)
-    match error:
-        case WeirError():
-            _print("error", error.what)
-            _print("where", error.where)
-            _print("next", error.instead)
-            return error.exit_code
+    match foreseen(error) or error:
+        case WeirError() as told:
+            _print("error", told.what)
+            _print("where", told.where)
+            _print("next", told.instead)
+            return told.exit_code
         case KeyboardInterrupt():
             _print("interrupted", "what was committed stays; run again to go on")
             return INTERRUPTED

@@ -42,31 +42,9 @@ class Options:
         Raises:
             ConfigurationError: it is not there, or says something that cannot be.
         """
-        from tomllib import TOMLDecodeError
+        from jobs.settings import Settings
 
-        from pydantic import ValidationError
-
-        from jobs.errors import ConfigurationError
-        from jobs.settings import CONFIG_FILE, Settings
-
-        file = str(self.config or CONFIG_FILE)
-        try:
-            return Settings.load(self.config)
-        except FileNotFoundError as error:
-            raise ConfigurationError(
-                "there is no such configuration file", file, "`weir init` writes one."
-            ) from error
-        except TOMLDecodeError as error:
-            raise ConfigurationError(
-                f"not TOML: {error}", file, "Correct it and try again."
-            ) from error
-        except ValidationError as error:
-            wrong = "; ".join(
-                f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()
-            )
-            raise ConfigurationError(
-                wrong, f"{file} or WEIR_* variables", "Correct it and try again."
-            ) from error
+        return Settings.load(self.config)
 
 
 _WITH_VALUE = ("--config", "--output")

@@ -96,6 +96,21 @@ def test_show_leaves_out_the_columns_of_earlier_texts_of_the_query(
     assert weir("log", "q", "--output", "json").json[0]["old"] == "http://a/a"
 
 
+def test_show_has_the_columns_of_the_text_that_was_valid_at_the_epoch(
+    weir: Weir, lake: HandMadeLake
+) -> None:
+    lake.query("q", SELECT)
+    first = [(2, 1, A), (2, 1, B)]
+    publish_by_hand(lake, "q", ["old"], first, watermark=3, stored=["new"], base=2)
+    edited = [(5, -1, None, A), (5, -1, None, B), (5, 1, B, None)]
+    publish_by_hand(lake, "q", ["new"], edited, watermark=6, stored=["old"], base=5)
+    old = [{"old": 'b"\x01', "weight": 1}, {"old": "http://a/a", "weight": 1}]
+    new = [{"new": 'b"\x01', "weight": 1}]
+    shown = {at: weir("show", "q", "--at", at, "--output", "json").json for at in "123456"}
+    assert shown == {"1": [], "2": old, "3": old, "4": old, "5": new, "6": new}
+    assert weir("show", "q", "--output", "json").json == new
+
+
 def test_log_prints_the_changes_of_the_epochs_asked_for(
     weir: Weir, published: HandMadeLake
 ) -> None:

@@ -149,6 +149,7 @@ def publish_by_hand(
     *,
     watermark: int,
     stored: Sequence[str] = (),
+    base: int = 0,
 ) -> None:
     """Commit rows of an answer table as publish would; `stored`: columns of earlier texts, too."""
     known = (*columns, *stored)
@@ -162,5 +163,5 @@ def publish_by_hand(
         "rows": sum(weight for _, weight, *_ in changes),
         "embeddings_version": 1,
     }
-    metadata = Metadata("publish", "publish", watermark, mode="initial", extra=extra)
+    metadata = Metadata("publish", "publish", watermark, base, mode="initial", extra=extra)
     append_rows(lake.settings.lake, answers(name, known), rows, metadata)

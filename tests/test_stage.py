@@ -1,0 +1,52 @@
+"""A stage under spark-submit ends with a sentence and an exit code, not with a traceback."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from jobs.compact_lake import main
+from jobs.errors import EXIT_FAILED, EXIT_USAGE
+from jobs.settings import Settings
+from jobs.stage import Progress, Spark, run_stage, silent
+from lake.reader import open_table
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (None, "there is no such configuration file"),
+        ("lake = ", "not TOML"),
+        ("lakes = 'lake'", "lakes: Extra inputs are not permitted"),
+        ("[limits]\nbulk_changes = -1", "limits.bulk_changes: "),
+    ],
+)
+def test_a_wrong_configuration_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str | None, told: str
+) -> None:
+    file = tmp_path / "weir.toml"
+    if text is not None:
+        file.write_text(text)
+    assert main(["--config", str(file)]) == EXIT_USAGE
+    said = capsys.readouterr().err
+    assert said.startswith("error: ")
+    assert str(file) in said
+    assert told in said
+
+
+def test_a_damaged_table_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lake.session.start", lambda *_, **__: None)
+    monkeypatch.chdir(tmp_path)
+    commit = tmp_path / "lake_data" / "quads" / "_delta_log" / f"{0:020}.json"
+    commit.parent.mkdir(parents=True)
+    commit.touch()
+
+    def stage(spark: Spark, settings: Settings, run_id: str, progress: Progress = silent) -> object:
+        del spark, run_id, progress
+        return open_table(settings.lake, "quads")
+
+    assert run_stage(stage, "compact", "", []) == EXIT_FAILED
+    assert "the commit file is empty" in capsys.readouterr().err
