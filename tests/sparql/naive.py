@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -53,6 +54,10 @@ _TRUE, _FALSE = (
 )
 
 
+class TooLargeError(Exception):
+    """A pattern has more solutions than the caller wants to wait for."""
+
+
 @dataclass(frozen=True)
 class Graphs:
     """Where a pattern is evaluated.
@@ -62,11 +67,13 @@ class Graphs:
         named: the named graphs that GRAPH looks in.
         given: the solution that an EXISTS is evaluated for; its variables have these values in
             every triple pattern, path and expression of the pattern.
+        most: the most solutions that any part of a pattern may have.
     """
 
     active: frozenset[Triple]
     named: Mapping[str, frozenset[Triple]]
     given: Mapping[str, str]
+    most: float = math.inf
 
     @classmethod
     def of(cls, quads: Iterable[Quad], dataset: Dataset = Dataset()) -> Graphs:  # noqa: B008
@@ -91,11 +98,14 @@ class Graphs:
         )
 
 
-def answers(query: Query, quads: Iterable[Quad]) -> list[Solution]:
+def answers(query: Query, quads: Iterable[Quad], most: float = math.inf) -> list[Solution]:
     """The solutions of a SELECT; of an ASK one empty solution if it is true, else none; of a
     CONSTRUCT a solution per triple.
+
+    Raises:
+        TooLargeError: some part of the query has more than `most` solutions.
     """
-    graphs = Graphs.of(quads, query.dataset)
+    graphs = replace(Graphs.of(quads, query.dataset), most=most)
     found = list(_solutions(query.form.pattern, graphs))
     match query.form:
         case algebra.Select():
@@ -115,6 +125,13 @@ def solutions(pattern: Pattern, triples: Iterable[Triple]) -> list[Solution]:
 
 
 def _solutions(pattern: Pattern, graphs: Graphs) -> Iterator[Solution]:
+    for number, solution in enumerate(_unbounded(pattern, graphs)):
+        if number >= graphs.most:
+            raise TooLargeError
+        yield solution
+
+
+def _unbounded(pattern: Pattern, graphs: Graphs) -> Iterator[Solution]:
     match pattern:
         case Bgp(patterns):
             yield from _bgp(patterns, graphs)
@@ -181,6 +198,8 @@ def _bgp(patterns: tuple[TriplePattern, ...], graphs: Graphs) -> list[Solution]:
             for triple in graphs.active
             if (extended := _extended(solution, wanted.nodes, triple, graphs)) is not None
         ]
+        if len(found) > graphs.most:
+            raise TooLargeError
     return found
 
 

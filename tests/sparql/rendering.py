@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyoxigraph
 
-from jobs.sparql.expressions import Call, Constant, Expression, Variable
+from jobs.sparql.expressions import Call, Constant, Exists, Expression, Variable
 
 _INFIX = frozenset(["||", "&&", "=", "!=", "<", ">", "<=", ">=", "+", "-", "*", "/"])
 _PREFIX = {"!": "!", "NEG": "-", "POS": "+"}
@@ -26,6 +26,8 @@ def to_sparql(expression: Expression) -> str:
             if function in ("IN", "NOT IN"):
                 return f"({parts[0]} {function} ({', '.join(parts[1:])}))"
             return f"{function}({', '.join(parts)})"
+        case Exists():
+            raise ValueError("a pattern is not rendered")
 
 
 def pyoxigraph_value(expression: Expression, solution: dict[str, str | None]) -> str | None:

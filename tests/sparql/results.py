@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import hashlib
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -69,60 +71,33 @@ def as_csv(solutions: Iterable[Solution], names: Iterable[str]) -> Counter[tuple
 def same(found: Iterable[Solution], expected: Iterable[Solution]) -> bool:
     """Whether two bags of solutions are equal but for the labels of their blank nodes.
 
-    Numbers are compared by type and value: the suite's are not all in canonical form.
+    Numbers are compared by type and value: the suite's are not all in canonical form. Blank nodes
+    are told apart by the rows they are in, and the nodes there, and so on; that does for all but
+    graphs in which every node has the same neighbours.
     """
-    ours = Counter(frozenset((n, _value(t)) for n, t in s.items()) for s in found)
-    theirs = Counter(frozenset((n, _value(t)) for n, t in s.items()) for s in expected)
-    return _isomorphic(ours, theirs, {})
+    return _without_labels(found) == _without_labels(expected)
 
 
-_Rows = Counter[frozenset[tuple[str, str]]]
+def _without_labels(solutions: Iterable[Solution]) -> Counter[str]:
+    rows = [{name: _value(term) for name, term in s.items()} for s in solutions]
+    colours = {t: "_:" for row in rows for t in row.values() if t.startswith("_:")}
+    while True:
+        places: dict[str, list[str]] = {blank: [] for blank in colours}
+        for row in rows:
+            for blank in {term for term in row.values() if term in colours}:
+                places[blank].append(_row_text(row, {**colours, blank: "_:this"}))
+        finer = {blank: _digest(colours[blank], texts) for blank, texts in places.items()}
+        if len(set(finer.values())) == len(set(colours.values())):
+            return Counter(_row_text(row, finer) for row in rows)
+        colours = finer
 
 
-def _isomorphic(ours: _Rows, theirs: _Rows, names: dict[str, str]) -> bool:
-    """Whether blank nodes of `ours` can be renamed so that the bags are equal.
-
-    `names` are the choices made; the next row that has a blank node without one is tried on all.
-    """
-    renamed = Counter({_renamed(row, names): count for row, count in ours.items()})
-    if sum(ours.values()) != sum(theirs.values()):
-        return False
-    pending = next((row for row in ours if _blanks(row) - names.keys()), None)
-    if pending is None:
-        return renamed == theirs
-    taken = set(names.values())
-    for candidate, count in theirs.items():
-        if count != ours[pending]:
-            continue
-        one, two = dict(pending), dict(candidate)
-        if one.keys() != two.keys():
-            continue
-        chosen = dict(names)
-        fits = True
-        for name, term in one.items():
-            other = two[name]
-            if term.startswith("_:") and other.startswith("_:"):
-                known = chosen.setdefault(term, other)
-                fits = fits and known == other
-            else:
-                fits = fits and term == other
-        fresh = [chosen[b] for b in chosen.keys() - names.keys()]
-        if (
-            fits
-            and len(set(fresh)) == len(fresh)
-            and not set(fresh) & taken
-            and _isomorphic(ours, theirs, chosen)
-        ):
-            return True
-    return False
+def _row_text(row: Solution, colours: Mapping[str, str]) -> str:
+    return json.dumps(sorted((name, colours.get(term, term)) for name, term in row.items()))
 
 
-def _renamed(row: frozenset[tuple[str, str]], names: dict[str, str]) -> frozenset[tuple[str, str]]:
-    return frozenset((name, names.get(term, term)) for name, term in row)
-
-
-def _blanks(row: frozenset[tuple[str, str]]) -> set[str]:
-    return {term for _, term in row if term.startswith("_:")}
+def _digest(colour: str, texts: list[str]) -> str:
+    return "_:" + hashlib.sha256("\n".join([colour, *sorted(texts)]).encode()).hexdigest()
 
 
 def _value(term: str) -> str:

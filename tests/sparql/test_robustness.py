@@ -16,6 +16,12 @@ _TEXTS = [
     "CONSTRUCT { ?s <u:p> _:x } FROM <u:g> WHERE { ?s <u:p> -1 . { ?s <u:q> true } } ORDER BY ?s",
     "SELECT * { ?s <u:p>/^<u:q>* ?o OPTIONAL { ?o ?p 1 } FILTER(!BOUND(?p) && ?o IN (1, ?s)) }",
     "SELECT (COUNT(*) AS ?n) { { ?s ?p ?o } UNION { GRAPH ?g { ?s ?p ?o } } } GROUP BY ?s LIMIT 5",
+    "SELECT ?s (SUM(DISTINCT ?o) + 1 AS ?n) FROM NAMED <u:g> { ?s ?p ?o MINUS { _:x !(<u:p>|^a) 1 "
+    "} BIND(IF(?o, BNODE(?s), <u:a>) AS ?x) VALUES (?p ?q) { (UNDEF 1) } } "
+    "GROUP BY ?s (STR(?o) AS ?t) HAVING (MAX(?o) > 1) ORDER BY DESC(?s) COUNT(?o) OFFSET 1 "
+    "VALUES ?s { <u:a> UNDEF }",
+    "ASK { { SELECT DISTINCT * { ?s (<u:p>|<u:q>)+/a? ?o } LIMIT 1 } FILTER NOT EXISTS { ?s ?p 1 } "
+    "OPTIONAL { ?o ?p ?z FILTER(?z IN (1, 2) || EXISTS { }) } }",
 ]
 _SYMBOLS = ["\\", '"', "'", "<", "\x00", "\ud800", "#", ":", "_:", "@", "^^", "{|", "<<", "\\u0041"]
 _TOKENS = [*sorted({token.text for text in _TEXTS for token in tokenize(text)}), *_SYMBOLS, "1e"]
