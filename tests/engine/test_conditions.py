@@ -8,8 +8,9 @@ import duckdb
 import pytest
 from sqlglot.expressions import select
 
-from jobs.engine.conditions import EVALUATE, condition_sql
+from jobs.engine.conditions import condition_sql
 from jobs.engine.duck import DuckEngine
+from jobs.engine.evaluation import EVALUATE
 from jobs.sparql.evaluate import evaluate
 from jobs.sparql.expressions import Call, Constant, Expression, Variable
 

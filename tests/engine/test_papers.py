@@ -13,7 +13,7 @@ import pytest
 from jobs.plan.decompose import classify, decompose, is_loosely_connected, partition
 from jobs.plan.lower import lower
 from jobs.plan.plan import Plan
-from jobs.sparql.algebra import Bgp, TriplePattern
+from jobs.sparql.algebra import Bgp, Distinct, Filter, Project, TriplePattern
 from jobs.sparql.expressions import Constant, Variable
 from jobs.sparql.translate import translate
 from tests.engine.memory import Memory, run_in_cuts
@@ -118,6 +118,7 @@ def _bgp_of(golden: Fixture) -> Bgp:
     form = translate(golden.query, "default").form
     pattern = form.pattern
     while not isinstance(pattern, Bgp):
+        assert isinstance(pattern, Project | Distinct | Filter), "the fixtures are plain"
         pattern = pattern.pattern
     return pattern
 
