@@ -18,9 +18,9 @@ from uuid import uuid4
 
 from jobs.errors import WeirError
 from jobs.ingest.batch import take_in
-from jobs.ingest.bench import Bench
 from jobs.ingest.changesets import ChangeSet, Consumed, SourceError, is_overtaken, pending
 from jobs.ingest.journal import JOB, Journal, Transaction
+from jobs.ingest.workplace import Workplace
 from jobs.settings import Limits, Settings
 from jobs.sources import Source, load_sources
 from jobs.stage import Progress, Spark, claimed, run_stage, session_of, silent
@@ -109,9 +109,11 @@ def _recover(
     transactions = journal.unfinished()
     if transactions:
         rows = sum(each.inserted + each.deleted for each in transactions)
-        with _bench(session, settings, 0) as bench:
+        with _workplace(session, settings, 0) as workplace:
             is_small = rows <= settings.limits.local_batch_rows
-            journal.recover(bench.local() if is_small else bench.distributed(), transactions)
+            journal.recover(
+                workplace.local() if is_small else workplace.distributed(), transactions
+            )
         first, last = transactions[0].epoch, transactions[-1].epoch
         progress(f"finished epochs {first}..{last}, which an earlier run had begun to commit")
     return transactions
@@ -134,8 +136,8 @@ def _take_in_all(
         if not batch:
             break
         began = time.monotonic()
-        with _bench(session, settings, number) as bench:
-            outcome = take_in(bench, journal, batch, consumed)
+        with _workplace(session, settings, number) as workplace:
+            outcome = take_in(workplace, journal, batch, consumed)
         done += outcome.transactions
         operations += outcome.operations
         errors |= outcome.stopped
@@ -169,14 +171,16 @@ def _cut(queue: list[ChangeSet], limits: Limits) -> tuple[list[ChangeSet], list[
 
 
 @contextmanager
-def _bench(session: Callable[[], SparkSession], settings: Settings, number: int) -> Iterator[Bench]:
-    """A bench whose relations and staged rows are gone at the end."""
+def _workplace(
+    session: Callable[[], SparkSession], settings: Settings, number: int
+) -> Iterator[Workplace]:
+    """A workplace whose relations and staged rows are gone at the end."""
     folder = staging_folder(settings.lake, JOB)
-    bench = Bench(session, settings, f"ingest_{uuid4().hex[:8]}", f"{folder}/{number}")
+    workplace = Workplace(session, settings, f"ingest_{uuid4().hex[:8]}", f"{folder}/{number}")
     try:
-        yield bench
+        yield workplace
     finally:
-        bench.release()
+        workplace.release()
 
 
 def consumed_positions(settings: Settings) -> Mapping[str, Consumed]:

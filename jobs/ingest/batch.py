@@ -13,7 +13,6 @@ from sqlglot.expressions import select
 from jobs.engine import netting
 from jobs.engine.relations import Keep, Statement, column, columns, union_all
 from jobs.ingest import ownership
-from jobs.ingest.bench import Bench, Taken
 from jobs.ingest.changesets import ChangeSet, Consumed, SourceError
 from jobs.ingest.engine import Engine
 from jobs.ingest.journal import Journal, Transaction
@@ -25,6 +24,7 @@ from jobs.ingest.reading import (
     refuse_broken_chains,
     refuse_broken_patches,
 )
+from jobs.ingest.workplace import Taken, Workplace
 from lake.tables import GRAPHS
 
 
@@ -38,7 +38,7 @@ class Outcome:
 
 
 def take_in(
-    bench: Bench,
+    workplace: Workplace,
     journal: Journal,
     change_sets: Sequence[ChangeSet],
     consumed: Mapping[str, Consumed],
@@ -46,24 +46,24 @@ def take_in(
     """Make epochs of the change sets, in their order.
 
     Args:
-        bench: what to work with.
+        workplace: what to work with.
         journal: where the result is committed.
         change_sets: those of one source together and in order.
         consumed: what of each source is already in.
     """
     taken = Taken(dict(enumerate(change_sets)))
-    batch = read_batch(bench, taken, consumed)
+    batch = read_batch(workplace, taken, consumed)
     if not taken.change_sets:
         return Outcome((), 0, taken.stopped)
     refuse_broken_patches(taken, batch.results)
     refuse_broken_chains(taken, batch.results, consumed)
-    engine = bench.engine_for(batch.rows)
-    engine.register(bench.name("changes"), batch.rows.changes)
-    claims = _claims(bench, engine, taken)
+    engine = workplace.engine_for(batch.rows)
+    engine.register(workplace.name("changes"), batch.rows.changes)
+    claims = _claims(workplace, engine, taken)
     head = journal.head()
     epochs = {ordinal: head + i for i, ordinal in enumerate(sorted(taken.change_sets), start=1)}
     until = max(epochs.values(), default=head)
-    dated = pairs(engine, bench.name("epochs"), ("ordinal", "epoch"), [*epochs.items()])
+    dated = pairs(engine, workplace.name("epochs"), ("ordinal", "epoch"), [*epochs.items()])
 
     graphs = ownership.new_graphs(claims, dated)
     if engine.rows(graphs.limit(1)):
@@ -75,11 +75,11 @@ def take_in(
     }
     if any(rejected.values()):
         positions = [each.position for each in told.values()]
-        journal.reject(engine, _rejections(bench, engine, told, batch), positions, until)
+        journal.reject(engine, _rejections(workplace, engine, told, batch), positions, until)
     if not epochs:
         return Outcome((), 0, taken.stopped)
 
-    log, present = _net(bench, engine, taken, batch, epochs)
+    log, present = _net(workplace, engine, taken, batch, epochs)
     counts = _counts(engine, log)
     now = datetime.now(UTC)
     transactions = [
@@ -103,10 +103,10 @@ def take_in(
     return Outcome(tuple(transactions), operations, taken.stopped)
 
 
-def _claims(bench: Bench, engine: Engine, taken: Taken) -> str:
+def _claims(workplace: Workplace, engine: Engine, taken: Taken) -> str:
     """The relation of who writes what; a source that writes another's graph is stopped there."""
-    name = bench.name("claims")
-    engine.open(bench.name("owners"), GRAPHS)
+    name = workplace.name("claims")
+    engine.open(workplace.name("owners"), GRAPHS)
     while True:
         sources = pa.table(
             {
@@ -116,9 +116,9 @@ def _claims(bench: Bench, engine: Engine, taken: Taken) -> str:
                 ),
             }
         )
-        engine.register(bench.name("sources"), [sources])
+        engine.register(workplace.name("sources"), [sources])
         claims = ownership.claims(
-            bench.name("changes"), bench.name("sources"), bench.name("owners")
+            workplace.name("changes"), workplace.name("sources"), workplace.name("owners")
         )
         engine.make(Statement(name, claims, "cache"))
         refused = [
@@ -144,7 +144,7 @@ def _refusal(refusal: ownership.Refusal, change_set: ChangeSet) -> SourceError:
 
 
 def _rejections(
-    bench: Bench, engine: Engine, change_sets: Mapping[int, ChangeSet], batch: ReadBatch
+    workplace: Workplace, engine: Engine, change_sets: Mapping[int, ChangeSet], batch: ReadBatch
 ) -> exp.Select:
     """The rejected rows of some change sets: `rejected` but for the run."""
     places = pa.table(
@@ -154,23 +154,23 @@ def _rejections(
             "position": [each.position for each in change_sets.values()],
         }
     )
-    engine.register(bench.name("places"), [places])
-    engine.register(bench.name("rejections"), batch.rows.rejections)
+    engine.register(workplace.name("places"), [places])
+    engine.register(workplace.name("rejections"), batch.rows.rejections)
     return (
         select(
             *columns(("source", "position"), "places"),
             *columns(("file", "line", "column", "reason", "raw"), "rejections"),
         )
-        .from_(exp.to_table(bench.name("rejections"), alias="rejections"))
+        .from_(exp.to_table(workplace.name("rejections"), alias="rejections"))
         .join(
-            exp.to_table(bench.name("places"), alias="places"),
+            exp.to_table(workplace.name("places"), alias="places"),
             on=column("ordinal", "rejections").eq(column("ordinal", "places")),
         )
     )
 
 
 def _net(
-    bench: Bench, engine: Engine, taken: Taken, batch: ReadBatch, epochs: Mapping[int, int]
+    workplace: Workplace, engine: Engine, taken: Taken, batch: ReadBatch, epochs: Mapping[int, int]
 ) -> tuple[str, str]:
     """The relations of the log of the batch, and of the quads that were there before it.
 
@@ -178,18 +178,18 @@ def _net(
     """
     once: Keep = "cache"
     head = min(epochs.values()) - 1
-    operations, stored = bench.name("operations"), bench.name("stored")
-    found = _operations(bench, engine, taken, batch, epochs, head)
+    operations, stored = workplace.name("operations"), workplace.name("stored")
+    found = _operations(workplace, engine, taken, batch, epochs, head)
     engine.make(Statement(operations, found, once))
     engine.quads_about(stored, operations, head)
-    present, log = bench.name("present"), bench.name("log")
+    present, log = workplace.name("present"), workplace.name("log")
     engine.make(Statement(present, netting.present(stored), once))
     engine.make(Statement(log, netting.net_quads(operations, present), once))
     return log, present
 
 
 def _operations(
-    bench: Bench,
+    workplace: Workplace,
     engine: Engine,
     taken: Taken,
     batch: ReadBatch,
@@ -201,16 +201,16 @@ def _operations(
         for ordinal, epoch in epochs.items()
         if taken.change_sets[ordinal].kind in ("patch", "commit")
     }
-    dated = pairs(engine, bench.name("plain"), ("ordinal", "epoch"), [*plain.items()])
-    parts: list[exp.Query] = [changes_as_operations(bench.name("changes"), dated)]
+    dated = pairs(engine, workplace.name("plain"), ("ordinal", "epoch"), [*plain.items()])
+    parts: list[exp.Query] = [changes_as_operations(workplace.name("changes"), dated)]
     for source, ordinals in batch.versions.items():
         versions = {ordinal: epochs[ordinal] for ordinal in ordinals if ordinal in epochs}
         if versions:
-            log, stored = bench.name(f"log_of_{source}"), bench.name(f"stored_of_{source}")
-            engine.quads_of(log, source, bench.name("owners"), head)
+            log, stored = workplace.name(f"log_of_{source}"), workplace.name(f"stored_of_{source}")
+            engine.quads_of(log, source, workplace.name("owners"), head)
             engine.make(Statement(stored, netting.present(log)))
             carried = batch.carried.get(source, ())
-            parts.append(snapshot_operations(engine, bench.prefix, stored, versions, carried))
+            parts.append(snapshot_operations(engine, workplace.prefix, stored, versions, carried))
     return union_all(parts)
 
 

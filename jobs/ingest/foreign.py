@@ -28,12 +28,11 @@ from jobs.ingest.rows import (
 )
 from jobs.rdf.blank_nodes import scoped_label
 from jobs.rdf.records import Header
-from jobs.rdf.terms import Position, TermError, canonical_term
+from jobs.rdf.terms import POSITIONS, TermError, canonical_term
 from jobs.settings import Limits
 from jobs.sources import DeltaTable
 from lake.change_feed import CHANGE_TYPE, COMMIT_VERSION, changes_of
 
-_POSITIONS: tuple[Position, ...] = ("graph", "subject", "predicate", "object")
 _UNCHECKED = ("ordinal", "line", "insert", *QUAD)
 _APPEARED = ("insert", "update_postimage")
 Batches = Iterable[pa.RecordBatch]
@@ -198,7 +197,7 @@ def _checking(
 
 def _canonical(row: dict[str, str], default_graph: str) -> dict[str, str]:
     terms: dict[str, str] = {}
-    for position in _POSITIONS:
+    for position in POSITIONS:
         try:
             terms[position] = canonical_term(row[position], position)
         except TermError as error:

@@ -15,6 +15,7 @@ from sqlglot.expressions import select
 
 from jobs.duck import connect
 from jobs.engine import netting
+from jobs.engine.duck import DuckEngine
 from jobs.engine.netting import QUAD
 from jobs.engine.relations import Statement, column
 from jobs.ingest.engine import Frame
@@ -24,7 +25,6 @@ from lake.metadata import Metadata
 from lake.reader import open_table
 from lake.tables import QUADS, Table
 
-DIALECT = "duckdb"
 _LOG = [*QUAD, "epoch", "weight"]
 
 
@@ -34,29 +34,28 @@ class LocalEngine:
     def __init__(self, settings: Settings) -> None:
         self._root, self._options = settings.lake, settings.storage_options or None
         self._settings = settings
-        self._sql = connect(settings)
+        self.relations = DuckEngine(connect(settings))
 
     def register(self, name: str, frames: Sequence[Frame]) -> None:
         """Make Arrow tables known as one relation."""
         tables = [frame for frame in frames if isinstance(frame, pa.Table)]
         assert len(tables) == len(frames), "a small batch has no Spark frames"
-        self._load(name, pa.concat_tables(tables))
+        self.relations.load(name, pa.concat_tables(tables))
 
     def make(self, statement: Statement) -> None:
-        """Make a relation, at once."""
-        query = statement.select.sql(dialect=DIALECT)
-        self._sql.execute(f'CREATE OR REPLACE TEMP TABLE "{statement.name}" AS {query}')
+        """Make a relation."""
+        self.relations.make(statement)
 
     def rows(self, query: exp.Query) -> list[tuple[object, ...]]:
         """The rows of a query."""
-        return self._sql.execute(query.sql(dialect=DIALECT)).fetchall()
+        return self.relations.rows(query)
 
     def open(self, name: str, table: Table, **only: Sequence[str]) -> None:
         """Read a small stored table, or some of its rows."""
         filters = ds.scalar(True)
         for column_name, values in only.items():
             filters &= ds.field(column_name).isin(pa.array([*values], pa.string()))
-        self._load(name, self._read(table, filters, [*table.column_names]))
+        self.relations.load(name, self._read(table, filters, [*table.column_names]))
 
     def quads_about(self, name: str, operations: str, until: int) -> None:
         """Read the stored quads with the subjects and predicates of the operations, then join."""
@@ -64,7 +63,7 @@ class LocalEngine:
         for term in ("predicate", "subject"):
             wanted = self._values(select(column(term)).distinct().from_(operations))
             filters &= ds.field(term).isin(wanted)
-        self._load(f"{name}_near", self._quads(filters))
+        self.relations.load(f"{name}_near", self._quads(filters))
         self.make(Statement(name, netting.rows_about(f"{name}_near", operations)))
 
     def quads_of(self, name: str, source: str, owners: str, until: int) -> None:
@@ -72,11 +71,13 @@ class LocalEngine:
         owned = select(column("graph")).from_(owners)
         graphs = self._values(owned.where(column("source").eq(exp.Literal.string(source))))
         filters = (ds.field("epoch") <= until) & ds.field("graph").isin(graphs)
-        self._load(name, self._quads(filters))
+        self.relations.load(name, self._quads(filters))
 
     def quads_between(self, name: str, after: int, until: int) -> None:
         """Read some epochs."""
-        self._load(name, self._quads((ds.field("epoch") > after) & (ds.field("epoch") <= until)))
+        self.relations.load(
+            name, self._quads((ds.field("epoch") > after) & (ds.field("epoch") <= until))
+        )
 
     def append(self, table: Table, query: exp.Query, metadata: Metadata, rows: int) -> int:
         """Append the rows of a query, sorted as the table is."""
@@ -90,18 +91,12 @@ class LocalEngine:
 
     def release(self) -> None:
         """Forget all relations."""
-        self._sql.close()
-        self._sql = connect(self._settings)
-
-    def _load(self, name: str, rows: pa.Table) -> None:
-        # A table, not a view of the Arrow rows: strings are then compared as DuckDB's own.
-        self._sql.register("arrow_rows", rows)
-        self._sql.execute(f'CREATE OR REPLACE TEMP TABLE "{name}" AS SELECT * FROM arrow_rows')
-        self._sql.unregister("arrow_rows")
+        self.relations.connection.close()
+        self.relations = DuckEngine(connect(self._settings))
 
     def _arrow(self, query: exp.Query) -> pa.Table:
-        found: pa.Table = self._sql.sql(query.sql(dialect=DIALECT)).to_arrow_table()
-        return found
+        self.relations.make(Statement("fetched", query))
+        return self.relations.arrow("fetched")
 
     def _values(self, query: exp.Query) -> pa.Array[Any]:
         values = self._arrow(query).column(0).combine_chunks()

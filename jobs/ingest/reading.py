@@ -8,7 +8,6 @@ from functools import reduce
 from itertools import count
 from operator import add
 
-from jobs.ingest.bench import Bench, Taken
 from jobs.ingest.changesets import (
     BASE,
     ChangeSet,
@@ -22,6 +21,7 @@ from jobs.ingest.changesets import (
 from jobs.ingest.parsing import FileTask, parse_by_tasks, parse_on_driver
 from jobs.ingest.rows import FileResult, Rows
 from jobs.ingest.versions import Carried, Version, carried
+from jobs.ingest.workplace import Taken, Workplace
 from jobs.rdf.records import ParseRequest
 from jobs.sources import DeltaTable, Patches, Snapshots, Source
 from lake.change_feed import ChangeFeedGap, lost_files_are_a_gap
@@ -44,11 +44,11 @@ class ReadBatch:
     versions: Mapping[str, tuple[int, ...]]
 
 
-def read_batch(bench: Bench, taken: Taken, consumed: Mapping[str, Consumed]) -> ReadBatch:
+def read_batch(workplace: Workplace, taken: Taken, consumed: Mapping[str, Consumed]) -> ReadBatch:
     """Read all change sets; a source that cannot go on is stopped where it cannot.
 
     Args:
-        bench: what to work with.
+        workplace: what to work with.
         taken: the change sets; changed where a source stops.
         consumed: what of each source is already in.
     """
@@ -61,10 +61,12 @@ def read_batch(bench: Bench, taken: Taken, consumed: Mapping[str, Consumed]) -> 
             names[number] = document.name
             tasks.append(_task(ordinal, number, change_set.source, change_set.position, document))
     parts: list[Rows] = []
-    limits = bench.settings.limits
+    limits = workplace.settings.limits
     if sum(task.size for task in tasks) > limits.local_parse_bytes:
         parts.append(
-            parse_by_tasks(bench.distributed().spark, tasks, limits, f"{bench.staging}/files")
+            parse_by_tasks(
+                workplace.distributed().spark, tasks, limits, f"{workplace.staging}/files"
+            )
         )
     elif tasks:
         parts.append(parse_on_driver(tasks, limits))
@@ -72,7 +74,7 @@ def read_batch(bench: Bench, taken: Taken, consumed: Mapping[str, Consumed]) -> 
     for name, of_source in taken.by_source().items():
         if any(isinstance(each.source, DeltaTable) for each in of_source.values()):
             try:
-                parts.append(_read_table(bench, taken, name, next(numbers)))
+                parts.append(_read_table(workplace, taken, name, next(numbers)))
             except SourceError as error:
                 taken.stop(min(of_source), error)
     carry: dict[str, tuple[Carried, ...]] = {}
@@ -82,7 +84,7 @@ def read_batch(bench: Bench, taken: Taken, consumed: Mapping[str, Consumed]) -> 
         if isinstance(first.source, Snapshots):
             results = [each for part in parts for each in part.results]
             versions = list(_versions(of_source, results, names))
-            earlier = _Earlier(bench, first.source, consumed[name].last, numbers)
+            earlier = _Earlier(workplace, first.source, consumed[name].last, numbers)
             try:
                 carry[name] = carried(versions, earlier.last_good)
             except SourceError as error:
@@ -184,26 +186,26 @@ def _task(ordinal: int, number: int, source: Source, position: str, document: Do
     return FileTask(ordinal, number, document.name or position, document.size, request)
 
 
-def _read_table(bench: Bench, taken: Taken, name: str, document: int) -> Rows:
+def _read_table(workplace: Workplace, taken: Taken, name: str, document: int) -> Rows:
     """The rows of a foreign table; where its feed has a gap, its newest content instead."""
     from py4j.protocol import Py4JError  # type: ignore[import-untyped]
     from pyspark.errors import PySparkException
 
     from jobs.ingest.foreign import foreign_rows
 
-    limits = bench.settings.limits
+    limits = workplace.settings.limits
     of_source = taken.of(name)
-    staging = f"{bench.staging}/{name}"
+    staging = f"{workplace.staging}/{name}"
     source = of_source[max(of_source)].source
     assert isinstance(source, DeltaTable)
     # A session that does not start is no error of the source.
-    engine = bench.distributed()
+    engine = workplace.distributed()
 
     def rows(change_sets: Mapping[int, ChangeSet], folder: str) -> Rows:
         with lost_files_are_a_gap(source.location):
             return foreign_rows(
                 engine,
-                bench.name(name),
+                workplace.name(name),
                 source,
                 [*change_sets.items()],
                 document,
@@ -216,7 +218,7 @@ def _read_table(bench: Bench, taken: Taken, name: str, document: int) -> Rows:
             return rows(of_source, staging)
         except ChangeFeedGap:
             # Of the batch's last version files may be gone too; the newest has all of its own.
-            content = newest_content(source, bench.settings.storage_options)
+            content = newest_content(source, workplace.settings.storage_options)
             taken.replace([*of_source], content)
             return rows(taken.of(name), f"{staging}-content")
 
@@ -239,9 +241,9 @@ class _Earlier:
     """Documents of versions that are already in, parsed again where a later one is broken."""
 
     def __init__(
-        self, bench: Bench, source: Snapshots, last: str | None, numbers: Iterator[int]
+        self, workplace: Workplace, source: Snapshots, last: str | None, numbers: Iterator[int]
     ) -> None:
-        self.bench, self.source, self.last, self.numbers = bench, source, last, numbers
+        self.workplace, self.source, self.last, self.numbers = workplace, source, last, numbers
         self.rows: list[Rows] = []
 
     def last_good(self, name: str) -> int | None:
@@ -262,7 +264,7 @@ class _Earlier:
                 return None
             number = next(self.numbers)
             task = _task(_NO_ORDINAL, number, self.source, self.last, found[0])
-            rows = parse_on_driver([task], self.bench.settings.limits)
+            rows = parse_on_driver([task], self.workplace.settings.limits)
             (result,) = rows.results
             if result.unreadable is not None:
                 raise _unreadable(self.source, found[0].path, result)

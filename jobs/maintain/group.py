@@ -37,7 +37,18 @@ class Group:
     progress: Progress
 
     def maintain(self, tasks: Sequence[Task]) -> None:
-        """Bring the embedding tables of `tasks`, which stand at one epoch, to the last epoch."""
+        """Bring the embedding tables of `tasks`, which stand at one epoch, to the last epoch.
+
+        What cannot be read for them fails them all, and spares the queries at other epochs.
+        """
+        try:
+            self._maintain(tasks)
+        except Exception as error:  # noqa: BLE001  (recorded, and raised for all at the end)
+            for task in tasks:
+                if task.query.name not in self.outcome.told:
+                    self.outcome.failed(task, error)
+
+    def _maintain(self, tasks: Sequence[Task]) -> None:
         limits = self.settings.limits
         on_driver = DriverLimits(limits.driver_rows, limits.fetched_rows)
         engine = HybridEngine(self.session, connect(self.settings), on_driver)

@@ -21,15 +21,20 @@ class MaintainResult:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Takes down what became of the tasks of a run, which may end in any order."""
+    """Takes down what became of the tasks of a run, which may end in any order.
+
+    `told`: the queries of which it is known.
+    """
 
     run: Claim
     result: MaintainResult
+    told: set[str] = field(default_factory=set)
 
     def committed(
         self, task: Task, rows_out: int, version: int, rows_in: int | None, seconds: float
     ) -> None:
         """The new rows of a query are in its table."""
+        self.told.add(task.query.name)
         self.result.modes[task.query.name] = task.mode
         self.run.report(
             task.query.name,
@@ -45,6 +50,7 @@ class Outcome:
 
     def untouched(self, task: Task) -> None:
         """No change matches a pattern of the query: its watermark moves by this row."""
+        self.told.add(task.query.name)
         self.result.modes[task.query.name] = UNTOUCHED
         self.run.report(
             task.query.name,
@@ -58,6 +64,7 @@ class Outcome:
 
     def failed(self, task: Task, error: Exception) -> None:
         """The query stays where it was; the others go on, and the stage fails at its end."""
+        self.told.add(task.query.name)
         lines = str(error).strip().splitlines() or [type(error).__name__]
         text = f"{task.query.name}: {lines[0]}"
         self.result.errors.append(text)

@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import IO, cast
 from urllib.parse import quote
@@ -37,13 +36,12 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 class FileInfo:
     """One file of a source.
 
-    path: path or URI to open it. name: relative to the listed folder. size: bytes. modified: UTC.
+    path: path or URI to open it. name: relative to the listed folder. size: bytes.
     """
 
     path: str
     name: str
     size: int
-    modified: datetime | None
 
 
 def list_files(location: str) -> list[FileInfo]:
@@ -59,10 +57,10 @@ def list_files(location: str) -> list[FileInfo]:
     if there.type == fs.FileType.NotFound:
         raise FileNotFoundError(f"{location}: no such file or folder")
     if there.type == fs.FileType.File:
-        return [FileInfo(location, there.base_name, there.size, there.mtime)]
+        return [FileInfo(location, there.base_name, there.size)]
     prefix = root.rstrip("/") + "/"
     found = [
-        FileInfo(_below(location, name), name, info.size, info.mtime)
+        FileInfo(_below(location, name), name, info.size)
         for info in system.get_file_info(fs.FileSelector(root, recursive=True))
         if info.type == fs.FileType.File
         for name in [info.path.removeprefix(prefix)]

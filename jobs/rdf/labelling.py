@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from jobs.rdf.blank_nodes import content_labels, scoped_label
 from jobs.rdf.pieces import Changes, Piece, Unusable
 from jobs.rdf.records import CHANGES
+from jobs.rdf.terms import POSITIONS
 
 _NODES = ("subject", "object")
 
@@ -40,12 +41,11 @@ def label_by_content(pieces: Iterable[Piece], scope: str) -> Iterator[Piece]:
         if isinstance(piece, Unusable):
             return
     if held:
-        columns = ("graph", "subject", "predicate", "object")
         labels = content_labels(
             (
                 quad
                 for batch in held
-                for quad in zip(*(batch.column(c).to_pylist() for c in columns), strict=True)
+                for quad in zip(*(batch.column(c).to_pylist() for c in POSITIONS), strict=True)
             ),
             scope,
         )

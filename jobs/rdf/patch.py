@@ -6,7 +6,6 @@ https://jena.apache.org/documentation/rdf-patch/
 from __future__ import annotations
 
 import re
-import zlib
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -16,7 +15,6 @@ import numpy as np
 from pyoxigraph import RdfFormat
 
 from jobs.rdf.canonical import canonical
-from jobs.rdf.files import opened
 from jobs.rdf.limits import ParseLimits
 from jobs.rdf.lines import Block, block_pieces, is_empty, overlong_faults, read_blocks
 from jobs.rdf.pieces import Discarded, Piece, Unusable
@@ -78,29 +76,6 @@ def parse_patch(file: IO[bytes], request: ParseRequest, limits: ParseLimits) -> 
         reason = "the transaction is not ended (no TC): the file is not complete"
         yield Unusable(Rejection(request.file, begun, 1, reason, "TX ."))
     yield header
-
-
-def read_header(file: str) -> Header:
-    """The header of a patch (path or URI, `.gz` or not); reads no further than the first change.
-
-    What cannot be read says nothing: `parse_files` tells what is wrong with it.
-
-    Raises:
-        OSError: the file cannot be opened.
-    """
-    header = Header()
-    with opened(file) as stream:
-        try:
-            for block in read_blocks(stream, ParseLimits()):
-                for row in range(len(block.lines)):
-                    line = block.lines.line(row)
-                    if head := _HEADER.fullmatch(line):
-                        header = _with(header, head[1], head[2])
-                    elif not is_empty(line):
-                        return header
-        except (EOFError, zlib.error, _LineError):
-            return header
-    return header
 
 
 class _LineError(Exception):

@@ -6,9 +6,10 @@ import re
 from dataclasses import dataclass
 from ipaddress import AddressValueError, IPv6Address
 from typing import Literal as Choice
-from typing import assert_never
+from typing import assert_never, get_args
 
 Position = Choice["graph", "subject", "predicate", "object"]
+POSITIONS: tuple[Position, ...] = get_args(Position)
 
 XSD_STRING = "http://www.w3.org/2001/XMLSchema#string"
 LANG_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"

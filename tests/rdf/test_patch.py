@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import gzip
 import io
-import itertools
 from collections.abc import Callable
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jobs.rdf import lines as lines_module
-from jobs.rdf.patch import parse_patch, read_header
+from jobs.rdf.patch import parse_patch
 from jobs.rdf.pieces import Changes, Discarded, Rejections, Unusable
 from jobs.rdf.records import Header, ParseRequest
 from tests.rdf.conftest import LIMITS, Parsed
@@ -132,25 +129,3 @@ def test_prefixes_are_accepted_and_change_no_quad(parse_text: ParseText) -> None
 def test_the_first_of_several_headers_wins(parse_text: ParseText) -> None:
     parsed = parse_text("H id <urn:a> .\nH id <urn:b> .\nH id2 <urn:c> .\n", **PATCH)
     assert parsed.header == Header("urn:a")
-
-
-def test_read_header_gives_what_the_parser_gives(tmp_path: Path) -> None:
-    file = tmp_path / "1.nqp.gz"
-    text = f"# c\n\n{HEAD}TX .\nA {TRIPLE} .\nH late <urn:x> .\nTC .\n"
-    file.write_bytes(gzip.compress(text.encode()))
-    whole = Parsed(ParseRequest(str(file), "rdf-patch", "patch", "s"), LIMITS)
-    assert read_header(str(file)) == whole.header
-
-
-def test_read_header_says_nothing_of_a_broken_file(tmp_path: Path) -> None:
-    file = tmp_path / "1.nqp.gz"
-    file.write_bytes(gzip.compress(HEAD.encode())[:-9])
-    assert read_header(str(file)) == Header()
-
-
-def test_every_patch_of_nomisma_follows_the_one_before(shared: Path) -> None:
-    headers = [
-        read_header(str(file)) for file in sorted((shared / "data/nomisma/changes").iterdir())
-    ]
-    assert len(headers) == 203
-    assert all(a.change_id == b.previous_id for a, b in itertools.pairwise(headers))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import itertools
 import os
 import random
 import resource
@@ -223,9 +224,14 @@ def test_the_history_of_nomisma_is_read_without_a_rejection(shared: Path) -> Non
         for file in sorted((folder / "changes").iterdir())
     ]
     inserted = deleted = 0
+    headers = []
     for result in parse_files([base, *patches], LIMITS):
+        headers.append(result.header)
         assert result.usable
         assert not result.rejections.num_rows
         inserts = pa.compute.sum(result.changes.column("insert")).as_py()
         inserted, deleted = inserted + inserts, deleted + result.changes.num_rows - inserts
     assert (inserted, deleted) == (583_314 + 221_900, 48_043)
+    assert len(headers) == 1 + 203
+    chain = itertools.pairwise(headers[1:])
+    assert all(before.change_id == after.previous_id for before, after in chain)

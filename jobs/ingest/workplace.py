@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from jobs.ingest.distributed import DistributedEngine
 
 
-class Bench:
+class Workplace:
     """What a batch works with; Spark is asked for only where it is needed.
 
     Args:
