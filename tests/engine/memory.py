@@ -78,6 +78,16 @@ class Memory:
         self, after: int, last: int, *, thresholds: Thresholds = LOOKED_UP, initial: bool = False
     ) -> None:
         """Take the epochs (after, last] in; `initial` takes them as one state at `last`."""
+        made = self._made(after, last, thresholds, initial=initial)
+        self.connection.execute(f"INSERT INTO stored SELECT * FROM {made}")
+
+    def new_rows(self, after: int, last: int) -> list[tuple[object, ...]]:
+        """The rows that a run over (after, last] would store."""
+        made = self._made(after, last, LOOKED_UP, initial=False)
+        return self.connection.execute(f"SELECT * FROM {made}").fetchall()
+
+    def _made(self, after: int, last: int, thresholds: Thresholds, *, initial: bool) -> str:
+        """The relation of the new rows of all stored nodes."""
         from_nothing = initial or after == 0
         epochs = EpochRange(last - 1 if initial else after, last, from_nothing)
         graphs = {}
@@ -97,7 +107,7 @@ class Memory:
         delta = plan_delta(self.plan, epochs, Inputs(graphs, "stored"), "q")
         for statement in (*delta.statements, delta.result):
             make(self.engine, statement)
-        self.connection.execute(f"INSERT INTO stored SELECT * FROM {delta.result.name}")
+        return delta.result.name
 
     def log(self) -> list[LogRow]:
         """The answer's log, sorted."""

@@ -113,8 +113,9 @@ def anonymous(rows: Counter[Row]) -> Counter[Row]:
 @lru_cache(maxsize=100_000)
 def _parsed(quad: Quad) -> ox.Quad:
     graph, s, p, o = quad
-    (parsed,) = ox.parse(f"{s} {p} {o} {graph} .".encode(), format=ox.RdfFormat.N_QUADS)
-    return parsed
+    line = f"{s} {p} {o} {graph} ."
+    quads: Iterator[ox.Quad] = ox.parse(line.encode(), format=ox.RdfFormat.N_QUADS)
+    return next(quads)
 
 
 def _text(term: object) -> str | None:
