@@ -43,10 +43,18 @@ _TITLES = {
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What was found over one history: seconds by what a run was kept as and query, and rows."""
+    """What was found over one history.
+
+    Attributes:
+        history: which.
+        seconds: by what a run was kept as, and query.
+        nothing: seconds of runs that no change touched.
+        rows: of the answers.
+    """
 
     history: History
     seconds: Mapping[str, Mapping[str, Sequence[float]]]
+    nothing: Sequence[float]
     rows: Sequence[Rows]
 
 
@@ -119,6 +127,7 @@ class Operators:
         return Measured(
             history,
             {**kept(runs), OXIGRAPH: {query: evaluated[query] for query in touching}},
+            [run.seconds for run in runs if run.mode == "untouched"],
             [compared(made, judge, queries / f"{query}.rq") for query in touching],
         )
 
@@ -199,6 +208,8 @@ def timings(found: Sequence[Measured]) -> Iterator[Timing]:
             temperature: Temperature = "" if kind == OXIGRAPH else "warm"
             for query, seconds in each.seconds[kind].items():
                 yield Timing(query, temperature, tuple(seconds), _TITLES.get(kind, kind))
+    if nothing := tuple(seconds for each in found for seconds in each.nothing):
+        yield Timing("a run that no change touches", "warm", nothing)
 
 
 def factors(each: Measured) -> dict[str, float]:
@@ -235,6 +246,7 @@ _NOTES = (
     " over triples that the answer depends on, each taken out and put in again. Times the BGP: that"
     " of the query beside that of the query of two patterns. Anew: the query registered again and"
     " computed from nothing by the same engine. pyoxigraph: load of the head and one evaluation.",
+    "Every stage reads the ledger, so its files are merged before each run is measured.",
 )
 
 

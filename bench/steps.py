@@ -50,7 +50,15 @@ class Publish:
     queries: tuple[str, ...]
 
 
-Step = Take | Maintain | Publish
+@dataclass(frozen=True, slots=True)
+class Tidy:
+    """Merge the small files of the ledger and of the transactions, as `compact_lake` does daily.
+
+    Every stage reads them, so a run after hundreds of others would tell how many there were.
+    """
+
+
+Step = Take | Maintain | Publish | Tidy
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +131,8 @@ def _as_json(step: Step, made: Project, queries: Path) -> list[object]:
             return ["maintain", query, kept_as]
         case Publish(names):
             return ["publish", str(_config(made, names, queries))]
+        case Tidy():
+            return ["tidy"]
         case _:
             assert_never(step)
 
@@ -149,6 +159,8 @@ def main(argv: Sequence[str]) -> int:
     from jobs.maintain_queries import maintain_queries
     from jobs.settings import Settings
     from jobs.stage import new_run_id
+    from lake.maintenance import compact_files
+    from lake.tables import RUNS, TRANSACTIONS
 
     # As `weir run` does.
     gc.set_threshold(50_000)
@@ -172,6 +184,9 @@ def main(argv: Sequence[str]) -> int:
                 runs.append(Run(query, kept_as, result.modes.get(query, ""), seconds))
             case ["publish", config]:
                 _publish(session, Settings.load(Path(config)))
+            case ["tidy"]:
+                for table in (RUNS, TRANSACTIONS):
+                    compact_files(settings.lake, table.name)
     Path(job["result"]).write_text(json.dumps([asdict(run) for run in runs]))
     return 0
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bench.histories import Singles
-from bench.steps import Maintain, Publish, Step, Take, copies_of
+from bench.steps import Maintain, Publish, Step, Take, Tidy, copies_of
 
 EPOCH, SINGLE, ANEW = "an epoch", "a triple", "anew"
 """What runs are kept as."""
@@ -32,7 +32,7 @@ def history_steps(
         if taken < number:
             steps.append(Take(tuple(changes[taken:number])))
         steps += [Maintain(query) for query in measured if stands[query] < number]
-        steps.append(Take((changes[number],)))
+        steps += [Tidy(), Take((changes[number],))]
         steps += [Maintain(query, EPOCH) for query in measured]
         taken = number + 1
         stands |= dict.fromkeys(measured, taken)
@@ -55,11 +55,11 @@ def single_steps(singles: Singles, queries: Sequence[str], copies: int) -> list[
     for index, pair in enumerate(singles.pairs):
         query = queries[index % len(queries)]
         kept_as = SINGLE if index >= len(queries) else ""
-        steps.append(Maintain(query))
+        steps += [Tidy(), Maintain(query)]
         for change in pair:
             steps += [Take((change,)), Maintain(query, kept_as)]
     names = {query: copies_of(query, copies) for query in queries}
     for number in range(copies):
-        steps += [Maintain(names[query][number], ANEW) for query in queries]
+        steps += [Tidy(), *(Maintain(names[query][number], ANEW) for query in queries)]
     steps += [Maintain(query) for query in queries]
     return [*steps, Publish((*queries, *(names[query][0] for query in queries)))]
