@@ -14,6 +14,7 @@ Where Spark runs is said by the Airflow connection `spark_default` alone.
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from datetime import timedelta
 from pathlib import Path
@@ -21,7 +22,9 @@ from typing import Any
 
 import pendulum
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
-from airflow.sdk import Asset
+from airflow.providers.standard.operators.bash import BashOperator
+from airflow.sdk import Asset, task
+from airflow.sdk.exceptions import AirflowFailException
 
 from jobs.settings import CONFIG_FILE, Settings
 from lake.tables import QUADS
@@ -29,6 +32,9 @@ from lake.tables import QUADS
 CODE = Path(__file__).resolve().parent.parent
 CONFIG = Path(os.environ.get("WEIR_PROJECT", CODE)).resolve() / CONFIG_FILE
 SETTINGS = Settings.load(CONFIG)
+
+NOTHING_TO_DO = 99
+"""Exit code of `jobs.unfinished`."""
 
 START = pendulum.datetime(2026, 1, 1, tz="UTC")
 
@@ -87,7 +93,31 @@ def submit(stage: str, **wiring: Any) -> SparkSubmitOperator:
             "retries": int(os.environ.get("WEIR_RETRIES", "2")),
             "retry_delay": timedelta(minutes=1),
             "retry_exponential_backoff": True,
-            "execution_timeout": timedelta(hours=6),
+            # Ended before the lease of its claim, after which another machine may take over.
+            "execution_timeout": timedelta(seconds=SETTINGS.limits.lease_seconds * 0.85),
             **wiring,
         },
     )
+
+
+def announce(table: Asset) -> BashOperator:
+    """The task that emits the asset event of `table` if the lake has something to be done.
+
+    It is skipped, and emits nothing, if not. What counts is what stands in the tables, not how the
+    tasks before it ended.
+    """
+    command = [sys.executable, "-m", "jobs.unfinished", "--config", str(CONFIG)]
+    return BashOperator(
+        task_id="announce_changes",
+        bash_command=shlex.join(command),
+        cwd=str(CODE),
+        skip_on_exit_code=NOTHING_TO_DO,
+        trigger_rule="all_done",
+        outlets=[table],
+    )
+
+
+@task(trigger_rule="one_failed", retries=0)
+def any_failure() -> None:
+    """Make the run fail if any of its tasks did; without it only the last ones would count."""
+    raise AirflowFailException("A task of this run failed; its log says why.")

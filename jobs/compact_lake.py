@@ -18,7 +18,7 @@ from jobs.settings import Settings
 from jobs.stage import Progress, claimed, run_stage, silent
 from jobs.validated import graph_validated_to
 from jobs.watermarks import head, mark, queries_of, untouched
-from lake.maintenance import Consolidated, compact_files, consolidate, vacuum
+from lake.maintenance import Consolidated, compact_files, consolidate, keep_feed, vacuum
 from lake.tables import QUADS, SHARED_TABLES, TRIPLES
 
 if TYPE_CHECKING:
@@ -52,7 +52,14 @@ def compact_lake(
         names = [table.name for table in SHARED_TABLES]
         for query in load_registry(settings.queries).queries:
             names += [f"embeddings/{query.name}", f"answers/{query.name}"]
-        fewer = {name: compact_files(settings.lake, name, options) for name in names}
+        limits = settings.limits
+        for table in (QUADS, TRIPLES):
+            days = limits.feed_log_days, limits.feed_file_days
+            if keep_feed(settings.lake, table, *days, options):
+                progress(f"{table.name}: commits are kept {days[0]} days, removed files {days[1]}")
+        fewer = {
+            name: compact_files(settings.lake, name, limits.file_bytes, options) for name in names
+        }
         deleted = {name: vacuum(settings.lake, name, options) for name in names}
         for name in names:
             if fewer[name] or deleted[name]:
@@ -92,10 +99,16 @@ def _consolidate(
             until = needed_after(settings)
             run.totals |= {"from_epoch": head(settings), "to_epoch": head(settings)}
             found = {}
+            limits = settings.limits
             for table in (QUADS, TRIPLES) if until else ():
-                share = settings.limits.consolidate_share
                 found[table.name] = result = consolidate(
-                    spark, settings.lake, table, until, share, settings.storage_options
+                    spark,
+                    settings.lake,
+                    table,
+                    until,
+                    limits.consolidate_share,
+                    limits.rows_per_file,
+                    settings.storage_options,
                 )
                 if result.after < result.before:
                     progress(f"{table.name}: {result.before:,} rows to {result.after:,}")

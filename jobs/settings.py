@@ -16,6 +16,7 @@ from pydantic_settings import (
 )
 
 from jobs.errors import ConfigurationError
+from lake.tables import FEED_FILE_DAYS, FEED_LOG_DAYS
 
 CONFIG_FILE = "weir.toml"
 _SIZE = r"^\d+(\.\d+)? ?[KMGT]i?B$"
@@ -80,6 +81,15 @@ class Limits(BaseModel):
     neighbourhood_rows: int = Field(
         2_000_000, ge=0, description="looked-up rows beyond which the whole graph is read"
     )
+    task_bytes: int = Field(
+        16_000_000, ge=1, description="input bytes that one Spark task parses, about"
+    )
+    parsed_batch_rows: int = Field(
+        20_000, ge=1, description="parsed rows that a Spark task hands over at once"
+    )
+    literal_predicates: int = Field(
+        64, ge=0, description="predicates looked up by literals, which let Delta skip files"
+    )
     batch_epochs: int = Field(500, ge=1, description="change sets taken in by one ingest commit")
     line_bytes: int = Field(1_048_576, ge=1024, description="longest input line")
     document_bytes: int = Field(
@@ -104,10 +114,25 @@ class Limits(BaseModel):
     consolidate_share: float = Field(
         0.2, gt=0, le=1, description="share of a log that must go to make it worth rewriting"
     )
+    file_bytes: int = Field(
+        134_217_728, ge=1, description="size of the files that compaction merges small ones into"
+    )
+    rows_per_file: int = Field(
+        500_000, ge=1, description="rows of a file of a log that Spark writes"
+    )
+    feed_log_days: int = Field(
+        FEED_LOG_DAYS, ge=1, description="days that the commits of the logs are kept"
+    )
+    feed_file_days: int = Field(
+        FEED_FILE_DAYS,
+        ge=1,
+        description="days that removed files of the logs are kept: queries that are behind by more "
+        "are made anew",
+    )
     lease_seconds: int = Field(
         25_200,
         ge=1,
-        description="a run of another machine is taken for dead after this; longer than any run",
+        description="a run of another machine is taken for dead after this; Airflow ends a task at 0.85 of it",
     )
 
 

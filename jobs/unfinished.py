@@ -1,13 +1,25 @@
-"""Whether maintain, validate or publish has anything to do (no Spark)."""
+"""Whether maintain, validate or publish has anything to do (no Spark).
+
+As a program: exit code 0 if there is, 99 if not.
+"""
 
 from __future__ import annotations
 
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from jobs.foreseen import foreseen
 from jobs.plans import fingerprint, plan_of
 from jobs.registry import load_registry
 from jobs.settings import Settings
 from jobs.unpublished import unpublished
 from jobs.validated import graph_validated_to
 from jobs.watermarks import head, mark, untouched
+
+NOTHING_TO_DO = 99
+"""Exit code if there is nothing; Airflow then skips what depends on it."""
 
 
 def is_anything_unfinished(settings: Settings) -> bool:
@@ -30,3 +42,22 @@ def is_anything_unfinished(settings: Settings) -> bool:
         ):
             return True
     return bool(unpublished(settings, [query.name for query in registry.queries]))
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Look, and say it by the exit code."""
+    parser = argparse.ArgumentParser(prog="unfinished", description=__doc__)
+    parser.add_argument("--config", type=Path, help="configuration file (default: weir.toml)")
+    try:
+        found = is_anything_unfinished(Settings.load(parser.parse_args(argv).config))
+    except Exception as error:
+        told = foreseen(error)
+        if told is None:
+            raise
+        print(f"error: {told}", file=sys.stderr)
+        return told.exit_code
+    return 0 if found else NOTHING_TO_DO
+
+
+if __name__ == "__main__":
+    sys.exit(main())

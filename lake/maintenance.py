@@ -17,10 +17,7 @@ from lake.commit import WRITER, checkpoint
 from lake.consolidated import note_consolidation
 from lake.reader import StorageOptions, location, open_table
 from lake.session import read
-from lake.tables import Table
-
-FILE_BYTES = 128 * 1024 * 1024
-ROWS_PER_FILE = 500_000
+from lake.tables import Table, feed_retention
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +28,15 @@ class Consolidated:
     after: int
 
 
-def compact_files(root: str, table_name: str, storage_options: StorageOptions = None) -> int:
-    """Merge small files into larger ones; returns how many files there are fewer (delta-rs)."""
+def compact_files(
+    root: str, table_name: str, file_bytes: int, storage_options: StorageOptions = None
+) -> int:
+    """Merge files into larger ones of about `file_bytes`; returns how many there are fewer."""
     table = open_table(root, table_name, storage_options)
     if table is None:
         return 0
     checkpoint(f"compact:before:{table_name}")
-    metrics = table.optimize.compact(target_size=FILE_BYTES, writer_properties=WRITER)
+    metrics = table.optimize.compact(target_size=file_bytes, writer_properties=WRITER)
     checkpoint(f"compact:after:{table_name}")
     return int(metrics["numFilesRemoved"]) - int(metrics["numFilesAdded"])
 
@@ -48,6 +47,7 @@ def consolidate(
     table: Table,
     until: int,
     least_share: float,
+    rows_per_file: int,
     storage_options: StorageOptions = None,
 ) -> Consolidated:
     """Collapse the history of a log of a set up to the epoch `until` into its state.
@@ -62,6 +62,7 @@ def consolidate(
         table: a log of a set: its weights are +1 and -1 in turn.
         until: nobody needs the changes up to this epoch any more.
         least_share: share of the rows that must go to be worth the writing.
+        rows_per_file: rows of a written file, about.
         storage_options: of delta-rs.
     """
     rows = read(spark, root, table.name)
@@ -86,7 +87,7 @@ def consolidate(
         .select(*table.column_names)
     )
     kept = state.unionByName(rows.filter(~old).select(*table.column_names))
-    files = -(-after // ROWS_PER_FILE) or 1
+    files = -(-after // rows_per_file) or 1
     arranged = kept.repartitionByRange(files, *table.cluster_by) if files > 1 else kept.coalesce(1)
     (
         arranged.sortWithinPartitions(*table.cluster_by)
@@ -97,6 +98,18 @@ def consolidate(
     )
     checkpoint(f"compact:after:{table.name}")
     return Consolidated(before, after)
+
+
+def keep_feed(
+    root: str, table: Table, log_days: int, file_days: int, storage_options: StorageOptions = None
+) -> bool:
+    """Have a log keep its commits and removed files so many days; whether that is a change."""
+    stored = open_table(root, table.name, storage_options)
+    wanted = dict(feed_retention(log_days, file_days))
+    if stored is None or wanted.items() <= stored.metadata().configuration.items():
+        return False
+    stored.alter.set_table_properties(wanted)
+    return True
 
 
 def vacuum(root: str, table_name: str, storage_options: StorageOptions = None) -> int:

@@ -41,11 +41,24 @@ class Table:
         return tuple(column.name for column in self.columns)
 
 
-# A change feed is readable while its log and its removed files are kept; the log goes last.
+FEED_LOG_DAYS, FEED_FILE_DAYS = 60, 30
+"""How long the logs keep their commits and their removed files, if the configuration does not say.
+
+A change feed is readable while both are there; the log goes last.
+"""
+
+
+def feed_retention(log_days: int, file_days: int) -> tuple[tuple[str, str], ...]:
+    """Delta properties that keep commits and removed files for some days."""
+    return (
+        ("delta.logRetentionDuration", f"interval {log_days} days"),
+        ("delta.deletedFileRetentionDuration", f"interval {file_days} days"),
+    )
+
+
 _KEPT_HISTORY = (
     ("delta.enableChangeDataFeed", "true"),
-    ("delta.logRetentionDuration", "interval 60 days"),
-    ("delta.deletedFileRetentionDuration", "interval 30 days"),
+    *feed_retention(FEED_LOG_DAYS, FEED_FILE_DAYS),
     ("delta.checkpointInterval", "50"),
 )
 # Every Delta reader can use a table without deletion vectors, column mapping and change feed.

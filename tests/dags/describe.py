@@ -9,14 +9,18 @@ from typing import Any
 
 from airflow.dag_processing.dagbag import DagBag
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
+from airflow.providers.standard.operators.bash import BashOperator
 from airflow.sdk import DAG, Asset
 
 RUN_ID = "scheduled__2026-01-01T00:00:00+00:00"
 
 
 def command(task: object) -> str:
-    """The command line that the task would run, one word a line."""
-    assert isinstance(task, SparkSubmitOperator)
+    """The command line that the task would run, one word a line; empty if it runs none."""
+    if isinstance(task, BashOperator):
+        return "\n".join(shlex.quote(word) for word in shlex.split(str(task.bash_command)))
+    if not isinstance(task, SparkSubmitOperator):
+        return ""
     task.render_template_fields({"run_id": RUN_ID})
     hook = task._get_hook()
     return "\n".join(
@@ -51,6 +55,10 @@ def describe(folder: str) -> dict[str, Any]:
                         "downstream": sorted(task.downstream_task_ids),
                         "outlets": [asset.name for asset in task.outlets],
                         "retries": task.retries,
+                        "trigger_rule": task.trigger_rule.value,
+                        "hours": task.execution_timeout.total_seconds() / 3600
+                        if task.execution_timeout
+                        else None,
                         "command": command(task),
                     }
                     for task in dag.tasks

@@ -13,15 +13,18 @@ from typing import Any
 
 import pytest
 
+from jobs.settings import Limits
+
 HERE = Path(__file__).parent
 CODE = HERE.parent.parent
-COMMANDS = (
+STAGES = (
     "ingest_changes.ingest_changes",
     "maintain_queries.maintain_queries",
     "maintain_queries.validate_answers",
     "maintain_queries.publish_answers",
     "compact_lake.compact_lake",
 )
+COMMANDS = (*STAGES, "ingest_changes.announce_changes")
 
 
 def test_every_dag_file_loads(described: dict[str, Any]) -> None:
@@ -57,10 +60,42 @@ def test_no_dag_runs_twice_at_once_or_for_the_past(described: dict[str, Any]) ->
 def test_answers_are_validated_before_they_are_published(described: dict[str, Any]) -> None:
     tasks = described["dags"]["maintain_queries"]["tasks"]
     assert {name: task["downstream"] for name, task in tasks.items()} == {
-        "maintain_queries": ["validate_answers"],
-        "validate_answers": ["publish_answers"],
-        "publish_answers": [],
+        "maintain_queries": ["any_failure", "validate_answers"],
+        "validate_answers": ["any_failure", "publish_answers"],
+        "publish_answers": ["any_failure"],
+        "any_failure": [],
     }
+
+
+def test_a_stage_goes_on_with_what_the_one_before_it_has_done(described: dict[str, Any]) -> None:
+    tasks = described["dags"]["maintain_queries"]["tasks"]
+    assert {name: task["trigger_rule"] for name, task in tasks.items()} == {
+        "maintain_queries": "all_success",
+        "validate_answers": "all_done",
+        "publish_answers": "all_done",
+        "any_failure": "one_failed",
+    }
+
+
+def test_changes_are_announced_though_a_source_stopped(described: dict[str, Any]) -> None:
+    tasks = described["dags"]["ingest_changes"]["tasks"]
+    assert tasks["ingest_changes"]["outlets"] == []
+    announce = tasks["announce_changes"]
+    assert (announce["trigger_rule"], announce["outlets"]) == ("all_done", ["quads"])
+    assert {name: task["downstream"] for name, task in tasks.items()} == {
+        "ingest_changes": ["announce_changes", "any_failure"],
+        "announce_changes": ["any_failure"],
+        "any_failure": [],
+    }
+
+
+@pytest.mark.parametrize("task", STAGES)
+def test_a_stage_is_ended_before_its_claim_can_be_taken_over(
+    described: dict[str, Any], task: str
+) -> None:
+    dag_id, task_id = task.split(".")
+    lease = Limits().lease_seconds / 3600
+    assert 0 < described["dags"][dag_id]["tasks"][task_id]["hours"] < lease
 
 
 def test_a_failed_check_is_not_tried_again(described: dict[str, Any]) -> None:

@@ -11,10 +11,10 @@ from pyspark.sql import SparkSession
 from lake.change_feed import changes, changes_here
 from lake.commit import append_rows
 from lake.consolidated import consolidated_until
-from lake.maintenance import compact_files, consolidate, vacuum
+from lake.maintenance import compact_files, consolidate, keep_feed, vacuum
 from lake.metadata import Metadata
 from lake.reader import last_metadata, open_table, to_arrow, version
-from lake.tables import QUADS
+from lake.tables import QUADS, feed_retention
 
 Log = list[tuple[str, int, int]]
 EPOCHS = 12
@@ -53,7 +53,7 @@ def test_consolidation_keeps_every_later_state_and_change_and_the_feed(
 ) -> None:
     root, until = str(tmp_path), 7
     log = fill(root)
-    result = consolidate(spark, root, QUADS, until, least_share=0.1)
+    result = consolidate(spark, root, QUADS, until, least_share=0.1, rows_per_file=100)
     kept = stored(root)
     assert (result.before, result.after) == (len(log), len(kept))
     assert result.after < result.before
@@ -70,7 +70,10 @@ def test_consolidation_keeps_every_later_state_and_change_and_the_feed(
     here = changes_here(root, "quads", 1, newest).select(columns).to_pylist()
     assert sorted(tuple(row.values()) for row in here) == sorted(log)
     assert last_metadata(root, "quads") == (EPOCHS, Metadata("r", "ingest", EPOCHS))
-    assert consolidate(spark, root, QUADS, until, least_share=0.1).after == result.after
+    assert (
+        consolidate(spark, root, QUADS, until, least_share=0.1, rows_per_file=100).after
+        == result.after
+    )
     assert stored(root) == kept
     assert consolidated_until(root, "quads") == until
 
@@ -78,7 +81,7 @@ def test_consolidation_keeps_every_later_state_and_change_and_the_feed(
 @pytest.mark.spark
 def test_a_log_with_little_to_gain_is_left_alone(spark: SparkSession, tmp_path: Path) -> None:
     log = fill(str(tmp_path))
-    result = consolidate(spark, str(tmp_path), QUADS, EPOCHS, least_share=0.99)
+    result = consolidate(spark, str(tmp_path), QUADS, EPOCHS, least_share=0.99, rows_per_file=100)
     assert (result.before, result.after) == (len(log), len(log))
     assert stored(str(tmp_path)) == sorted(log)
     assert consolidated_until(str(tmp_path), "quads") == 0
@@ -87,16 +90,28 @@ def test_a_log_with_little_to_gain_is_left_alone(spark: SparkSession, tmp_path: 
 def test_compaction_leaves_the_rows_and_the_watermark(tmp_path: Path) -> None:
     root = str(tmp_path)
     log = fill(root)
-    assert compact_files(root, "quads") == EPOCHS - 1
+    assert compact_files(root, "quads", 10**8) == EPOCHS - 1
     assert stored(root) == sorted(log)
     assert last_metadata(root, "quads") == (EPOCHS, Metadata("r", "ingest", EPOCHS))
-    assert compact_files(root, "quads") == 0
-    assert compact_files(root, "nothing") == 0
+    assert compact_files(root, "quads", 10**8) == 0
+    assert compact_files(root, "nothing", 10**8) == 0
 
 
 def test_vacuum_keeps_what_the_retention_keeps(tmp_path: Path) -> None:
     root = str(tmp_path)
     fill(root)
-    compact_files(root, "quads")
+    compact_files(root, "quads", 10**8)
     assert vacuum(root, "quads") == 0
     assert open_table(root, "quads", version=3) is not None
+
+
+def test_how_long_the_feed_is_kept_can_be_changed(tmp_path: Path) -> None:
+    root = str(tmp_path)
+    fill(root)
+    assert not keep_feed(root, QUADS, 60, 30)
+    assert keep_feed(root, QUADS, 20, 10)
+    assert not keep_feed(root, QUADS, 20, 10)
+    table = open_table(root, "quads")
+    assert table is not None
+    assert table.metadata().configuration.items() >= dict(feed_retention(20, 10)).items()
+    assert last_metadata(root, "quads") == (EPOCHS, Metadata("r", "ingest", EPOCHS))

@@ -238,7 +238,7 @@ def test_a_query_that_comes_back_to_consolidated_logs_is_made_anew(
     project.change("D " + knows("a", "b"))
     project.publish(spark)
     for table in (QUADS, TRIPLES):
-        result = consolidate(spark, project.settings.lake, table, 2, least_share=0.01)
+        result = consolidate(spark, project.settings.lake, table, 2, 0.01, 100)
         assert result.after < result.before
     for query, text in queries.items():
         project.query(query, text)
