@@ -92,3 +92,86 @@ def test_blank_nodes_in_another_shape_are_another_query() -> None:
     ring = "ASK { _:a <u:p> _:b . _:b <u:p> _:c . _:c <u:p> _:a }"
     chain = "ASK { _:a <u:p> _:b . _:b <u:p> _:c . _:c <u:p> _:d }"
     assert fingerprint(translate(ring)) != fingerprint(translate(chain))
+
+
+_ALL = (
+    "PREFIX e: <u:e#> SELECT DISTINCT ?s (SUM(?n) AS ?t) FROM e:g FROM NAMED e:h { "
+    "{ ?s e:p/e:q _:x . _:x e:r [] } UNION { GRAPH ?g { ?s (e:p|^e:q)* ?o . ?s !(e:p|^e:q) ?o } } "
+    "OPTIONAL { ?s e:n ?n FILTER(?n > 1) } MINUS { ?s e:q _:y } BIND(STR(?s) AS ?b) "
+    "VALUES (?v ?w) { (1 UNDEF) (2 3) } FILTER NOT EXISTS { ?s e:p [ e:q _:z ] } FILTER(?b != 'x') "
+    "{ SELECT ?s ?v { ?s e:p ?v } ORDER BY ?v LIMIT 3 } "
+    "} GROUP BY ?s (LANG(?b) AS ?l) HAVING (COUNT(*) > 1) ORDER BY DESC(?t) OFFSET 1 "
+    "VALUES ?s { e:a }"
+)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("e:", "other:"),
+        (" ", "\n"),
+        ("_:x", "_:other"),
+        ("_:y", "_:w"),
+        ("(1 UNDEF) (2 3)", "(2 3) (1 UNDEF)"),
+        ("SELECT ?s ?v {", "SELECT ?v ?s {"),
+        ("!(e:p|^e:q)", "!(^e:q|e:p)"),
+        ("?s e:p/e:q _:x . _:x e:r []", "_:x e:r [] . ?s e:p/e:q _:x"),
+        ("FILTER(?b != 'x') ", ""),
+    ],
+)
+def test_spelling_is_nothing_to_any_form(before: str, after: str) -> None:
+    assert before in _ALL
+    text = _ALL.replace(before, after)
+    if not after:
+        # A filter may stand anywhere in its group.
+        text = text.replace("BIND(", f"{before}BIND(")
+    assert fingerprint(translate(text)) == fingerprint(translate(_ALL))
+
+
+def test_every_part_of_every_form_counts() -> None:
+    changes = [
+        ("DISTINCT ", ""),
+        ("SUM(?n)", "SUM(DISTINCT ?n)"),
+        ("SUM(?n)", "AVG(?n)"),
+        ("FROM e:g", "FROM e:f"),
+        ("FROM NAMED e:h", ""),
+        ("e:p/e:q", "e:p/^e:q"),
+        ("UNION", ""),
+        ("GRAPH ?g", "GRAPH e:h"),
+        (")* ?o", ")+ ?o"),
+        ("(e:p|^e:q)*", "(e:p/^e:q)*"),
+        ("!(e:p|^e:q)", "!(e:p|e:q)"),
+        ("OPTIONAL", ""),
+        ("?n > 1", "?n > 2"),
+        ("MINUS", "OPTIONAL"),
+        ("STR(?s)", "STR(?o)"),
+        ("UNDEF", "4"),
+        ("NOT EXISTS", "EXISTS"),
+        ("[ e:q _:z ]", "[ e:q ?z ]"),
+        ("LIMIT 3", "LIMIT 4"),
+        ("ORDER BY ?v LIMIT", "ORDER BY DESC(?v) LIMIT"),
+        ("LANG(?b)", "LANG(?v)"),
+        ("COUNT(*)", "COUNT(?b)"),
+        ("DESC(?t)", "ASC(?t)"),
+        ("OFFSET 1", "OFFSET 2"),
+        ("VALUES ?s", "VALUES ?x"),
+    ]
+    made = [fingerprint(translate(_ALL.replace(*change))) for change in changes]
+    assert len({*made, fingerprint(translate(_ALL))}) == len(changes) + 1
+
+
+def test_separators_tell_aggregates_apart() -> None:
+    one, two = (
+        fingerprint(translate(f"SELECT (GROUP_CONCAT(?o; SEPARATOR='{s}') AS ?x) {{ ?s ?p ?o }}"))
+        for s in ",;"
+    )
+    assert one != two
+
+
+def test_limits_of_an_order_that_is_not_projected_count() -> None:
+    texts = [
+        f"SELECT DISTINCT ?s {{ ?s ?p ?o }} ORDER BY {key} LIMIT {limit}"
+        for key in ("?o", "DESC(?o)")
+        for limit in (1, 2)
+    ]
+    assert len({fingerprint(translate(text)) for text in texts}) == 4
