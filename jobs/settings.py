@@ -132,7 +132,8 @@ class Limits(BaseModel):
     lease_seconds: int = Field(
         25_200,
         ge=1,
-        description="a run of another machine is taken for dead after this; Airflow ends a task at 0.85 of it",
+        description="a run of another machine is taken for dead after this; Airflow ends a task at "
+        "0.85 of it",
     )
 
 

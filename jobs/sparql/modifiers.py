@@ -5,6 +5,7 @@ https://www.w3.org/TR/sparql11-query/#convertSolMod
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from jobs.sparql.aggregation import Aggregates
@@ -73,8 +74,14 @@ def _read_level(tree: Tree, translation: Translation) -> _Level:
     pattern, keys = _read_keys(tree, pattern, translation)
     aggregates = Aggregates(translation)
     items = _read_items(tree, translation, aggregates)
-    having = [expression(c, translation, aggregates) for c in _conditions(tree, "having")]
-    order = tuple(_order_key(c, translation, aggregates) for c in _conditions(tree, "orderby"))
+    having = [
+        expression(condition, translation, aggregates)
+        for condition in _conditions(tree, "having", translation)
+    ]
+    order = tuple(
+        _order_key(condition, translation, aggregates)
+        for condition in _conditions(tree, "orderby", translation)
+    )
     if tree.get("groupby") is not None or aggregates.names:
         _check_projection(tree, items, keys, aggregates, translation.source)
         # A variable that a group has many of stands for one of its values.
@@ -92,9 +99,11 @@ def _read_level(tree: Tree, translation: Translation) -> _Level:
     return _Level(pattern, items, order)
 
 
-def _conditions(tree: Tree, clause: str) -> tuple[Branch, ...]:
+def _conditions(tree: Tree, clause: str, translation: Translation) -> Iterator[Branch]:
     found = tree.get(clause)
-    return found.all("condition") if isinstance(found, Tree) else ()
+    for condition in found.all("condition") if isinstance(found, Tree) else ():
+        translation.count_part(condition)
+        yield condition
 
 
 def _read_keys(
@@ -102,12 +111,10 @@ def _read_keys(
 ) -> tuple[Pattern, tuple[str, ...]]:
     """GROUP BY: the pattern with the keys' expressions as variables, and the keys."""
     keys: list[str] = []
-    for condition in _conditions(tree, "groupby"):
+    for condition in _conditions(tree, "groupby", translation):
         given, target = condition, None
-        if isinstance(condition, Tree):
-            translation.count_part(condition)
-            if condition.name == "GroupAs":
-                given, target = condition.parts["expr"], condition.get("var")
+        if isinstance(condition, Tree) and condition.name == "GroupAs":
+            given, target = condition.parts["expr"], condition.get("var")
         value = expression(given, translation)
         if target is None and isinstance(value, Variable):
             keys.append(value.name)

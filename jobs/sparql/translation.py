@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import count
 
 from jobs.sparql.algebra import Pattern
-from jobs.sparql.tree import Source, Tree
+from jobs.sparql.tree import Branch, Source, Tree
 
 # What reads an algebra recurses: each part may be a level of it.
 MAX_PARTS = 128
@@ -42,7 +42,7 @@ class Translation:
         """The algebra of a group graph pattern."""
         return self.read_group(tree, self)
 
-    def count_part(self, tree: Tree) -> None:
+    def count_part(self, part: Branch) -> None:
         """Count a filter, BIND, OPTIONAL, SELECT expression or the like.
 
         Raises:
@@ -52,7 +52,7 @@ class Translation:
         if self.parts > MAX_PARTS:
             raise self.source.unsupported(
                 "query",
-                self.source.first_token(tree),
+                self.source.first_token(part),
                 f"more than {MAX_PARTS} filters, groups and expressions",
                 "Split it into several queries.",
             )

@@ -155,7 +155,7 @@ def test_a_source_that_writes_anothers_graph_is_stopped_before_that_change_set(
 def test_stopped_sources_make_the_command_fail(project: Project) -> None:
     project.declare(PATCHES | {"location": "nowhere"})
     with pytest.raises(SourceError, match="nothing is there"):
-        _all_or_fail(no_spark, project.settings, "run")  # type: ignore[arg-type]
+        _all_or_fail(no_spark, project.settings, "run")
 
 
 def test_a_patch_that_turns_up_late_stops_the_source(project: Project) -> None:

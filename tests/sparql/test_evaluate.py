@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from jobs.sparql.algebra import Ask, Filter
+from jobs.sparql.algebra import Ask, Bgp, Filter
 from jobs.sparql.evaluate import effective_boolean_value, evaluate, holds
-from jobs.sparql.expressions import Variable
+from jobs.sparql.expressions import Call, Constant, Exists, Variable
 from jobs.sparql.translate import translate
 from jobs.sparql.wire import encode, evaluate_row, holds_row
 
@@ -177,3 +177,36 @@ def test_a_variable_without_a_slot_cannot_be_encoded() -> None:
 def test_an_encoded_constant_with_quotes_comes_back() -> None:
     term = '"a\\"b\\\\c"@en'
     assert evaluate_row(encode(Variable("x"), ["x"]), [term]) == term
+
+
+def _node(seed: str, label: str) -> str | None:
+    return evaluate(Call("BNODE", (Variable("seed"), Constant(label))), {"seed": f'"{seed}"'})
+
+
+def test_bnode_is_one_node_for_a_solution_and_a_label() -> None:
+    nodes = {_node(seed, label) for seed in ("1", "2") for label in ('"a"', '"b"', "_:call1")}
+    assert len(nodes) == 6
+    assert all(node is not None and node.startswith("_:b") for node in nodes)
+    assert _node("1", '"a"') == _node("1", '"a"')
+
+
+@pytest.mark.parametrize("label", ["<u:a>", '"a"@en', f'"1"^^<{_X}integer>'])
+def test_the_label_of_bnode_is_a_simple_literal(label: str) -> None:
+    assert _node("1", label) is None
+
+
+def test_a_sort_key_of_an_error_is_less_than_any_other() -> None:
+    unbound, one, two = (
+        evaluate(Call("SORTKEY", (Variable("x"),)), {"x": x}) for x in (None, "_:a", '"z"')
+    )
+    assert unbound is not None
+    assert one is not None
+    assert two is not None
+    assert unbound < one < two
+
+
+def test_exists_is_no_matter_of_the_evaluator() -> None:
+    with pytest.raises(ValueError, match="decided by a plan"):
+        evaluate(Exists(Bgp(())), {})
+    with pytest.raises(ValueError, match="decided by a plan"):
+        encode(Exists(Bgp(())), [])
