@@ -9,11 +9,14 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from jobs.plan.lower import lower
+from jobs.sparql.translate import translate
 from tests.engine.memory import Memory, run_in_cuts
 from tests.engine.random_cases import case
 from tests.engine.spark_memory import SparkMemory
 from tests.engine.test_laws import plan_of
 from tests.engine.test_papers import BAGS, NUMBERED, deltas_of, fixture, plan_for
+from tests.engine.test_w3c_histories import evaluation_cases, history_to
 
 PAIRS = int(os.environ.get("WEIR_SPARK_PAIRS", "50"))
 
@@ -60,3 +63,19 @@ def test_spark_gives_the_deltas_of_the_bag(spark: SparkSession, shared: Path, nu
     memory = SparkMemory(spark, plan_for(golden.bag_query), golden.history)
     memory.run(0, len(golden.history))
     assert deltas_of(memory, len(golden.history)) == golden.bag_deltas
+
+
+@pytest.mark.parametrize("part", range(10))
+def test_spark_stores_the_rows_that_duckdb_stores_of_the_w3c_tests(
+    spark: SparkSession, shared: Path, part: int
+) -> None:
+    """In one run over all epochs: `test_w3c_histories` judges what DuckDB stores."""
+    differing = []
+    for test in evaluation_cases(shared)[part::10]:
+        plan = lower(translate(test.text, "default"), allow_product=True)
+        history = history_to(test.quads, seed=0)
+        expected = run_in_cuts(Memory(plan, history), len(history), ())
+        found = run_in_cuts(SparkMemory(spark, plan, history), len(history), ())
+        if found.stored() != expected.stored():
+            differing.append(test.name)
+    assert not differing

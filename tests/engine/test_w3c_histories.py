@@ -18,6 +18,7 @@ from jobs.plan.lower import lower
 from jobs.plan.operators import Slice, walk
 from jobs.plan.plan import Plan
 from jobs.sparql import algebra
+from jobs.sparql.errors import UnsupportedQuery
 from jobs.sparql.translate import translate
 from jobs.sparql.values import Number, parse
 from tests.engine.memory import Memory, run_in_cuts, state
@@ -163,7 +164,7 @@ def _wrong_in(cases: list[tuple[Case, int]]) -> list[str]:
 def test_only_functions_without_a_stable_value_are_refused(shared: Path) -> None:
     cases = {c.name: c for c in read_cases(shared / "data" / "w3c" / "sparql11")}
     for name, function in REFUSED.items():
-        with pytest.raises(ValueError, match=rf"{function}\(\)"):
+        with pytest.raises(UnsupportedQuery, match=rf"{function}\(\)"):
             translate(cases[name].text, "default")
     assert len(EXCEPTIONS) <= 5
     assert len(evaluation_cases(shared)) == 235 - len(REFUSED) - len(EXCEPTIONS)

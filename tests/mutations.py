@@ -1,0 +1,451 @@
+"""Breaks the engine in many ways and tells which of them the tests do not notice.
+
+    python -m tests.mutations            all
+    python -m tests.mutations distinct   those whose name contains a word
+
+Every mutation is one replacement in the text of a module, made in a copy of the tree. The copy is
+judged by a subset of the laws (`SEEDS`) and by the W3C tests as histories; one that these pass
+survives, and so shows a test that is missing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+PROJECT = Path(__file__).parent.parent
+SEEDS = range(60)
+"""Of `tests.engine.random_queries`."""
+COPIED = ("jobs", "lake", "tests")
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """What is done wrong, where, and which text becomes which."""
+
+    name: str
+    module: str
+    text: str
+    becomes: str
+
+    def applied(self, source: str) -> str:
+        """The module's text with the one replacement.
+
+        Raises:
+            ValueError: the text is not there exactly once.
+        """
+        if source.count(self.text) != 1:
+            raise ValueError(
+                f"{self.name}: {self.text!r} occurs {source.count(self.text)} times in "
+                f"{self.module}; say what to break in the present text"
+            )
+        return source.replace(self.text, self.becomes)
+
+
+_SIGNS = "exp.array(exp.Literal.number(1), exp.Literal.number(-1))"
+
+MUTATIONS = (
+    Mutation(
+        "differentiate forgets the ends", "engine/sweep", _SIGNS, "exp.array(exp.Literal.number(1))"
+    ),
+    Mutation(
+        "the epoch before the range is in it",
+        "engine/sweep",
+        "epoch > number(epochs.after)",
+        "epoch >= number(epochs.after)",
+    ),
+    Mutation(
+        "the last epoch is not in the range",
+        "engine/sweep",
+        "epoch.copy() <= number(epochs.last)",
+        "epoch.copy() < number(epochs.last)",
+    ),
+    Mutation(
+        "net forgets what vanishes",
+        "engine/sweep",
+        '.having(exp.func("SUM", column("weight")).neq(0)',
+        '.having((exp.func("SUM", column("weight")) > 0)',
+    ),
+    Mutation(
+        "a solution of a segment lasts as long as its longest triple",
+        "engine/component",
+        '_extreme("LEAST"',
+        '_extreme("GREATEST"',
+    ),
+    Mutation(
+        "a segment forgets what ends in the last epoch",
+        "engine/component",
+        'column("until") <= number(epochs.last)',
+        'column("until") < number(epochs.last)',
+    ),
+    Mutation(
+        "a variable may stand for two terms of a pattern",
+        "engine/component",
+        "conditions.append(here.eq(bound[name].copy()))",
+        "pass",
+    ),
+    Mutation(
+        "a distinct row stays without solutions",
+        "engine/distinct",
+        'column("multiplicity") > 0',
+        'column("multiplicity") >= 0',
+    ),
+    Mutation(
+        "both sides of a product are new",
+        "engine/product",
+        "exp.and_(since < epoch.copy(), epoch.copy() <= until)",
+        "exp.and_(since <= epoch.copy(), epoch.copy() < until)",
+    ),
+    Mutation(
+        "both sides of a join are new",
+        "engine/join",
+        'column("since", "o") < epoch, epoch.copy() <= column("until", "o")',
+        'column("since", "o") <= epoch, epoch.copy() < column("until", "o")',
+    ),
+    Mutation(
+        "the weights of a join are not multiplied",
+        "engine/join",
+        'column("weight", "d") * column("weight", "o")',
+        'column("weight", "d")',
+    ),
+    Mutation(
+        "unbound is compatible with nothing",
+        "engine/compatible",
+        "exp.or_(here.eq(there), here.copy().is_(exp.null()), there.copy().is_(exp.null()))",
+        "here.eq(there)",
+    ),
+    Mutation(
+        "a join takes only the left side's value",
+        "engine/compatible",
+        'exp.func("COALESCE", column(name, left), column(name, right))',
+        'exp.func("COALESCE", column(name, left))',
+    ),
+    Mutation(
+        "an unbound key is not found again",
+        "engine/relations",
+        "exp.NullSafeEQ(this=column(name, left), expression=column(name, right))",
+        "column(name, left).eq(column(name, right))",
+    ),
+    Mutation(
+        "what has one match has none",
+        "engine/match",
+        'column("matches") <= 0',
+        'column("matches") <= 1',
+    ),
+    Mutation("a match has no end", "engine/match", _SIGNS, "exp.array(exp.Literal.number(1))"),
+    Mutation("MINUS without its rule of overlap", "engine/match", "if overlapping:", "if False:"),
+    Mutation(
+        "MINUS takes away with nothing in common",
+        "plan/patterns",
+        "if not common:\n            return left",
+        "if False:\n            return left",
+    ),
+    Mutation(
+        "a match ignores its condition",
+        "engine/match",
+        "if condition is None:",
+        "if True:",
+    ),
+    Mutation(
+        "NOT EXISTS is EXISTS",
+        "plan/patterns",
+        'node = self._matched(node, pattern, context, "unmatched")',
+        'node = self._matched(node, pattern, context, "matched")',
+    ),
+    Mutation(
+        "EXISTS is not told what is seen inside",
+        "plan/patterns",
+        "if told:\n            context = context.with_domain",
+        "if False:\n            context = context.with_domain",
+    ),
+    Mutation(
+        "OPTIONAL joins without its condition",
+        "engine/delta",
+        "join_delta(pair, node.condition)",
+        "join_delta(pair)",
+    ),
+    Mutation(
+        "OPTIONAL's rest ignores the condition",
+        "engine/delta",
+        'match_delta(pair, self.epochs, "unmatched", node.condition)',
+        'match_delta(pair, self.epochs, "unmatched")',
+    ),
+    Mutation(
+        "a join touches only the left side's keys",
+        "engine/delta",
+        "for delta in deltas]",
+        "for delta in deltas[:1]]",
+    ),
+    Mutation(
+        "group and distinct lose the state",
+        "engine/delta",
+        'return union_all([*self._state(node, child, "", keys), self._rows(child, delta)])',
+        "return self._rows(child, delta)",
+    ),
+    Mutation(
+        "a slice loses the state",
+        "engine/delta",
+        "state = self._states.state(node.child)",
+        "state = None",
+    ),
+    Mutation(
+        "a closure loses the state",
+        "engine/delta",
+        '*self._state(node, node.child, "", None), ',
+        "",
+    ),
+    Mutation(
+        "a product loses the state",
+        "engine/delta",
+        "*self._state(node, child, str(index), None), ",
+        "",
+    ),
+    Mutation(
+        "a join loses the state",
+        "engine/delta",
+        '*self._state(node, child, f"_{side}", keys), ',
+        "",
+    ),
+    Mutation(
+        "the state lacks its last epoch",
+        "engine/states",
+        'column("epoch", "s") <= number(self.epochs.after)',
+        'column("epoch", "s") < number(self.epochs.after)',
+    ),
+    Mutation(
+        "the state has what a run before stored of this range",
+        "engine/states",
+        'column("epoch", "s") <= number(self.epochs.after)',
+        'column("epoch", "s") <= number(self.epochs.last)',
+    ),
+    Mutation(
+        "a group stays without solutions",
+        "engine/group",
+        'column("solutions", "s") > 0',
+        'column("solutions", "s") >= 0',
+    ),
+    Mutation(
+        "no group of no solutions",
+        "engine/group",
+        "if self.node.always:\n            parts",
+        "if False:\n            parts",
+    ),
+    Mutation(
+        "an aggregate sees the rows that have just ended",
+        "engine/group",
+        'column("since", "s") < column("until", "i")',
+        'column("since", "s") <= column("until", "i")',
+    ),
+    Mutation(
+        "COUNT counts errors",
+        "engine/group",
+        "exp.Case().when(is_value, weight.copy()).else_(exp.Literal.number(0))",
+        "exp.Case().when(is_value, weight.copy()).else_(weight.copy())",
+    ),
+    Mutation("aggregates without DISTINCT", "engine/group", "if not fold.distinct:", "if True:"),
+    Mutation(
+        "a sum ignores multiplicities",
+        "engine/group",
+        "exp.cast(digits, ADDEND) * exp.cast(weight, TIMES)",
+        "exp.cast(digits, ADDEND) * exp.cast(exp.func('SIGN', weight), TIMES)",
+    ),
+    Mutation(
+        "a slice without OFFSET",
+        "engine/slice",
+        'exp.func("GREATEST", column("upto") - column("weight"), number(node.offset))',
+        'column("upto") - column("weight")',
+    ),
+    Mutation(
+        "a slice that reads too little of the state",
+        "engine/slice",
+        "number(node.offset + node.limit) + lost.subquery(copy=False)",
+        "number(node.offset + node.limit)",
+    ),
+    Mutation(
+        "DESC is ASC",
+        "engine/slice",
+        "desc=key.descending,",
+        "desc=False,",
+    ),
+    Mutation(
+        "a closure holds when nothing does",
+        "engine/closure",
+        '.where(column("held") > 0, copy=False)',
+        '.where(column("held") >= 0, copy=False)',
+    ),
+    Mutation(
+        "paths are touched in the wrong direction",
+        "engine/closure",
+        'lambda found: _neighbours(part, found, ever.name, "target", "source")',
+        'lambda found: _neighbours(part, found, ever.name, "source", "target")',
+    ),
+    Mutation(
+        "a path lasts as long as its longest step",
+        "engine/closure",
+        'until = exp.func("LEAST", column("until", "f"), column("until", "e"))',
+        'until = exp.func("GREATEST", column("until", "f"), column("until", "e"))',
+    ),
+    Mutation(
+        "a path may start anywhere",
+        "engine/closure",
+        "if node.start is not None:",
+        "if False:",
+    ),
+    Mutation(
+        "the path of no steps is forgotten",
+        "plan/path_plans",
+        "                if minimum:\n                    return pairs",
+        "                return pairs",
+    ),
+    Mutation(
+        "an inverse negated set looks forward",
+        "plan/path_plans",
+        "self._any_but(inverse, object_, subject)",
+        "self._any_but(inverse, subject, object_)",
+    ),
+    Mutation(
+        "UNION forgets a side",
+        "engine/rowwise",
+        "for child, delta in zip(node.children, children, strict=True)",
+        "for child, delta in zip(node.children[:1], children[:1], strict=True)",
+    ),
+    Mutation(
+        "inline data appears in every run",
+        "engine/rowwise",
+        "rows = node.rows if epochs.from_nothing else ()",
+        "rows = node.rows",
+    ),
+    Mutation(
+        "ASK begins without an answer",
+        "engine/rowwise",
+        "    if not epochs.from_nothing:\n        return flips",
+        "    return flips",
+    ),
+    Mutation(
+        "a literal may be the subject of a triple",
+        "engine/rowwise",
+        'exp.or_(begins(subject, "<"), begins(subject, "_")),',
+        "",
+    ),
+    Mutation(
+        "a neighbourhood without what was there before",
+        "engine/graph",
+        '.where(column("nth").eq(1), column("weight") < 0, copy=False)',
+        '.where(column("nth").eq(1), column("weight") > 1, copy=False)',
+    ),
+    Mutation(
+        "a neighbourhood without its last hop",
+        "engine/neighbourhood",
+        "default=0) + 1)",
+        "default=0))",
+    ),
+    Mutation(
+        "a triple lasts to its last retraction",
+        "engine/graph",
+        'exp.func("MIN", column("epoch", "r"))',
+        'exp.func("MAX", column("epoch", "r"))',
+    ),
+    Mutation(
+        "an initial run sees what has vanished",
+        "engine/graph",
+        "    if collapsed:\n",
+        "    if False:\n",
+    ),
+    Mutation(
+        "a filter moves to a side that may leave its variable unbound",
+        "plan/filters",
+        "case Join(left, right) if mentioned <= left.certain:",
+        "case Join(left, right) if mentioned <= set(left.variables):",
+    ),
+    Mutation(
+        "a filter moves below an OPTIONAL that binds its variable",
+        "plan/filters",
+        "case LeftJoin() if mentioned <= node.left.certain:",
+        "case LeftJoin() if True:",
+    ),
+)
+
+
+def surviving(mutations: tuple[Mutation, ...]) -> list[str]:
+    """The names of the mutations that no test notices; prints a line for each mutation."""
+    survived = []
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder)
+        for name in COPIED:
+            shutil.copytree(PROJECT / name, copy / name)
+        for mutation in mutations:
+            file = copy / "jobs" / f"{mutation.module}.py"
+            source = file.read_text()
+            file.write_text(mutation.applied(source))
+            begun = time.monotonic()
+            noticed = _judge(copy)
+            file.write_text(source)
+            verdict = "survived" if noticed is None else "caught"
+            seconds = time.monotonic() - begun
+            print(f"{verdict:9}{seconds:5.0f} s  {mutation.name:62}{noticed or ''}", flush=True)
+            if noticed is None:
+                survived.append(mutation.name)
+    return survived
+
+
+def _judge(tree: Path) -> str | None:
+    """What is the first to notice that something is wrong in a tree; None if nothing does."""
+    environment = os.environ | {"PYTHONPATH": str(tree), "WEIR_SHARED": str(_shared())}
+    command = [sys.executable, "-m", "tests.mutations", "--judge"]
+    done = subprocess.run(
+        command, cwd=tree, env=environment, capture_output=True, text=True, check=False
+    )
+    if done.returncode == 0:
+        return None
+    lines = (done.stdout + done.stderr).strip().splitlines()
+    return lines[-1][:80] if lines else f"exit {done.returncode}"
+
+
+def judge() -> None:
+    """Exit with what is wrong in this tree, if anything is.
+
+    An error of the engine is something wrong as well.
+    """
+    from tests.engine.test_w3c_histories import evaluation_cases, wrong_answers
+    from tests.engine.test_whole_laws import broken_laws
+
+    for seed in SEEDS:
+        if broken := broken_laws(seed):
+            law = broken[0].rpartition("]: ")[2]
+            sys.exit(f"seed {seed}: {law}")
+    for case in evaluation_cases(_shared()):
+        if wrong_answers(case, 0):
+            sys.exit(case.name)
+
+
+def _shared() -> Path:
+    return Path(os.environ.get("WEIR_SHARED", PROJECT.parent / "shared")).absolute()
+
+
+def main() -> None:
+    """Break the engine in all ways, or in those that are named."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("word", nargs="?", default="", help="a part of the mutations' names")
+    parser.add_argument("--judge", action="store_true", help="judge this tree as it is")
+    options = parser.parse_args()
+    if options.judge:
+        judge()
+        return
+    if noticed := _judge(PROJECT):
+        sys.exit(f"the tests fail with nothing broken: {noticed}")
+    chosen = tuple(mutation for mutation in MUTATIONS if options.word in mutation.name)
+    survived = surviving(chosen)
+    print(f"{len(chosen) - len(survived)} of {len(chosen)} caught")
+    if survived:
+        sys.exit(f"not noticed: {', '.join(survived)}")
+
+
+if __name__ == "__main__":
+    main()
