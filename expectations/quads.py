@@ -15,8 +15,8 @@ QUADS_SUITE = Suite(
     expectations=(
         Expectation(
             "graph_is_an_iri_or_the_default_graph",
-            "The graph is an IRI or a blank node, or empty for the default graph.",
-            f"graph = '' OR {is_resource('graph')}",
+            "The graph is an IRI, or empty for the default graph.",
+            f"graph = '' OR {is_iri('graph')}",
         ),
         Expectation(
             "subject_is_a_resource",

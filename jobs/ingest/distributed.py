@@ -22,10 +22,6 @@ from lake.session import read
 from lake.staging import remove
 from lake.tables import QUADS, Table
 
-FEW_PREDICATES = 64
-"""So many predicates are looked up by literals, which let Delta skip files."""
-ROWS_PER_FILE = 500_000
-
 
 class DistributedEngine:
     """Relations as temporary views of a Spark session.
@@ -39,7 +35,7 @@ class DistributedEngine:
         self._staging = staging
         # A run that died may have left something.
         remove(spark, staging)
-        self._limit = settings.limits.local_rows
+        self._limits = settings.limits
         self._root, self._options = settings.lake, settings.storage_options or None
         self._numbers = count()
 
@@ -66,8 +62,9 @@ class DistributedEngine:
     def quads_about(self, name: str, operations: str, until: int) -> None:
         """Join the stored quads with the operations, in one scan."""
         distinct = select(column("predicate")).distinct().from_(operations)
-        found = [str(row[0]) for row in self.rows(distinct.limit(FEW_PREDICATES + 1))]
-        few = found if len(found) <= FEW_PREDICATES else None
+        most = self._limits.literal_predicates
+        found = [str(row[0]) for row in self.rows(distinct.limit(most + 1))]
+        few = found if len(found) <= most else None
         self.quads_between(f"{name}_all", 0, until)
         about = netting.rows_about(f"{name}_all", operations, predicates=few)
         self.make(Statement(name, about))
@@ -101,13 +98,13 @@ class DistributedEngine:
         self.relations.register(name, quads.filter(f"epoch > {after} AND epoch <= {until}"))
 
     def append(self, table: Table, query: exp.Query, metadata: Metadata, rows: int) -> int:
-        """Append the rows of a query, in files of about half a million rows."""
+        """Append the rows of a query, in files of about `limits.rows_per_file` rows."""
         return append(
             self._root,
             table,
             self.relations.frame(query),
             metadata,
-            files=-(-rows // ROWS_PER_FILE) or 1,
+            files=-(-rows // self._limits.rows_per_file) or 1,
             storage_options=self._options,
         )
 
@@ -120,7 +117,7 @@ class DistributedEngine:
         if not isinstance(frame, pa.Table):
             return frame
         rows = self.spark.createDataFrame(frame)
-        if frame.num_rows <= self._limit:
+        if frame.num_rows <= self._limits.local_rows:
             return rows
         folder = f"{self._staging}/driver-{next(self._numbers)}"
         rows.write.parquet(folder)

@@ -17,9 +17,6 @@ from jobs.settings import Limits
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_BATCH_ROWS = 20_000
-_TASK_BYTES = 16_000_000
-
 
 @dataclass(frozen=True, slots=True)
 class FileTask:
@@ -34,16 +31,16 @@ class FileTask:
 
 def parse_on_driver(tasks: Sequence[FileTask], limits: Limits) -> Rows:
     """Parse the files here."""
-    return rows_on_driver(pa.Table.from_batches(_parse(tasks, _parse_limits(limits)), SCHEMA))
+    return rows_on_driver(pa.Table.from_batches(_parse(tasks, limits), SCHEMA))
 
 
 def parse_by_tasks(
     spark: SparkSession, tasks: Sequence[FileTask], limits: Limits, staging: str
 ) -> Rows:
     """Parse the files in Spark tasks, into the folder or URI `staging`."""
-    groups = _groups(tasks, spark.sparkContext.defaultParallelism)
+    groups = _groups(tasks, spark.sparkContext.defaultParallelism, limits.task_bytes)
     parsed = spark.range(0, len(groups), 1, len(groups)).mapInArrow(
-        _parse_groups(groups, _parse_limits(limits)), SPARK_SCHEMA
+        _parse_groups(groups, limits), SPARK_SCHEMA
     )
     return rows_by_tasks(spark, parsed, staging)
 
@@ -52,18 +49,19 @@ def _parse_limits(limits: Limits) -> ParseLimits:
     return ParseLimits(**{field.name: getattr(limits, field.name) for field in fields(ParseLimits)})
 
 
-def _parse(tasks: Sequence[FileTask], limits: ParseLimits) -> Iterator[pa.RecordBatch]:
+def _parse(tasks: Sequence[FileTask], limits: Limits) -> Iterator[pa.RecordBatch]:
     requests = [task.request for task in tasks]
-    for task, parsed in zip(tasks, parse_files(requests, limits), strict=True):
-        yield from _file_rows(task, parsed)
+    parsed_files = parse_files(requests, _parse_limits(limits))
+    for task, parsed in zip(tasks, parsed_files, strict=True):
+        yield from _file_rows(task, parsed, limits.parsed_batch_rows)
 
 
-def _file_rows(task: FileTask, parsed: ParsedFile) -> Iterator[pa.RecordBatch]:
+def _file_rows(task: FileTask, parsed: ParsedFile, most: int) -> Iterator[pa.RecordBatch]:
     place = {"ordinal": task.ordinal, "document": task.document}
-    for batch in parsed.changes.to_batches(max_chunksize=_BATCH_ROWS):
+    for batch in parsed.changes.to_batches(max_chunksize=most):
         columns = dict(zip(batch.schema.names, batch.columns, strict=True))
         yield rows_of("change", batch.num_rows, **place, **columns)
-    for batch in parsed.rejections.to_batches(max_chunksize=_BATCH_ROWS):
+    for batch in parsed.rejections.to_batches(max_chunksize=most):
         columns = dict(zip(batch.schema.names, batch.columns, strict=True))
         del columns["file"]
         yield rows_of("rejection", batch.num_rows, **place, **columns, file=task.name)
@@ -84,7 +82,7 @@ def _told(refusal: Rejection) -> str:
 
 
 def _parse_groups(
-    groups: Sequence[Sequence[FileTask]], limits: ParseLimits
+    groups: Sequence[Sequence[FileTask]], limits: Limits
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     def parse_groups(numbers: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in numbers:
@@ -94,10 +92,10 @@ def _parse_groups(
     return parse_groups
 
 
-def _groups(tasks: Sequence[FileTask], parallelism: int) -> list[list[FileTask]]:
+def _groups(tasks: Sequence[FileTask], parallelism: int, task_bytes: int) -> list[list[FileTask]]:
     """The tasks in groups of about equal size, the largest files first."""
     total = sum(task.size for task in tasks)
-    count = min(len(tasks), max(parallelism, total // _TASK_BYTES + 1))
+    count = min(len(tasks), max(parallelism, total // task_bytes + 1))
     groups: list[list[FileTask]] = [[] for _ in range(count)]
     sizes = [0] * count
     for task in sorted(tasks, key=lambda task: -task.size):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+from collections import Counter
+from contextlib import nullcontext
 from itertools import permutations
 from typing import NoReturn
 
@@ -12,8 +15,9 @@ from jobs.engine.hybrid import HybridEngine
 from jobs.engine.relations import Statement
 from jobs.errors import WeirError
 from lake.maintenance import compact_files
-from lake.reader import location
+from lake.reader import exists, location
 from tests.ingest.project import no_spark
+from tests.maintain import random_life
 from tests.maintain.graphs import (
     FIRST,
     LATER,
@@ -24,7 +28,7 @@ from tests.maintain.graphs import (
     knows,
     take_in,
 )
-from tests.maintain.project import MaintainedProject
+from tests.maintain.project import Change, MaintainedProject
 
 WHERE = (
     "?a <urn:knows> ?b .",
@@ -91,7 +95,7 @@ def test_queries_whose_changes_were_vacuumed_are_made_anew(project: MaintainedPr
     project.run(no_spark)
     take_in(project, LATER)
     for table in ("quads", "triples"):
-        compact_files(project.settings.lake, table)
+        compact_files(project.settings.lake, table, 10**8)
         stored = DeltaTable(location(project.settings.lake, table))
         gone = stored.vacuum(0, dry_run=False, enforce_retention_duration=False)
         assert gone
@@ -129,3 +133,55 @@ def test_queries_that_cannot_be_read_for_spare_the_others(
     assert set(project.run(no_spark).modes) == {"pairs", "names"}
     for query in ("pairs", "names", "fresh"):
         project.judge(query, 6, 6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_answers_are_right_at_the_head_whatever_became_of_graph_and_registry(
+    project: MaintainedProject, seed: int
+) -> None:
+    """Law 2 (DESIGN.md, section 8) through the stages: ten queries a project, 30 lives in all."""
+    chance = random.Random(seed)
+    lives = random_life.lives(chance, 10)
+    for life in lives:
+        project.query(life.query, str(life.text))
+    for step in range(6):
+        for _ in range(chance.randint(0 if project.states else 1, 2)):
+            project.change(*random_life.change_set(chance))
+        for life in lives if step else ():
+            life.go_on(project, chance)
+        if chance.random() < 0.3:
+            compact(project, lose_the_feed=chance.random() < 0.5)
+        # Without a run, the next has more to catch up with.
+        if chance.random() < 0.7 or step == 5:
+            run_and_judge(project, lives)
+
+
+def run_and_judge(project: MaintainedProject, lives: list[random_life.Life]) -> None:
+    """Run the stages; answers are those of pyoxigraph, and what was published stays."""
+    before = {life.query: published(project, life.query) for life in lives}
+    broken = any(life.file == "broken" for life in lives)
+    with pytest.raises(WeirError, match="could not be maintained") if broken else nullcontext():
+        project.maintain(no_spark)
+    project.publish(no_spark)
+    head = len(project.states)
+    for life in lives:
+        assert before[life.query] <= published(project, life.query), "the log lost rows"
+        if life.file == "there":
+            project.judge(life.query, head, head)
+
+
+def published(project: MaintainedProject, query: str) -> Counter[Change]:
+    """The rows of an answer's log, none before its first publication."""
+    there = exists(project.settings.lake, f"answers/{query}")
+    return Counter(project.signed(query) if there else ())
+
+
+def compact(project: MaintainedProject, *, lose_the_feed: bool) -> None:
+    """Merge the files of every table; delete those that were merged, if the feed may go."""
+    lake = project.settings.lake
+    for table in project.all_versions():
+        compact_files(lake, table, 10**8)
+        if lose_the_feed:
+            stored = DeltaTable(location(lake, table))
+            stored.vacuum(0, dry_run=False, enforce_retention_duration=False)

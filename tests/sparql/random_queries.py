@@ -97,8 +97,10 @@ def _group(query: _Query, outer: frozenset[str]) -> tuple[str, frozenset[str]]:
         query.budget -= 1
         kinds = ["triples", "triples", "triples", "path"]
         if query.budget > 0:
-            kinds += ["optional", "union", "minus", "graph", "group", "values", "bind", "filter"]
-            kinds += ["exists"] + ([] if query.in_exists else ["subquery"])
+            kinds += ["optional", "union", "graph", "group", "values", "bind", "filter", "exists"]
+            # In EXISTS pyoxigraph takes all that the solution binds for bound in both sides of
+            # MINUS, and in a subquery that does not project it.
+            kinds += [] if query.in_exists else ["minus", "subquery"]
         text, added = _PARTS[query.pick(*kinds)](query, scope, outer)
         texts.append(text)
         scope |= added
