@@ -198,4 +198,5 @@ def _held(events: exp.Query, key: Key) -> exp.Select:
 
 
 def _same(part: Key, one: str, other: str) -> list[exp.Expr]:
-    return [column(name, one).eq(column(name, other)) for name in part]
+    # What is carried may be unbound, and is one value then.
+    return [exp.NullSafeEQ(this=column(name, one), expression=column(name, other)) for name in part]

@@ -19,7 +19,7 @@ class Fixpoint:
 
     Attributes:
         name: the relation to make.
-        columns: its columns; none is ever null.
+        columns: its columns; the last is never null.
         seed: the first rows.
         step: from the name of a relation of rows that are new to the rows that follow from them.
         keep: how the rows of each round are kept.
@@ -65,10 +65,12 @@ def _new(found: exp.Query, names: tuple[str, ...], rounds: Sequence[str]) -> exp
     if not rounds:
         return rows
     known = _all(names, rounds).subquery("known", copy=False)
-    same = (column(name, "f").eq(column(name, "known")) for name in names)
-    # No null in any column, so a row without a partner has null in the first.
+    same = (
+        exp.NullSafeEQ(this=column(name, "f"), expression=column(name, "known")) for name in names
+    )
+    # The last column is never null, so a row without a partner has null there.
     return rows.join(known, on=exp.and_(*same), join_type="left", copy=False).where(
-        column(names[0], "known").is_(exp.null()), copy=False
+        column(names[-1], "known").is_(exp.null()), copy=False
     )
 
 

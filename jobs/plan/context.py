@@ -40,6 +40,12 @@ class Context:
                 node = joined(node, domain)
         return node
 
+    @property
+    def of_graph(self) -> Context:
+        """The same triples; carried is the graph's name, and nothing else."""
+        kept = (domain for domain in self.domains if self.graph in domain.variables)
+        return replace(self, domains=tuple(kept))
+
     def with_domain(self, domain: PlanNode) -> Context:
         """Solutions carry the variables of `domain`, too."""
         return replace(self, domains=(*self.domains, domain))

@@ -290,8 +290,8 @@ class Closure:
 
     @property
     def certain(self) -> frozenset[str]:
-        """All."""
-        return frozenset(self.variables)
+        """The ends, and what is certain in every step."""
+        return frozenset({self.source, self.target}) | (self.child.certain & {*self.partition})
 
 
 @dataclass(frozen=True, slots=True)

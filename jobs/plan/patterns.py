@@ -58,8 +58,10 @@ class PatternLowering:
             case algebra.Bgp():
                 return self._bgp(pattern, context)
             case algebra.PathPattern(subject, path, object_):
-                lowering = PathLowering(self.columns, context)
-                return lowering.path(self.columns.node(subject), path, self.columns.node(object_))
+                # No expression in a path sees what is carried: only the graph tells paths apart.
+                lowering = PathLowering(self.columns, context.of_graph)
+                ends = (self.columns.node(subject), self.columns.node(object_))
+                return context.carry(lowering.path(ends[0], path, ends[1]))
             case algebra.Values(variables, rows):
                 names = tuple(self.columns.column(name) for name in variables)
                 return context.carry(Values(names, rows))
