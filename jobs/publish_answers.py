@@ -74,11 +74,12 @@ def publish_answers(
         WeirError: some queries could not be published; the others were.
     """
     names = [query.name for query in load_registry(settings.queries).queries]
-    work = unpublished(settings, names)
-    if not work:
+    if not unpublished(settings, names):
         return PublishResult()
-    graph_to, found = graph_validated_to(settings), verdicts(settings)
     with claimed(settings, JOB, run_id) as run:
+        # Looked at again: until the claim was held, another run may have published.
+        work = unpublished(settings, names)
+        graph_to, found = graph_validated_to(settings), verdicts(settings)
         ready: list[Unpublished] = []
         done: list[Publication] = []
         for item in work:
