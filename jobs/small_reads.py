@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 from sqlglot import exp
 
+from jobs.duck import connect
 from jobs.settings import Settings
 from lake.reader import open_table
 from lake.session import read
@@ -45,8 +45,7 @@ class Read:
 
     def on_driver(self, settings: Settings) -> pa.Table:
         """The rows, computed by DuckDB."""
-        connection = duckdb.connect()
-        connection.execute("SET TimeZone = 'UTC'")
+        connection = connect(settings)
         for relation in self.relations:
             table = _open(settings, relation)
             connection.register(relation.name, table.to_pyarrow_dataset())
