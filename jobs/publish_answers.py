@@ -202,7 +202,7 @@ def _append_small(
         answers(work.query, tuple(columns)),
         rows,
         _metadata(run, work, columns, net=int(pc.sum(rows["weight"]).as_py() or 0)),
-        storage_options=settings.storage_options or None,
+        storage_options=settings.storage_options,
     )
     return version, rows.num_rows
 
@@ -229,7 +229,7 @@ def _append(
             _metadata(run, work, columns, net=net),
             files=1 if count <= settings.limits.bulk_changes else None,
             merge_schema=work.anew,
-            storage_options=settings.storage_options or None,
+            storage_options=settings.storage_options,
         )
     finally:
         rows.unpersist()

@@ -77,7 +77,7 @@ def is_small(settings: Settings, relation: Relation, after_epoch: int, rows: int
 
 def rows_here(settings: Settings, table_name: str, rows: int) -> ds.Dataset | pa.Table | None:
     """A table for the driver to read, None if it is not small or has more than `rows` rows."""
-    stored = open_table(settings.lake, table_name, settings.storage_options or None)
+    stored = open_table(settings.lake, table_name, settings.storage_options)
     if stored is None:
         return None
     files = pa.table(stored.get_add_actions(flatten=True))
@@ -106,7 +106,7 @@ def _rows_after(files: pa.Table, after_epoch: int) -> int:
 
 
 def _open(settings: Settings, relation: Relation) -> DeltaTable:
-    options = settings.storage_options or None
+    options = settings.storage_options
     table = open_table(settings.lake, relation.table, options, relation.version)
     assert table is not None, f"{relation.table} was there a moment ago"
     return table

@@ -241,9 +241,7 @@ def _record(settings: Settings, run_id: str, validations: Sequence[Validation]) 
     ]
     to_epoch = max(validation.to_epoch for validation in validations)
     metadata = Metadata(run_id, JOB, watermark=to_epoch)
-    append_rows(
-        settings.lake, QUALITY, rows, metadata, storage_options=settings.storage_options or None
-    )
+    append_rows(settings.lake, QUALITY, rows, metadata, storage_options=settings.storage_options)
     lake = local_folder(settings.lake)
     if lake is not None:
         page = lake / PAGE
