@@ -17,7 +17,7 @@ from lake.tables import ANSWER_COLUMNS
 
 def stored_columns(settings: Settings, query: str) -> tuple[str, ...]:
     """The variables' columns of the answer table as it is; none if there is no table."""
-    table = open_table(settings.lake, f"answers/{query}", settings.storage_options or None)
+    table = open_table(settings.lake, f"answers/{query}", settings.storage_options)
     if table is None:
         return ()
     names = (field.name for field in table.schema().fields)

@@ -80,7 +80,7 @@ def read_few_changes(
         ChangeFeedGap: as `read_changes` says.
     """
     table, first, last = _feed(scope, epochs, transactions)
-    feed = changes_here(settings.lake, table.name, first, last, settings.storage_options or None)
+    feed = changes_here(settings.lake, table.name, first, last, settings.storage_options)
     wanted = (pc.field("epoch") > epochs.after) & (pc.field("epoch") <= epochs.last)
     if scope.graphs is not None:
         wanted &= pc.field("graph").isin([*scope.graphs])

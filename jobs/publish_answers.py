@@ -74,11 +74,12 @@ def publish_answers(
         WeirError: some queries could not be published; the others were.
     """
     names = [query.name for query in load_registry(settings.queries).queries]
-    work = unpublished(settings, names)
-    if not work:
+    if not unpublished(settings, names):
         return PublishResult()
-    graph_to, found = graph_validated_to(settings), verdicts(settings)
     with claimed(settings, JOB, run_id) as run:
+        # Looked at again: until the claim was held, another run may have published.
+        work = unpublished(settings, names)
+        graph_to, found = graph_validated_to(settings), verdicts(settings)
         ready: list[Unpublished] = []
         done: list[Publication] = []
         for item in work:
@@ -201,7 +202,7 @@ def _append_small(
         answers(work.query, tuple(columns)),
         rows,
         _metadata(run, work, columns, net=int(pc.sum(rows["weight"]).as_py() or 0)),
-        storage_options=settings.storage_options or None,
+        storage_options=settings.storage_options,
     )
     return version, rows.num_rows
 
@@ -228,7 +229,7 @@ def _append(
             _metadata(run, work, columns, net=net),
             files=1 if count <= settings.limits.bulk_changes else None,
             merge_schema=work.anew,
-            storage_options=settings.storage_options or None,
+            storage_options=settings.storage_options,
         )
     finally:
         rows.unpersist()

@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 from sqlglot import exp
 
+from jobs.duck import connect
 from jobs.settings import Settings
 from lake.reader import open_table
 from lake.session import read
@@ -45,8 +45,7 @@ class Read:
 
     def on_driver(self, settings: Settings) -> pa.Table:
         """The rows, computed by DuckDB."""
-        connection = duckdb.connect()
-        connection.execute("SET TimeZone = 'UTC'")
+        connection = connect(settings)
         for relation in self.relations:
             table = _open(settings, relation)
             connection.register(relation.name, table.to_pyarrow_dataset())
@@ -78,7 +77,7 @@ def is_small(settings: Settings, relation: Relation, after_epoch: int, rows: int
 
 def rows_here(settings: Settings, table_name: str, rows: int) -> ds.Dataset | pa.Table | None:
     """A table for the driver to read, None if it is not small or has more than `rows` rows."""
-    stored = open_table(settings.lake, table_name, settings.storage_options or None)
+    stored = open_table(settings.lake, table_name, settings.storage_options)
     if stored is None:
         return None
     files = pa.table(stored.get_add_actions(flatten=True))
@@ -107,7 +106,7 @@ def _rows_after(files: pa.Table, after_epoch: int) -> int:
 
 
 def _open(settings: Settings, relation: Relation) -> DeltaTable:
-    options = settings.storage_options or None
+    options = settings.storage_options
     table = open_table(settings.lake, relation.table, options, relation.version)
     assert table is not None, f"{relation.table} was there a moment ago"
     return table

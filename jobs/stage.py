@@ -77,7 +77,7 @@ def claimed(settings: Settings, job: Job, run_id: str) -> Iterator[Claim]:
     Raises:
         BusyError: another run of the job is going on.
     """
-    options = settings.storage_options or None
+    options = settings.storage_options
     try:
         number = claim(
             settings.lake,

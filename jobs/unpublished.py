@@ -98,7 +98,7 @@ def _unpublished(
     table, answers = f"embeddings/{query}", f"answers/{query}"
     # The version comes first: maintain has no commit between the one found after it and this
     # version, so the snapshot has exactly the rows that the commit's watermark speaks of.
-    newest = version(settings.lake, table, settings.storage_options or None)
+    newest = version(settings.lake, table, settings.storage_options)
     maintained = mark(settings, table, "maintain", maintained_ranges.get(query, ()))
     if maintained is None:
         return None
@@ -131,7 +131,7 @@ def _why_anew(
 
 def _replaced_since(settings: Settings, table_name: str, published_from: int) -> bool:
     """Whether a commit after `published_from` replaced all rows."""
-    table = open_table(settings.lake, table_name, settings.storage_options or None)
+    table = open_table(settings.lake, table_name, settings.storage_options)
     assert table is not None, "it has a watermark"
     for commit in commits(table):
         if commit["version"] <= published_from:

@@ -97,14 +97,17 @@ def validate_answers(
         QualityError: a check failed; what passed is validated all the same.
     """
     queries = load_registry(settings.queries).queries
-    graph_from, graph_to = graph_validated_to(settings), head(settings)
-    work = _not_validated(settings, queries)
-    if not work and graph_from >= graph_to:
+    if graph_validated_to(settings) >= head(settings) and not _not_validated(settings, queries):
         return ValidateResult()
     started = time.monotonic()
     session = session_of(spark)
     with claimed(settings, JOB, run_id) as run:
+        # Looked at again: until the claim was held, another run may have validated.
+        graph_from, graph_to = graph_validated_to(settings), head(settings)
+        work = _not_validated(settings, queries)
         run.totals |= {"from_epoch": graph_from, "to_epoch": graph_from}
+        if not work and graph_from >= graph_to:
+            return ValidateResult()
         graph: tuple[Validation, ...] = ()
         if graph_to > graph_from:
             progress(f"checking the graph, epochs {graph_from + 1}..{graph_to}")
@@ -238,9 +241,7 @@ def _record(settings: Settings, run_id: str, validations: Sequence[Validation]) 
     ]
     to_epoch = max(validation.to_epoch for validation in validations)
     metadata = Metadata(run_id, JOB, watermark=to_epoch)
-    append_rows(
-        settings.lake, QUALITY, rows, metadata, storage_options=settings.storage_options or None
-    )
+    append_rows(settings.lake, QUALITY, rows, metadata, storage_options=settings.storage_options)
     lake = local_folder(settings.lake)
     if lake is not None:
         page = lake / PAGE

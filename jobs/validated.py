@@ -60,7 +60,7 @@ def graph_validated_to(settings: Settings) -> int:
 
 def _rows(settings: Settings) -> pa.Table:
     columns = ["number", "query", "status", "reason", "from_epoch", "to_epoch", "table_version"]
-    table = open_table(settings.lake, RUNS.name, settings.storage_options or None)
+    table = open_table(settings.lake, RUNS.name, settings.storage_options)
     if table is None:
         return arrow_schema(RUNS).empty_table().select(columns)
     return table.to_pyarrow_table(columns=columns, filters=[("job", "=", "validate")])

@@ -267,4 +267,4 @@ def _columns_at(settings: Settings, query: str, epoch: int | None, stored: list[
 
 
 def _open(settings: Settings, table_name: str) -> Any:
-    return open_table(settings.lake, table_name, settings.storage_options or None)
+    return open_table(settings.lake, table_name, settings.storage_options)

@@ -47,7 +47,7 @@ class Transaction:
 
 def head(settings: Settings) -> int:
     """The newest epoch, 0 before the first."""
-    options = settings.storage_options or None
+    options = settings.storage_options
     if open_table(settings.lake, TRANSACTIONS.name, options) is None:
         return 0
     epochs = to_arrow(settings.lake, TRANSACTIONS.name, options, columns=["epoch"])["epoch"]
@@ -57,16 +57,14 @@ def head(settings: Settings) -> int:
 def transactions_after(settings: Settings, epoch: int) -> tuple[Transaction, ...]:
     """The transactions after `epoch`, in order."""
     columns = ["epoch", "quads_version", "triples_version", "inserted", "deleted"]
-    rows = to_arrow(
-        settings.lake, TRANSACTIONS.name, settings.storage_options or None, columns=columns
-    )
+    rows = to_arrow(settings.lake, TRANSACTIONS.name, settings.storage_options, columns=columns)
     later = rows.filter(pc.field("epoch") > epoch).sort_by("epoch")
     return tuple(Transaction(**row) for row in later.to_pylist())
 
 
 def untouched(settings: Settings, job: str) -> Mapping[str, tuple[tuple[int, int], ...]]:
     """Per query, the (from, to] of the ledger rows of `job` that say it was untouched, in order."""
-    options = settings.storage_options or None
+    options = settings.storage_options
     table = open_table(settings.lake, RUNS.name, options)
     if table is None:
         return {}
@@ -103,7 +101,7 @@ def mark(
         job: the job whose commits count, `maintain` or `publish`.
         ranges: the query's untouched ranges by that job.
     """
-    found = last_metadata(settings.lake, table_name, settings.storage_options or None, job=job)
+    found = last_metadata(settings.lake, table_name, settings.storage_options, job=job)
     if found is None:
         return None
     version, metadata = found

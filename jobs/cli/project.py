@@ -109,7 +109,7 @@ def drop(
     from lake.removal import remove_table
 
     settings = Options.of(context).settings()
-    options = settings.storage_options or None
+    options = settings.storage_options
     tables = [
         name
         for name in (f"answers/{query}", f"embeddings/{query}")

@@ -110,7 +110,7 @@ def _checks(settings: Settings) -> list[dict[str, Any]]:
 
 
 def _read(settings: Settings, table_name: str, columns: list[str]) -> pa.Table:
-    table = open_table(settings.lake, table_name, settings.storage_options or None)
+    table = open_table(settings.lake, table_name, settings.storage_options)
     if table is None:
         return pa.table({name: [] for name in columns})
     return table.to_pyarrow_table(columns=columns)

@@ -114,7 +114,7 @@ def _query_of(where: str) -> str:
 
 def _epochs(settings: Settings) -> pa.Table:
     """epoch, ingested_at of every transaction."""
-    table = open_table(settings.lake, TRANSACTIONS.name, settings.storage_options or None)
+    table = open_table(settings.lake, TRANSACTIONS.name, settings.storage_options)
     if table is None:
         schema = pa.schema([("epoch", pa.int64()), ("ingested_at", pa.timestamp("us", "UTC"))])
         return schema.empty_table()
@@ -129,7 +129,7 @@ def _waiting(epochs: pa.Table, after: int) -> timedelta:
 
 def _last_maintained(settings: Settings) -> dict[str, dict[str, Any]]:
     """The last row of the ledger about the maintenance of each query."""
-    table = open_table(settings.lake, RUNS.name, settings.storage_options or None)
+    table = open_table(settings.lake, RUNS.name, settings.storage_options)
     if table is None:
         return {}
     rows = table.to_pyarrow_table(

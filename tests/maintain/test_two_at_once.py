@@ -1,0 +1,72 @@
+"""A stage that is paused before its claim, while another run of it does the work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from jobs.publish_answers import publish_answers
+from jobs.settings import Settings
+from jobs.stage import Claim, Job, claimed
+from jobs.validate_answers import validate_answers
+from tests.ingest.project import no_spark
+from tests.maintain.graphs import FIRST, LATER, NAMES, PAIRS, take_in
+from tests.maintain.project import MaintainedProject
+
+
+@pytest.fixture
+def begun(project: MaintainedProject) -> MaintainedProject:
+    """Two queries that are published up to epoch 2 and maintained up to 6."""
+    project.query("pairs", PAIRS)
+    project.query("names", NAMES)
+    take_in(project, FIRST)
+    project.run(no_spark)
+    take_in(project, LATER)
+    project.maintain(no_spark)
+    return project
+
+
+def paused(meanwhile: Callable[[], object]) -> Callable[..., Any]:
+    """`claimed`, but the first who comes waits until `meanwhile` is done."""
+    waiting = [meanwhile]
+
+    @contextmanager
+    def late(settings: Settings, job: Job, run_id: str) -> Iterator[Claim]:
+        if waiting:
+            waiting.pop()()
+        with claimed(settings, job, run_id) as claim:
+            yield claim
+
+    return late
+
+
+def test_a_publish_that_was_overtaken_publishes_nothing_twice(
+    begun: MaintainedProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    validate_answers(no_spark, begun.settings, "test")
+
+    def other() -> None:
+        assert publish_answers(no_spark, begun.settings, "other").publications
+
+    monkeypatch.setattr("jobs.publish_answers.claimed", paused(other))
+    publish_answers(no_spark, begun.settings, "late")
+    for query in ("pairs", "names"):
+        begun.judge(query, 2, 6)
+
+
+def test_a_validation_that_was_overtaken_leaves_the_newer_verdict(
+    begun: MaintainedProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def other() -> None:
+        begun.change("A <urn:z> <urn:knows> <urn:b> <urn:g>")
+        begun.maintain(no_spark)
+        validate_answers(no_spark, begun.settings, "other")
+
+    monkeypatch.setattr("jobs.validate_answers.claimed", paused(other))
+    validate_answers(no_spark, begun.settings, "late")
+    publish_answers(no_spark, begun.settings, "test")
+    for query in ("pairs", "names"):
+        begun.judge(query, 2, 7)
