@@ -40,6 +40,11 @@ class Context:
                 node = joined(node, domain)
         return node
 
+    def inside(self, scope: Scope, graph: str | None = None) -> Context:
+        """Other triples; the name of the graph around is not seen, what else is carried is."""
+        kept = (domain for domain in self.domains if self.graph not in domain.variables)
+        return Context(scope, graph, tuple(kept))
+
     @property
     def of_graph(self) -> Context:
         """The same triples; carried is the graph's name, and nothing else."""

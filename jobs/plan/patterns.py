@@ -140,24 +140,23 @@ class PatternLowering:
         match pattern.name:
             case Constant(term):
                 known = self.named.graphs is None or term in self.named.graphs
-                inner = Context(Scope((term,) if known else ()))
-                # What is inside sees nothing of what is carried outside but through a join.
+                inner = context.inside(Scope((term,) if known else ()))
                 return context.carry(self.pattern(pattern.pattern, inner))
             case Variable(name):
-                return context.carry(self._each_graph(name, pattern.pattern))
+                return context.carry(self._each_graph(name, pattern.pattern, context))
             case _:
                 assert_never(pattern.name)
 
-    def _each_graph(self, name: str, pattern: algebra.Pattern) -> PlanNode:
+    def _each_graph(self, name: str, pattern: algebra.Pattern, around: Context) -> PlanNode:
         """The pattern in each named graph, and the variable bound to the graph's name.
 
         Inside, the variable is one like any other: it is joined with the name at the end.
         """
         own = self.columns.column(name)
         if name not in mentioned_in(pattern):
-            return self.pattern(pattern, self._named_graphs(own))
+            return self.pattern(pattern, self._named_graphs(own, around))
         graph = self.columns.fresh(f"_:{name}")
-        node = self.pattern(pattern, self._named_graphs(graph))
+        node = self.pattern(pattern, self._named_graphs(graph, around))
         here = Variable(graph)
         kept = tuple(dict.fromkeys((*(n for n in node.variables if n != graph), own)))
         if own not in node.variables:
@@ -169,14 +168,14 @@ class PatternLowering:
         without = Project(tuple(n for n in node.variables if n != own), free)
         return Union((Project(kept, same), Project(kept, Extend(own, here, without))))
 
-    def _named_graphs(self, graph: str) -> Context:
+    def _named_graphs(self, graph: str, around: Context) -> Context:
         """The context of a pattern in each named graph: those that have a triple."""
         if graph not in self._graph_names:
             nodes = (Variable(self.columns.fresh("_:any")) for _ in range(3))
             everything = TriplePattern(*nodes)
             triples = Component((everything,), self.named, "connected-variable", (), graph)
             self._graph_names[graph] = Distinct(Project((graph,), triples))
-        return Context(self.named, graph, (self._graph_names[graph],))
+        return around.inside(self.named, graph).with_domain(self._graph_names[graph])
 
     def _filtered(self, condition: Expression, node: PlanNode, context: Context) -> PlanNode:
         kept = node.variables
