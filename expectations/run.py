@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
-from threading import Lock
+from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -127,6 +127,16 @@ def _must_have_columns(check: Check) -> None:
         missing = {"scope", *suite.columns} - set(columns)
         if missing:
             raise ValueError(f"suite {suite.name}: the frame lacks {', '.join(sorted(missing))}")
+
+
+def import_ahead() -> None:
+    """Import the library beside other work."""
+    # Here, for the library imports it too: of two threads that import it at once, one finds it
+    # half made.
+    import pyspark.sql  # noqa: F401
+
+    # Not a daemon: one that is cut off within an extension module can abort the process.
+    Thread(target=library).start()
 
 
 def library() -> Any:

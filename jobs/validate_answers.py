@@ -14,7 +14,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from threading import Thread
 from typing import TYPE_CHECKING, Literal
 
 import pyarrow as pa
@@ -23,7 +22,7 @@ from expectations.answers import ANSWERS_SUITE
 from expectations.embeddings import EMBEDDINGS_SUITE
 from expectations.page import quality_page
 from expectations.quads import QUADS_SUITE
-from expectations.run import Check, library, run_checks
+from expectations.run import Check, import_ahead, run_checks
 from expectations.suite import QualityResult
 from expectations.transactions import TRANSACTIONS_SUITE
 from jobs.checked_rows import (
@@ -267,7 +266,7 @@ def _raise_for(settings: Settings, validations: Sequence[Validation]) -> None:
 def main(argv: Sequence[str] | None = None) -> int:
     """The entry point under spark-submit."""
     # Imported while Spark starts.
-    Thread(target=library).start()
+    import_ahead()
     return run_stage(validate_answers, JOB, __doc__, argv)
 
 

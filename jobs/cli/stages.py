@@ -6,7 +6,6 @@ import gc
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from threading import Thread
 from typing import Any
 
 import typer
@@ -48,7 +47,7 @@ def run(context: typer.Context) -> None:
     """
     options = Options.of(context)
     settings = options.settings()
-    from expectations.run import library
+    from expectations.run import import_ahead
     from jobs.ingest_changes import ingest_changes, is_anything_pending
     from jobs.stage import new_run_id
     from jobs.unfinished import is_anything_unfinished
@@ -60,8 +59,7 @@ def run(context: typer.Context) -> None:
     session = LateSession(settings)
     if is_anything_pending(settings) or is_anything_unfinished(settings):
         # Validate needs it; imported beside ingest and maintain, which wait for files and DuckDB.
-        # Not a daemon: one that is cut off within an extension module can abort the process.
-        Thread(target=library).start()
+        import_ahead()
     done = [_stage("ingest", ingest_changes, session, settings, run_id)]
     if is_anything_unfinished(settings) and not _is_busy(done[-1]):
         from jobs.maintain_queries import maintain_queries
