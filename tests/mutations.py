@@ -93,9 +93,9 @@ MUTATIONS = (
     ),
     Mutation(
         "a distinct row stays without solutions",
-        "engine/distinct",
-        'column("multiplicity") > 0',
-        'column("multiplicity") >= 0',
+        "engine/sweep",
+        'column("held") > 0',
+        'column("held") >= 0',
     ),
     Mutation(
         "both sides of a product are new",
@@ -139,7 +139,12 @@ MUTATIONS = (
         'column("matches") <= 0',
         'column("matches") <= 1',
     ),
-    Mutation("a match has no end", "engine/match", _SIGNS, "exp.array(exp.Literal.number(1))"),
+    Mutation(
+        "a match has no end",
+        "engine/match",
+        'column("weight").as_("matches", quoted=True)',
+        'exp.func("GREATEST", column("weight"), number(0)).as_("matches", quoted=True)',
+    ),
     Mutation("MINUS without its rule of overlap", "engine/match", "if overlapping:", "if False:"),
     Mutation(
         "MINUS takes away with nothing in common",
@@ -150,8 +155,8 @@ MUTATIONS = (
     Mutation(
         "a match ignores its condition",
         "engine/match",
-        "if condition is None:",
-        "if True:",
+        ".where(condition_sql(condition, frozenset(sides.variables)), copy=False)",
+        ".where(exp.true(), copy=False)",
     ),
     Mutation(
         "NOT EXISTS is EXISTS",
@@ -275,10 +280,10 @@ MUTATIONS = (
         "desc=False,",
     ),
     Mutation(
-        "a closure holds when nothing does",
+        "a closure counts a pair once per path",
         "engine/closure",
-        '.where(column("held") > 0, copy=False)',
-        '.where(column("held") >= 0, copy=False)',
+        "held = presence(ends(paths, key), key)",
+        "held = paths",
     ),
     Mutation(
         "paths are touched in the wrong direction",

@@ -20,7 +20,6 @@ from sqlglot import exp
 
 from jobs.engine.fixpoint import Fixpoint, Step
 from jobs.engine.relations import (
-    FOREVER,
     EpochRange,
     Keep,
     Statement,
@@ -28,11 +27,11 @@ from jobs.engine.relations import (
     columns,
     number,
     rows_of,
+    same_row,
     select,
     text,
-    union_all,
 )
-from jobs.engine.sweep import Key, differentiate, sweep
+from jobs.engine.sweep import Key, differentiate, ends, presence
 from jobs.plan.operators import Closure
 
 _INTERVAL = ("since", "until")
@@ -53,7 +52,7 @@ class Steps:
 def closure_statements(node: Closure, steps: Steps, name: str, keep: Keep) -> list[Step]:
     """The statements that make relation `name`: partition, source, target, since, until; no set."""
     part, source, target = node.partition, column(node.source), column(node.target)
-    ends = (*part, "source", "target")
+    key = (*part, "source", "target")
     all_steps = select(
         *columns(part), source.as_("source", quoted=True), target.as_("target", quoted=True)
     ).distinct(copy=False)
@@ -83,25 +82,29 @@ def closure_statements(node: Closure, steps: Steps, name: str, keep: Keep) -> li
     )
     edges = Statement(f"{name}_edges", _edges(node, steps.log, reach.name), keep)
     start = (
-        select(*columns((*ends, *_INTERVAL), "e"))
+        select(*columns((*key, *_INTERVAL), "e"))
         .from_(rows_of(edges.name).as_("e"), copy=False)
         .join(
             sources.copy().subquery("s", copy=False),
-            on=exp.and_(*_same(part, "e", "s"), column("source", "e").eq(column("node", "s"))),
+            on=exp.and_(*same_row(part, "e", "s"), column("source", "e").eq(column("node", "s"))),
             join_type="inner",
             copy=False,
         )
     )
     pairs = Fixpoint(
-        name, (*ends, *_INTERVAL), start, lambda found: _longer(part, found, edges.name), keep
+        name, (*key, *_INTERVAL), start, lambda found: _longer(part, found, edges.name), keep
     )
     return [ever, touched, reach, edges, pairs]
 
 
 def closure_delta(node: Closure, pairs: str, epochs: EpochRange) -> exp.Select:
     """The log of the pairs of relation `pairs` within `epochs`, not netted."""
-    ends = (*node.partition, "source", "target")
-    held = _held(_events(ends, pairs), ends)
+    key = (*node.partition, "source", "target")
+    # A pair holds as often as it has paths at a time.
+    paths = select(*columns((*key, *_INTERVAL)), number(1).as_("weight", quoted=True)).from_(
+        rows_of(pairs), copy=False
+    )
+    held = presence(ends(paths, key), key)
     named = select(
         *columns(node.partition),
         column("source").as_(node.source, quoted=True),
@@ -117,7 +120,7 @@ def _neighbours(part: Key, found: str, ever: str, here: str, there: str) -> exp.
         .from_(rows_of(found).as_("f"), copy=False)
         .join(
             rows_of(ever).as_("e"),
-            on=exp.and_(*_same(part, "f", "e"), column("node", "f").eq(column(here, "e"))),
+            on=exp.and_(*same_row(part, "f", "e"), column("node", "f").eq(column(here, "e"))),
             join_type="inner",
             copy=False,
         )
@@ -137,14 +140,16 @@ def _edges(node: Closure, log: str, reach: str) -> exp.Select:
         .from_(rows_of(log).as_("s"), copy=False)
         .join(
             rows_of(reach).as_("r"),
-            on=exp.and_(*_same(part, "s", "r"), column(node.source, "s").eq(column("node", "r"))),
+            on=exp.and_(
+                *same_row(part, "s", "r"), column(node.source, "s").eq(column("node", "r"))
+            ),
             join_type="inner",
             copy=False,
         )
     )
-    ends = (*part, "source", "target")
-    return select(*columns((*ends, *_INTERVAL))).from_(
-        _held(events, ends).subquery("edges", copy=False), copy=False
+    key = (*part, "source", "target")
+    return select(*columns((*key, *_INTERVAL))).from_(
+        presence(events, key).subquery("edges", copy=False), copy=False
     )
 
 
@@ -154,7 +159,7 @@ def _longer(part: Key, found: str, edges: str) -> exp.Select:
     meets = exp.and_(
         column("since", "f") < column("until", "e"), column("since", "e") < column("until", "f")
     )
-    on = exp.and_(*_same(part, "f", "e"), column("target", "f").eq(column("source", "e")), meets)
+    on = exp.and_(*same_row(part, "f", "e"), column("target", "f").eq(column("source", "e")), meets)
     return (
         select(
             *columns((*part, "source"), "f"),
@@ -165,38 +170,3 @@ def _longer(part: Key, found: str, edges: str) -> exp.Select:
         .from_(rows_of(found).as_("f"), copy=False)
         .join(rows_of(edges).as_("e"), on=on, join_type="inner", copy=False)
     )
-
-
-def _events(key: Key, intervals: str) -> exp.Query:
-    """The ends of intervals as events: +1 at since, -1 at until."""
-    begins = select(
-        *columns(key),
-        column("since").as_("epoch", quoted=True),
-        number(1).as_("weight", quoted=True),
-    ).from_(rows_of(intervals), copy=False)
-    finishes = (
-        select(
-            *columns(key),
-            column("until").as_("epoch", quoted=True),
-            number(-1).as_("weight", quoted=True),
-        )
-        .from_(rows_of(intervals), copy=False)
-        .where(column("until") < number(FOREVER), copy=False)
-    )
-    return union_all([begins, finishes])
-
-
-def _held(events: exp.Query, key: Key) -> exp.Select:
-    """The intervals during which the weights of a row add up to more than nothing; weight 1."""
-    segments = sweep(events, key, {"held": column("weight")})
-    return (
-        select(*columns((*key, *_INTERVAL)))
-        .select(number(1).as_("weight", quoted=True), copy=False)
-        .from_(segments.subquery("segments", copy=False), copy=False)
-        .where(column("held") > 0, copy=False)
-    )
-
-
-def _same(part: Key, one: str, other: str) -> list[exp.Expr]:
-    # What is carried may be unbound, and is one value then.
-    return [exp.NullSafeEQ(this=column(name, one), expression=column(name, other)) for name in part]

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from jobs.engine.relations import EpochRange, column, columns, number, select
-from jobs.engine.sweep import Key, differentiate, sweep
+from jobs.engine.relations import EpochRange
+from jobs.engine.sweep import Key, differentiate, presence
 
 
 def distinct_delta(touched_log: exp.Query, key: Key, epochs: EpochRange) -> exp.Select:
@@ -21,11 +21,4 @@ def distinct_delta(touched_log: exp.Query, key: Key, epochs: EpochRange) -> exp.
         key: the columns of a row.
         epochs: the range.
     """
-    segments = sweep(touched_log, key, {"multiplicity": column("weight")})
-    present = (
-        select(*columns(key), column("since"), column("until"))
-        .select(number(1).as_("weight", quoted=True), copy=False)
-        .from_(segments.subquery("segments", copy=False), copy=False)
-        .where(column("multiplicity") > 0, copy=False)
-    )
-    return differentiate(present, key, epochs)
+    return differentiate(presence(touched_log, key), key, epochs)

@@ -18,7 +18,7 @@ from jobs.engine.relations import (
     text,
     union_all,
 )
-from jobs.engine.sweep import differentiate, integrate, sweep, within
+from jobs.engine.sweep import differentiate, integrate, presence, within
 from jobs.plan.leaves import Scope
 
 TRIPLES = "triples"
@@ -54,14 +54,7 @@ def scope_log(scope: Scope, last: int, predicates: frozenset[str] | None = None)
     if not scope.is_merge:
         return quads
     # FROM a FROM b: their merge is a set, so a triple counts once while any of them has it.
-    segments = sweep(quads, POSITIONS, {"graphs": column("weight")})
-    merged = (
-        select(*columns(POSITIONS), column("since"), column("until"))
-        .select(number(1).as_("weight", quoted=True), copy=False)
-        .from_(segments.subquery("segments", copy=False), copy=False)
-        .where(column("graphs") > 0, copy=False)
-    )
-    ends = differentiate(merged, POSITIONS, EpochRange(0, last))
+    ends = differentiate(presence(quads, POSITIONS), POSITIONS, EpochRange(0, last))
     total = exp.func("SUM", column("weight"))
     return (
         select(

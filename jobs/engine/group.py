@@ -20,7 +20,6 @@ from jobs.engine.conditions import value_sql
 from jobs.engine.evaluation import AGGREGATE
 from jobs.engine.folds import ADDEND, EXACT, RUNNING, TIMES, measures, value
 from jobs.engine.relations import (
-    FOREVER,
     EpochRange,
     Keep,
     Statement,
@@ -28,11 +27,12 @@ from jobs.engine.relations import (
     columns,
     number,
     rows_of,
+    same_row,
     select,
     text,
     union_all,
 )
-from jobs.engine.sweep import Key, differentiate, integrate, sweep
+from jobs.engine.sweep import Key, differentiate, ends, integrate, presence, sweep
 from jobs.plan.operators import Fold, Group
 from jobs.sparql.expressions import Call, Variable
 
@@ -76,7 +76,7 @@ class GroupStatements:
         for column_, relation in rows.items():
             joined = joined.join(
                 rows_of(relation).as_(f"r_{column_}"),
-                on=exp.and_(*_same((*key, "since"), "s", f"r_{column_}")),
+                on=exp.and_(*same_row((*key, "since"), "s", f"r_{column_}", frozenset({"since"}))),
                 join_type="left",
                 copy=False,
             )
@@ -191,16 +191,8 @@ class GroupStatements:
             events = select(*columns((*seen, "epoch", "weight"))).from_(
                 rows_of(self.touched), copy=False
             )
-            segments = sweep(events, seen, {"held": column("weight")})
-            present = (
-                select(*columns((*seen, "since", "until")))
-                .select(number(1).as_("weight", quoted=True), copy=False)
-                .from_(segments.subquery("segments", copy=False), copy=False)
-                .where(column("held") > 0, copy=False)
-            )
             # Every end, also the beginning of the state: the range has not begun before it.
-            ends = differentiate(present, seen, EpochRange(0, FOREVER - 1))
-            self.made.append(Statement(name, ends, self.keep))
+            self.made.append(Statement(name, ends(presence(events, seen), seen), self.keep))
         return name
 
     def _distinct_columns(self, fold: Fold) -> Key:
@@ -234,7 +226,7 @@ class GroupStatements:
             .from_(wanted, copy=False)
             .join(
                 rows_of(intervals).as_("i"),
-                on=exp.and_(*_same(key, "s", "i"), during),
+                on=exp.and_(*same_row(key, "s", "i"), during),
                 join_type="inner",
                 copy=False,
             )
@@ -250,10 +242,3 @@ class GroupStatements:
                 listed.subquery("listed", copy=False), copy=False
             ),
         )
-
-
-def _same(names: Key, one: str, other: str) -> list[exp.Expr]:
-    conditions: list[exp.Expr] = [
-        exp.NullSafeEQ(this=column(name, one), expression=column(name, other)) for name in names
-    ]
-    return conditions or [exp.true()]

@@ -19,7 +19,6 @@ from sqlglot import exp
 from jobs.engine.conditions import condition_sql
 from jobs.engine.join import Pair
 from jobs.engine.relations import (
-    FOREVER,
     EpochRange,
     column,
     columns,
@@ -29,7 +28,7 @@ from jobs.engine.relations import (
     text,
     union_all,
 )
-from jobs.engine.sweep import Key, differentiate, sweep
+from jobs.engine.sweep import Key, differentiate, ends, sweep
 from jobs.engine.terms import FALSE, TRUE
 from jobs.sparql.expressions import Expression
 
@@ -60,7 +59,13 @@ def match_delta(
         column("weight").as_("present", quoted=True),
         number(0).as_("matches", quoted=True),
     ).from_(rows_of(pair.left_log), copy=False)
-    events = union_all([left, _ends(_matches(pair, condition, overlapping), key)])
+    matches = _matches(pair, condition, overlapping)
+    found = select(
+        *columns((*key, "epoch")),
+        number(0).as_("present", quoted=True),
+        column("weight").as_("matches", quoted=True),
+    ).from_(ends(matches, key).subquery("found", copy=False), copy=False)
+    events = union_all([left, found])
     segments = sweep(events, key, {"present": column("present"), "matches": column("matches")})
     has_match = column("matches") > 0
     kept = select(*columns((*key, "since", "until"))).select(
@@ -85,8 +90,9 @@ def match_delta(
 
 
 def _matches(pair: Pair, condition: Expression | None, overlapping: tuple[str, ...]) -> exp.Select:
-    """The intervals of the pairs that match, in the columns `own_..` of the left row."""
+    """The intervals of the pairs that match, in the columns of the left row."""
     sides = pair.sides
+    own = sides.left if condition is None else tuple(f"own_{name}" for name in sides.left)
     since = exp.func("GREATEST", column("since", "l"), column("since", "r"))
     until = exp.func("LEAST", column("until", "l"), column("until", "r"))
     conditions = sides.compatible("l", "r")
@@ -106,7 +112,12 @@ def _matches(pair: Pair, condition: Expression | None, overlapping: tuple[str, .
     conditions.append(column("since", "r") < column("until", "l"))
     weight = column("weight", "l") * column("weight", "r")
     found = (
-        select(*(column(name, "l").as_(f"own_{name}", quoted=True) for name in sides.left))
+        select(
+            *(
+                column(name, "l").as_(named, quoted=True)
+                for name, named in zip(sides.left, own, strict=True)
+            )
+        )
         .select(
             since.as_("since", quoted=True),
             until.as_("until", quoted=True),
@@ -123,32 +134,16 @@ def _matches(pair: Pair, condition: Expression | None, overlapping: tuple[str, .
     )
     if condition is None:
         return found
+    # The condition speaks of the merged solution, whose columns have the plain names.
     found = found.select(*sides.merged("l", "r"), copy=False)
     return (
-        select(*columns(tuple(f"own_{name}" for name in sides.left)))
+        select(
+            *(
+                column(named).as_(name, quoted=True)
+                for name, named in zip(sides.left, own, strict=True)
+            )
+        )
         .select(*columns(("since", "until", "weight")), copy=False)
         .from_(found.subquery("pairs", copy=False), copy=False)
         .where(condition_sql(condition, frozenset(sides.variables)), copy=False)
-    )
-
-
-def _ends(matches: exp.Select, key: Key) -> exp.Select:
-    """The ends of the matches as events of the left rows: columns key, epoch, present, matches."""
-    signs = exp.Explode(this=exp.array(exp.Literal.number(1), exp.Literal.number(-1)))
-    signed = (
-        select("*")
-        .select(exp.alias_(signs, "sign", quoted=True), copy=False)
-        .from_(matches.subquery("matches", copy=False), copy=False)
-    )
-    end = exp.Case().when(column("sign").eq(1), column("since")).else_(column("until"))
-    events = select(
-        *(column(f"own_{name}").as_(name, quoted=True) for name in key),
-        end.as_("epoch", quoted=True),
-        number(0).as_("present", quoted=True),
-        exp.cast(column("sign") * column("weight"), "BIGINT").as_("matches", quoted=True),
-    ).from_(signed.subquery("signed", copy=False), copy=False)
-    return (
-        select(*columns((*key, "epoch", "present", "matches")))
-        .from_(events.subquery("ends", copy=False), copy=False)
-        .where(column("epoch") < number(FOREVER), copy=False)
     )

@@ -99,7 +99,7 @@ def columns(names: tuple[str, ...], table: str | None = None) -> list[exp.Expr]:
 
 
 def same_row(
-    names: tuple[str, ...], left: str, right: str, certain: frozenset[str]
+    names: tuple[str, ...], left: str, right: str, certain: frozenset[str] = frozenset()
 ) -> list[exp.Expr]:
     """Conditions under which rows of `left` and `right` agree; unbound equals unbound."""
     conditions: list[exp.Expr] = []

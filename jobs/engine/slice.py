@@ -75,7 +75,7 @@ def slice_delta(node: Slice, name: str, epochs: EpochRange) -> exp.Select:
         .from_(rows_of(f"{name}_segments").as_("s"), copy=False)
         .join(
             rows_of(f"{name}_rows").as_("r"),
-            on=exp.and_(*same_row(part, "s", "r", frozenset()), during),
+            on=exp.and_(*same_row(part, "s", "r"), during),
             join_type="inner",
             copy=False,
         )
@@ -108,7 +108,7 @@ def _first(node: Slice, state: str, delta: str) -> exp.Query:
         keys = select(*columns(node.partition)).distinct(copy=False).from_(touched, copy=False)
     else:
         keys = select(number(1).as_("any", quoted=True)).from_(touched, copy=False).limit(1)
-    same = same_row(node.partition, "s", "k", frozenset()) or [exp.true()]
+    same = same_row(node.partition, "s", "k") or [exp.true()]
     rows = (
         select(*columns((*own, *_LOG), "s"))
         .from_(rows_of(state).as_("s"), copy=False)

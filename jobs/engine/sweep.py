@@ -83,6 +83,22 @@ def integrate(log: exp.Query, key: Key) -> exp.Select:
     )
 
 
+def presence(log: exp.Query, key: Key) -> exp.Select:
+    """The intervals of the set that `log` is a bag of: a row once while its sum is positive."""
+    segments = sweep(log, key, {"held": column("weight")})
+    return (
+        select(*columns(key), column("since"), column("until"))
+        .select(number(1).as_("weight", quoted=True), copy=False)
+        .from_(segments.subquery("segments", copy=False), copy=False)
+        .where(column("held") > 0, copy=False)
+    )
+
+
+def ends(intervals: exp.Query, key: Key) -> exp.Select:
+    """The log of `intervals` over all epochs: the events that a sweep of them takes. Not netted."""
+    return differentiate(intervals, key, EpochRange(0, FOREVER - 1))
+
+
 def differentiate(intervals: exp.Query, key: Key, epochs: EpochRange) -> exp.Select:
     """The log of `intervals` within `epochs`: +weight at since, -weight at until. Not netted.
 
