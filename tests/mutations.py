@@ -418,11 +418,12 @@ def judge() -> None:
 
     An error of the engine is something wrong as well.
     """
+    from tests.engine.random_queries import whole_case
     from tests.engine.test_w3c_histories import evaluation_cases, wrong_answers
     from tests.engine.test_whole_laws import broken_laws
 
     for seed in SEEDS:
-        if broken := broken_laws(seed):
+        if broken := broken_laws(whole_case(seed)):
             law = broken[0].rpartition("]: ")[2]
             sys.exit(f"seed {seed}: {law}")
     for case in evaluation_cases(_shared()):

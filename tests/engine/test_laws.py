@@ -10,7 +10,6 @@ import os
 import random
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
-from pathlib import Path
 
 import pytest
 
@@ -23,12 +22,6 @@ from tests.engine.random_cases import Case, case
 
 PAIRS = int(os.environ.get("WEIR_LAW_PAIRS", "2000"))
 CHUNK = 100
-# Pairs that once failed; they are run first and for ever.
-FAILED_BEFORE = tuple(
-    int(line)
-    for line in (Path(__file__).parent / "failed_seeds.txt").read_text().splitlines()
-    if line and not line.startswith("#")
-)
 
 
 def plan_of(pair: Case) -> Plan:
@@ -99,11 +92,6 @@ def _broken_in(seeds: list[int]) -> list[str]:
     return [line for seed in seeds for line in broken_laws(seed)]
 
 
-@pytest.mark.parametrize("seed", FAILED_BEFORE)
-def test_a_pair_that_once_failed_keeps_the_laws(seed: int) -> None:
-    assert broken_laws(seed) == []
-
-
 @pytest.mark.slow
 def test_random_pairs_keep_the_laws() -> None:
     """Snapshot, split invariance, neighbourhood, multiplicities, and registration at any epoch."""
@@ -113,7 +101,8 @@ def test_random_pairs_keep_the_laws() -> None:
     with ProcessPoolExecutor(os.cpu_count() or 1, fresh) as processes:
         broken = [line for lines in processes.map(_broken_in, chunks) for line in lines]
     assert not broken, (
-        f"{len(broken)} broken laws; add the seeds to failed_seeds.txt:\n" + "\n".join(broken[:20])
+        f"{len(broken)} broken laws; keep them with `python -m tests.engine.kept simple`:\n"
+        + "\n".join(broken[:20])
     )
 
 

@@ -24,26 +24,20 @@ from jobs.plan.plan import Plan
 from jobs.sparql import algebra
 from jobs.sparql.translate import translate
 from jobs.sparql.values import Number, parse
+from tests.engine.kept import kept_cases, read
 from tests.engine.memory import WHOLE, LogRow, Memory, run_in_cuts, state
 from tests.engine.oracle import Oxigraph, Row, anonymous, by_the_book, states
 from tests.engine.random_queries import HISTORIES, WholeCase, whole_case
 
 QUERIES = int(os.environ.get("WEIR_WHOLE_LAW_PAIRS", "800")) // HISTORIES
 CHUNK = 20
-# Cases that once broke a law; they are run first and for ever.
-FAILED_BEFORE = tuple(
-    int(line)
-    for line in (Path(__file__).parent / "failed_whole_seeds.txt").read_text().splitlines()
-    if line and not line.startswith("#")
-)
 
 
-def broken_laws(seed: int) -> list[str]:
-    """Which laws the case of `seed` breaks, and how; none if all hold."""
-    case = whole_case(seed)
+def broken_laws(case: WholeCase) -> list[str]:
+    """Which laws a case breaks, and how; none if all hold."""
     query = translate(case.query, case.default_graph)  # type: ignore[arg-type]
     plan = lower(query, allow_product=True)
-    rng = random.Random(seed)
+    rng = random.Random(case.seed)
     history = case.history
     last = len(history)
     at_once = run_in_cuts(Memory(plan, history), last, ())
@@ -70,7 +64,7 @@ def broken_laws(seed: int) -> list[str]:
     after = [row for row in log if row[0] > base]
     found = [row for row in late.log() if row[0] > base]
     compare(f"registration at {base}, and neighbourhood", found, after)
-    return [f"seed {seed}: {case.query} [{case.default_graph}]: {what}" for what in broken]
+    return [f"seed {case.seed}: {case.query} [{case.default_graph}]: {what}" for what in broken]
 
 
 def _snapshot(
@@ -124,12 +118,12 @@ def _comparable_term(term: str | None) -> str | None:
 
 
 def _broken_in(seeds: list[int]) -> list[str]:
-    return [line for seed in seeds for line in broken_laws(seed)]
+    return [line for seed in seeds for line in broken_laws(whole_case(seed))]
 
 
-@pytest.mark.parametrize("seed", FAILED_BEFORE)
-def test_a_case_that_once_failed_keeps_the_laws(seed: int) -> None:
-    assert broken_laws(seed) == []
+@pytest.mark.parametrize("file", kept_cases(), ids=lambda file: file.stem)
+def test_a_case_that_once_broke_a_law_keeps_them(file: Path) -> None:
+    assert broken_laws(read(file)) == []
 
 
 @pytest.mark.slow
@@ -143,7 +137,7 @@ def test_random_queries_of_the_whole_grammar_keep_the_laws() -> None:
     with ProcessPoolExecutor(os.cpu_count() or 1, fresh) as processes:
         broken = [line for lines in processes.map(_broken_in, chunks) for line in lines]
     assert not broken, (
-        f"{len(broken)} broken laws; add the seeds to failed_whole_seeds.txt:\n"
+        f"{len(broken)} broken laws; keep them with `python -m tests.engine.kept whole`:\n"
         + "\n".join(broken[:20])
     )
 
