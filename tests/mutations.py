@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PROJECT = Path(__file__).parent.parent
-SEEDS = range(60)
-"""Of `tests.engine.random_queries`."""
+SEEDS = range(400)
+"""Of `tests.engine.whole_cases`."""
 COPIED = ("jobs", "lake", "tests")
 
 
@@ -418,9 +418,9 @@ def judge() -> None:
 
     An error of the engine is something wrong as well.
     """
-    from tests.engine.random_queries import whole_case
     from tests.engine.test_w3c_histories import evaluation_cases, wrong_answers
     from tests.engine.test_whole_laws import broken_laws
+    from tests.engine.whole_cases import whole_case
 
     for seed in SEEDS:
         if broken := broken_laws(whole_case(seed)):

@@ -2,7 +2,7 @@
 
     python -m tests.engine.kept whole 39 a-short-name "What was wrong."
 
-keeps case 39 of `random_queries` (`simple`: of `random_cases`). A file stays what it is when the
+keeps case 39 of `whole_cases` (`simple`: of `random_cases`). A file stays what it is when the
 generator changes; `test_whole_laws` runs them all.
 """
 
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tests.engine.oracle import Change
 from tests.engine.random_cases import case
-from tests.engine.random_queries import WholeCase, whole_case
+from tests.engine.whole_cases import WholeCase, whole_case
 
 FOLDER = Path(__file__).parent / "kept"
 _TAB = "\t"

@@ -40,9 +40,16 @@ class Oxigraph:
         for quad in vanish:
             for made in self._stored(quad, -1):
                 self.store.remove(made)
+                # The store would keep a graph that has become empty.
+                name = made.graph_name
+                if not isinstance(name, ox.DefaultGraph) and not self._has(name):
+                    self.store.remove_graph(name)
         for quad in appear:
             for made in self._stored(quad, 1):
                 self.store.add(made)
+
+    def _has(self, graph: ox.NamedNode | ox.BlankNode) -> bool:
+        return any(True for _ in self.store.quads_for_pattern(None, None, None, graph))
 
     def _stored(self, quad: Quad, sign: int) -> Iterator[ox.Quad]:
         """The quads of the store that change."""

@@ -1,7 +1,7 @@
 """The laws of the engine over the whole grammar of SPARQL 1.1 (DESIGN.md, section 8), on DuckDB.
 
 A pair is a query and one of its histories; the histories of a query are maintained one after
-another, as one long history. pyoxigraph judges, where it can be asked (`random_queries`).
+another, as one long history. pyoxigraph judges, where it can be asked (`whole_cases`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import random
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
-from functools import lru_cache
 from pathlib import Path
 from typing import get_args
 
@@ -23,11 +22,11 @@ from jobs.plan.operators import PlanNode, walk
 from jobs.plan.plan import Plan
 from jobs.sparql import algebra
 from jobs.sparql.translate import translate
-from jobs.sparql.values import Number, parse
+from tests.engine.answers import comparable
 from tests.engine.kept import kept_cases, read
 from tests.engine.memory import WHOLE, LogRow, Memory, run_in_cuts, state
-from tests.engine.oracle import Oxigraph, Row, anonymous, by_the_book, states
-from tests.engine.random_queries import HISTORIES, WholeCase, whole_case
+from tests.engine.oracle import Oxigraph, by_the_book, states
+from tests.engine.whole_cases import HISTORIES, WholeCase, whole_case
 
 QUERIES = int(os.environ.get("WEIR_WHOLE_LAW_PAIRS", "800")) // HISTORIES
 CHUNK = 20
@@ -97,24 +96,6 @@ def _multiplicities(plan: Plan, log: list[LogRow], last: int) -> Iterator[str]:
         if any(count < 0 for count in counts) or (plan.is_set and counts - {1}):
             yield f"multiplicities {sorted(counts)} at epoch {epoch}"
             return
-
-
-def comparable(rows: Counter[Row]) -> Counter[Row]:
-    """Rows with numbers by type and value, to 15 digits: pyoxigraph cuts quotients; without the
-    labels of blank nodes.
-    """
-    coarse: Counter[Row] = Counter()
-    for row, count in anonymous(rows).items():
-        coarse[tuple(map(_comparable_term, row))] += count
-    return coarse
-
-
-@lru_cache(maxsize=10_000)
-def _comparable_term(term: str | None) -> str | None:
-    if term is None or not term.startswith('"'):
-        return term
-    value = parse(term)
-    return f"{value.type} {float(value.value):.15g}" if isinstance(value, Number) else term
 
 
 def _broken_in(seeds: list[int]) -> list[str]:
