@@ -5,6 +5,7 @@ MAKEFLAGS += --no-print-directory --no-builtin-rules
 PYTHON ?= python3.11
 RUN := setup/run
 ARGS ?=
+WORKERS ?= 2
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check lint types contracts airflow bench lock zip clean
@@ -18,8 +19,8 @@ setup: ## environment, Java and the Delta jars; the other targets do it themselv
 demo: setup ## answers over five versions of the Brick ontology, through the real DAGs
 	@$(RUN) python -m demo
 
-test: setup ## all tests; ARGS='-k name' for some
-	@$(RUN) pytest $(ARGS)
+test: setup ## all tests, by two processes; ARGS='-k name' for some, WORKERS=0 for none but this
+	@$(RUN) pytest --numprocesses $(WORKERS) --dist worksteal $(ARGS)
 
 check: lint types contracts ## what must hold of the code
 
