@@ -17,6 +17,7 @@ from jobs.plan.expressions import (
     with_seeds,
 )
 from jobs.plan.filters import push_filter
+from jobs.plan.graph_names import graph_names, has_graph, needs_triple
 from jobs.plan.grouping import grouped
 from jobs.plan.leaves import UNIT, Component, Scope, Values
 from jobs.plan.operators import (
@@ -33,7 +34,6 @@ from jobs.plan.operators import (
 )
 from jobs.plan.path_plans import PathLowering
 from jobs.sparql import algebra
-from jobs.sparql.algebra import TriplePattern
 from jobs.sparql.expressions import Call, Constant, Exists, Expression, Variable, map_variables
 from jobs.sparql.scoping import in_scope
 
@@ -140,8 +140,11 @@ class PatternLowering:
         match pattern.name:
             case Constant(term):
                 known = self.named.graphs is None or term in self.named.graphs
-                inner = context.inside(Scope((term,) if known else ()))
-                return context.carry(self.pattern(pattern.pattern, inner))
+                scope = Scope((term,) if known else ())
+                node = self.pattern(pattern.pattern, context.inside(scope))
+                if not needs_triple(node, scope):
+                    node = joined(node, has_graph(self.columns, scope))
+                return context.carry(node)
             case Variable(name):
                 return context.carry(self._each_graph(name, pattern.pattern, context))
             case _:
@@ -171,10 +174,7 @@ class PatternLowering:
     def _named_graphs(self, graph: str, around: Context) -> Context:
         """The context of a pattern in each named graph: those that have a triple."""
         if graph not in self._graph_names:
-            nodes = (Variable(self.columns.fresh("_:any")) for _ in range(3))
-            everything = TriplePattern(*nodes)
-            triples = Component((everything,), self.named, "connected-variable", (), graph)
-            self._graph_names[graph] = Distinct(Project((graph,), triples))
+            self._graph_names[graph] = graph_names(self.columns, self.named, graph)
         return around.inside(self.named, graph).with_domain(self._graph_names[graph])
 
     def _filtered(self, condition: Expression, node: PlanNode, context: Context) -> PlanNode:

@@ -140,10 +140,11 @@ class Writer:
         distinct = rng.choice(("", "", "DISTINCT "))
         if rng.random() < 0.2:
             return f"COUNT({distinct}*)"
-        functions = ("COUNT", "SUM", "SUM", "AVG", "MIN", "MAX", "SAMPLE", "GROUP_CONCAT")
+        functions = ("COUNT", "COUNT", "SUM", "SUM", "AVG", "MIN", "MAX", "SAMPLE", "GROUP_CONCAT")
         function = rng.choice(functions)
-        argument = f"?{rng.choice(inside)}"
-        if rng.random() < 0.2:
+        numeric = [name for name in inside if self.witness.get(name) in _NUMBERS]
+        argument = f"?{rng.choice(numeric if numeric and rng.random() < 0.6 else inside)}"
+        if rng.random() < 0.25:
             argument = self.value()
         separator = " ; SEPARATOR=','" if function == "GROUP_CONCAT" and rng.random() < 0.5 else ""
         return f"{function}({distinct}{argument}{separator})"
@@ -316,8 +317,8 @@ class Writer:
             self.by_the_book.append(
                 "pyoxigraph loses the path of no steps of a term that is not in the graph"
             )
-        if "|" in path:
-            self.by_the_book.append("pyoxigraph finds once what several alternatives find")
+        if "|" in path or "!" in path:
+            self.by_the_book.append("pyoxigraph finds once what several steps may find")
         return f"{start} {path} {end} ."
 
     def path_text(self, predicate: str, depth: int) -> str:

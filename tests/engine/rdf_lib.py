@@ -23,6 +23,8 @@ _DEPARTURES = {
     r"\{ SELECT": "a variable that a subquery does not project is joined with that outside",
     r"GRAPH \?": "the graph's variable is bound inside of GRAPH",
     r"\)[+*?]": "a path finds a pair as often as there are ways",
+    r"\)/|/[!(]|>\|": "a sequence or an alternative finds a pair once",
+    "ORDER BY": "two unbound values cannot be ordered",
     "EXISTS.*MINUS": "in MINUS, a variable that EXISTS replaces by its value is still shared",
     r"UNION|GRAPH": "a filter in a group sees the variables of the group around it",
     r"UNION|VALUES": "the right side of a join loses its duplicates",

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import pyoxigraph as ox
 
 from tests.engine.oracle import Change, Oxigraph
-from tests.engine.random_cases import NODES, PREDICATES, Quad, Triple
+from tests.engine.random_cases import NODES, PREDICATES, Quad, Triple, iri
 from tests.engine.random_queries import GRAPHS, LITERALS, Writer
 
 History = tuple[Change, ...]
@@ -20,6 +20,8 @@ History = tuple[Change, ...]
 HISTORIES = 8
 """Per query."""
 _ATTEMPTS = 12
+# Steps lead from a letter to a later one (or to itself): long paths, and no large cycles.
+_CHAIN = tuple(iri(name) for name in "abcdefgh")
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,8 @@ def whole_case(seed: int) -> WholeCase:
 
 def _case(seed: int, rng: random.Random) -> WholeCase:
     default_graph = rng.choice(("union", "default"))
-    pool = sorted({_quad(rng) for _ in range(rng.randint(8, 24))})
+    nodes = NODES if rng.random() < 0.7 else _CHAIN
+    pool = sorted({_quad(rng, nodes) for _ in range(rng.randint(8, 24))})
     histories = tuple(_history(rng, pool) for _ in range(HISTORIES))
     read: dict[str, list[Triple]] = {}
     for graph, *triple in pool:
@@ -96,8 +99,9 @@ _BY_THE_BOOK = {
     "SAMPLE": "which of a group is a choice",
     "GROUP_CONCAT": "the order of a group is a choice",
     "EXISTS.*BOUND": "in BOUND, pyoxigraph takes as unbound what only the outside of EXISTS binds",
+    "FROM <.*FROM <": "pyoxigraph counts a triple once per graph",
     "EXISTS.*MINUS": "in MINUS, a variable that EXISTS replaces by its value is still shared there",
-    r"GRAPH \?.*\{ SELECT": "pyoxigraph does not tell a subquery which graph it is in",
+    r"GRAPH .*\{ SELECT": "pyoxigraph does not tell a subquery which graph it is in",
     "REDUCED": "how often a solution is kept is a choice",
     "_:n": "equal solutions make one blank node here, and several by the specification",
 }
@@ -116,10 +120,13 @@ def _history(rng: random.Random, pool: Sequence[Quad]) -> History:
     return tuple(epochs)
 
 
-def _quad(rng: random.Random) -> Quad:
+def _quad(rng: random.Random, nodes: Sequence[str]) -> Quad:
     predicate = rng.choice((*PREDICATES[:2], *PREDICATES))
     if predicate == PREDICATES[2]:
         target = rng.choice(LITERALS)
     else:
-        target = rng.choice((*NODES, *NODES, PREDICATES[0]))
-    return (rng.choice(("", "", *GRAPHS)), rng.choice(NODES), predicate, target)
+        target = rng.choice((*nodes, *nodes, PREDICATES[0]))
+    source = rng.choice(nodes)
+    if nodes is _CHAIN and target in nodes:
+        source, target = sorted((source, target))
+    return (rng.choice(("", "", *GRAPHS)), source, predicate, target)
