@@ -25,6 +25,7 @@ _DEPARTURES = {
     r"\)[+*?]": "a path finds a pair as often as there are ways",
     r"\)/|/[!(]|>\|": "a sequence or an alternative finds a pair once",
     "ORDER BY": "two unbound values cannot be ordered",
+    "REDUCED|LIMIT|OFFSET|SAMPLE": "which of equal solutions are kept is a choice",
     "EXISTS.*MINUS": "in MINUS, a variable that EXISTS replaces by its value is still shared",
     r"UNION|GRAPH": "a filter in a group sees the variables of the group around it",
     r"UNION|VALUES": "the right side of a join loses its duplicates",
