@@ -68,7 +68,8 @@ def explain_query(query: RegisteredQuery, *, sql: bool = False) -> str:
 
 def _tree(plan: Plan, node: PlanNode, depth: int) -> Iterator[str]:
     stored = "*" if node in plan.stored else " "
-    yield f"{'  ' * depth}{stored}{plan.ids[node]}: {_described(plan, node)}"
+    whole = " [looks at all rows below]" if node in plan.whole_reads else ""
+    yield f"{'  ' * depth}{stored}{plan.ids[node]}: {_described(plan, node)}{whole}"
     for child in children(node):
         yield from _tree(plan, child, depth + 1)
 
@@ -113,8 +114,7 @@ def _described(plan: Plan, node: PlanNode) -> str:
             )
             limit = "all" if node.limit is None else str(node.limit)
             return (
-                f"slice: {limit} after the first {node.offset}, ordered by {order or 'the terms'}; "
-                "looks at the whole state of its input whenever that changes"
+                f"slice: {limit} after the first {node.offset}, ordered by {order or 'the terms'}"
             )
         case Closure():
             ends = _variables(plan, (node.source, node.target))

@@ -17,7 +17,7 @@ answer: a set of name
 plan (* = stored in embeddings/friends):
   *answer: distinct
     *n1: project ?name
-       n2: product of 2 parts (they share no variable)
+       n2: product of 2 parts (they share no variable) [looks at all rows below]
         *n3: connected-variable, 2 patterns
         *n4: simple var-centric star, 1 pattern
 

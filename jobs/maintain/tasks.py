@@ -80,7 +80,13 @@ def _task(
     if found.watermark < states_until:
         reason = f"the logs tell no changes before epoch {states_until} any more"
         return Task(query, plan, "rebased", reason, found.watermark, True, found)
-    return Task(query, plan, "incremental", "", found.watermark, False, found)
+    return Task(query, plan, "incremental", _whole_reads(plan), found.watermark, False, found)
+
+
+def _whole_reads(plan: Plan) -> str:
+    """What a run has to record of a plan whose cost does not follow the changes alone."""
+    nodes = ", ".join(plan.ids[node] for node in plan.whole_reads)
+    return f"looks at all stored rows below {nodes} (`weir explain`)" if nodes else ""
 
 
 def _is_broken(found: Mark, verdict: Verdict) -> bool:

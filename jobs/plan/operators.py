@@ -404,6 +404,26 @@ def has_memory(node: PlanNode) -> bool:
             assert_never(node)
 
 
+def touch_key(node: PlanNode) -> tuple[str, ...]:
+    """The columns that decide which rows of its children's state the delta of `node` looks at.
+
+    Those whose values occur in a child's delta. Without such columns it looks at all of them.
+    """
+    match node:
+        case Join() | LeftJoin() | Match():
+            return shared(node.left, node.right)
+        case Distinct():
+            return node.variables
+        case Group():
+            return node.keys
+        case Slice():
+            return node.partition
+        case Closure():
+            return (*node.partition, node.source)
+        case _:
+            return ()
+
+
 def walk(node: PlanNode) -> Iterator[PlanNode]:
     """`node` and all nodes below it, parents first."""
     yield node

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from jobs.plan.leaves import Component
-from jobs.plan.operators import PlanNode, children, has_memory, walk
+from jobs.plan.operators import PlanNode, children, has_memory, touch_key, walk
 
 ANSWER = "answer"
 """The node id of a plan's root."""
@@ -47,6 +47,11 @@ class Plan:
             if has_memory(node):
                 kept.extend(children(node))
         return tuple(dict.fromkeys(kept))
+
+    @property
+    def whole_reads(self) -> tuple[PlanNode, ...]:
+        """The nodes that look at all of their children's stored rows whenever one changes."""
+        return tuple(node for node in self.ids if has_memory(node) and not touch_key(node))
 
     @property
     def width(self) -> int:

@@ -129,6 +129,20 @@ def test_an_untouched_query_costs_a_row_of_the_ledger_and_no_commit(
     project.judge("names", 2, 5)
 
 
+def test_a_run_records_that_a_plan_looks_at_all_of_its_rows(
+    spark: SparkSession, project: MaintainedProject
+) -> None:
+    project.query("first", f"{NAMES} LIMIT 1")
+    project.query("all", NAMES)
+    take_in(project, FIRST)
+    project.run(spark)
+    take_in(project, (("A " + name("z", "Z"),),))
+    assert project.run(spark).modes == {"first": "incremental", "all": "incremental"}
+    rows = project.ledger("maintain")
+    assert "looks at all stored rows below" in rows["first"]["reason"]
+    assert rows["all"]["reason"] is None
+
+
 def test_an_edited_query_publishes_the_difference_at_the_newest_epoch(
     spark: SparkSession, project: MaintainedProject
 ) -> None:
