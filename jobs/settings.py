@@ -57,7 +57,11 @@ class Limits(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    local_rows: int = Field(20_000, ge=1, description="rows that may be a driver-side relation")
+    local_rows: int = Field(
+        20_000,
+        ge=1,
+        description="rows of a relation that Spark keeps in one partition or sends to every task",
+    )
     driver_rows: int = Field(
         300_000, ge=0, description="rows of a relation that the driver computes with; 0: Spark does"
     )

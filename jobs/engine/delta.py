@@ -9,7 +9,9 @@ Why this is exact. `differentiate` looks only at ends of intervals within the ra
 operator's result has such an end only if one of the rows it is made from has: a triple (for a
 segment), or a row of a child with the same key (for an operator with memory). So leaving out rows
 of untouched keys loses no end; and rows of touched keys are complete, from the beginning on, so
-every end that is found is where it belongs. Row-wise operators are linear and map their child's
+every end that is found is where it belongs. Complete means: with all that decides on the row. For
+OPTIONAL, MINUS and EXISTS that is every match of a touched left row, whatever its key: compatible
+rows need not be compatible with each other. Row-wise operators are linear and map their child's
 delta.
 
 * A segment reads the graph: its touched rows are the neighbourhood of the changes.
@@ -75,6 +77,7 @@ from jobs.plan.operators import (
     Project,
     Slice,
     Union,
+    touch_key,
 )
 from jobs.plan.plan import Plan
 
@@ -195,7 +198,7 @@ class _Run:
             case Project():
                 return project_delta(node, self._child(node.child))
             case Distinct():
-                log = self._log(node, node.child, node.variables)
+                log = self._log(node, node.child)
                 return distinct_delta(log, node.variables, self.epochs)
             case Group():
                 return self._group(node)
@@ -235,9 +238,9 @@ class _Run:
     def _states(self) -> States:
         return States(self.plan, self.epochs, self.inputs.embeddings)
 
-    def _log(self, node: PlanNode, child: PlanNode, key: tuple[str, ...]) -> exp.Query:
-        """The log of a child's rows whose `key` occurs in its delta, from the state on."""
-        delta = self.stored(child)
+    def _log(self, node: PlanNode, child: PlanNode) -> exp.Query:
+        """The log of a child's rows that its delta touches, from the state on."""
+        delta, key = self.stored(child), touch_key(node)
         keys = None
         if key:
             touched = select(*columns(key)).distinct().from_(rows_of(delta))
@@ -256,7 +259,7 @@ class _Run:
         return [self._rows(child, self._make(f"{self._name(node)}_state{side}", state))]
 
     def _part(self, node: Product, index: int) -> Part:
-        """A part of a product: every row is touched as soon as another part changes."""
+        """A part of a product, whole: every row is touched as soon as another part changes."""
         child = node.children[index]
         delta = self.stored(child)
         log = union_all([*self._state(node, child, str(index), None), self._rows(child, delta)])
@@ -264,27 +267,50 @@ class _Run:
         return Part(child.variables, delta, self._make(name, integrate(log, child.variables)))
 
     def _pair(self, node: Join | LeftJoin | Match) -> Pair:
-        """Both sides, of the rows whose shared variables are compatible with a changed row's."""
+        """Both sides, of the rows that the changes touch."""
         sides = Sides.of(node.left, node.right)
         deltas = (self.stored(node.left), self.stored(node.right))
+        keys = self._keys(node, sides, "keys", deltas)
+        left_log, left = self._side(node, node.left, "l", keys)
+        if sides.perhaps and not isinstance(node, Join):
+            # Whether a left row has a match is a matter of all of them. If it leaves a variable
+            # unbound, some are compatible with it and with no changed row.
+            keys = self._keys(node, sides, "left_keys", (left_log,))
+        _, right = self._side(node, node.right, "r", keys)
+        if isinstance(node, LeftJoin) and not sides.shared:
+            self.products.append((left, right))
+        return Pair(sides, *deltas, left_log, left, right)
+
+    def _keys(
+        self, node: PlanNode, sides: Sides, name: str, relations: tuple[str, ...]
+    ) -> Keys | None:
+        """The rows that are compatible with those of `relations`; None if that is all."""
+        if not sides.shared or self.epochs.from_nothing:
+            return None
+        rows = [
+            select(*columns(sides.shared)).from_(rows_of(relation), copy=False)
+            for relation in relations
+        ]
+        touched = select(*columns(sides.shared)).distinct(copy=False)
+        touched = touched.from_(union_all(rows).subquery("changed", copy=False), copy=False)
+        made = self._make(f"{self._name(node)}_{name}", touched)
+        return Keys(select("*").from_(rows_of(made), copy=False), sides.compatible("s", "k"))
+
+    def _side(
+        self, node: PlanNode, child: PlanNode, side: str, keys: Keys | None
+    ) -> tuple[str, str]:
+        """The log of a side's touched rows, from the state on, and its intervals."""
         name = self._name(node)
-        keys: Keys | None = None
-        if sides.shared:
-            changed = [select(*columns(sides.shared)).from_(rows_of(delta)) for delta in deltas]
-            touched = select(*columns(sides.shared)).distinct()
-            touched = touched.from_(union_all(changed).subquery("changed", copy=False), copy=False)
-            relation = self._make(f"{name}_keys", touched)
-            keys = Keys(select("*").from_(rows_of(relation)), sides.compatible("s", "k"))
-        logs, intervals = [], []
-        for child, delta, side in zip((node.left, node.right), deltas, ("l", "r"), strict=True):
-            rows = [*self._state(node, child, f"_{side}", keys), self._rows(child, delta)]
-            logs.append(self._make(f"{name}_log_{side}", union_all(rows), "view"))
-            log = self._rows(child, logs[-1])
-            intervals.append(self._make(f"{name}_iv_{side}", integrate(log, child.variables)))
-        return Pair(sides, *deltas, logs[0], *intervals)
+        rows = [
+            *self._state(node, child, f"_{side}", keys),
+            self._rows(child, self.stored(child)),
+        ]
+        log = self._make(f"{name}_log_{side}", union_all(rows), "view")
+        intervals = integrate(self._rows(child, log), child.variables)
+        return log, self._make(f"{name}_iv_{side}", intervals)
 
     def _group(self, node: Group) -> exp.Query:
-        log = self._make(f"{self._name(node)}_rows", self._log(node, node.child, node.keys))
+        log = self._make(f"{self._name(node)}_rows", self._log(node, node.child))
         group = GroupStatements(node, log, self._name(node), self.epochs, self.keep)
         delta = group.delta()
         self.statements += group.made

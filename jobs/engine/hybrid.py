@@ -40,10 +40,12 @@ class DriverLimits:
     Attributes:
         rows: most rows of a relation that it computes with; 0 leaves everything to Spark.
         fetched_rows: most rows of a result that leave DuckDB.
+        sent_rows: most rows of a relation that Spark keeps in one partition.
     """
 
     rows: int
     fetched_rows: int
+    sent_rows: int
 
 
 class HybridEngine:
@@ -66,6 +68,7 @@ class HybridEngine:
         self.local = DuckEngine(connection)
         self.driver_rows = limits.rows
         self._fetched_rows = limits.fetched_rows
+        self._sent_rows = limits.sent_rows
         self._on_driver: set[str] = set()
         self._made: dict[str, Statement] = {}
         self._sent: set[str] = set()
@@ -81,7 +84,7 @@ class HybridEngine:
         with self._driver:
             if self._remote is None:
                 spark = self._spark() if callable(self._spark) else self._spark
-                self._remote = SparkEngine(spark)
+                self._remote = SparkEngine(spark, self._sent_rows)
             return self._remote
 
     def make(self, statement: Statement) -> None:

@@ -30,10 +30,16 @@ class SparkEngine:
     """An engine over one session; relations are temporary views, some of them persisted.
 
     Temporary views belong to the whole session, so every relation's name must be the run's own.
+
+    Args:
+        spark: the session.
+        small_rows: most rows of a relation that is kept in one partition or sent to every task,
+            whatever a statement says of it.
     """
 
-    def __init__(self, spark: SparkSession) -> None:
+    def __init__(self, spark: SparkSession, small_rows: int) -> None:
         self.spark = spark
+        self._small_rows = small_rows
         self._views: list[str] = []
         self._persisted: list[DataFrame] = []
 
@@ -51,9 +57,11 @@ class SparkEngine:
             case "cache":
                 frame = self._persist(frame)
             case "small":
-                frame = _cut(frame)
+                frame, _ = self._cut(frame)
             case "broadcast":
-                frame = F.broadcast(_cut(frame))
+                frame, is_small = self._cut(frame)
+                if is_small:
+                    frame = F.broadcast(frame)
             case _:
                 pass
         frame.createOrReplaceTempView(name)
@@ -84,19 +92,25 @@ class SparkEngine:
         self._persisted.clear()
         self._views.clear()
 
+    def _cut(self, frame: DataFrame) -> tuple[DataFrame, bool]:
+        """The rows of `frame` with its plan cut off, in one partition if they are few; and whether
+        they are.
+
+        Joins of relations in one partition need neither shuffle nor broadcast. Without the cut,
+        Spark would analyse the plans of all relations that a relation was made from wherever it is
+        named: with three hops and five patterns that is exponential, and took minutes. The rows
+        are made by as many tasks as they need and then counted: how many a lookup finds, nobody
+        knows before.
+        """
+        cut = frame.localCheckpoint(eager=True)
+        if cut.rdd.getNumPartitions() == 1:
+            return cut, True
+        is_small = cut.limit(self._small_rows + 1).count() <= self._small_rows
+        return (cut.coalesce(1) if is_small else cut), is_small
+
     def _persist(self, frame: DataFrame) -> DataFrame:
         self._persisted.append(frame.persist())
         return frame
-
-
-def _cut(frame: DataFrame) -> DataFrame:
-    """The rows of `frame` in one partition, with its plan cut off.
-
-    Joins of relations in one partition need neither shuffle nor broadcast. Without the cut, Spark
-    would analyse the plans of all relations that a relation was made from wherever it is named:
-    with three hops and five patterns that is exponential, and took minutes.
-    """
-    return frame.coalesce(1).localCheckpoint(eager=True)
 
 
 # Spark reads the kind of a function from its annotations: plain Arrow arrays.

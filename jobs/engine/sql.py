@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class SqlEngine(Protocol):
-    """Runs statements; `jobs.engine.spark` in production, `jobs.engine.duck` in the law tests."""
+    """Runs statements: `hybrid` in production, of `duck` and `spark`, which the law tests run."""
 
     def make(self, statement: Statement) -> None:
         """Make the relation of `statement`."""

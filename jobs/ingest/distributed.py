@@ -31,7 +31,7 @@ class DistributedEngine:
 
     def __init__(self, spark: SparkSession, settings: Settings, staging: str) -> None:
         self.spark = spark
-        self.relations = SparkEngine(spark)
+        self.relations = SparkEngine(spark, settings.limits.local_rows)
         self._staging = staging
         # A run that died may have left something.
         remove(spark, staging)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -50,7 +50,7 @@ class Group:
 
     def _maintain(self, tasks: Sequence[Task]) -> None:
         limits = self.settings.limits
-        on_driver = DriverLimits(limits.driver_rows, limits.fetched_rows)
+        on_driver = DriverLimits(limits.driver_rows, limits.fetched_rows, limits.local_rows)
         engine = HybridEngine(self.session, connect(self.settings), on_driver)
         try:
             for table in (QUADS, TRIPLES):
@@ -104,7 +104,7 @@ class Group:
         limits = self.settings.limits
         thresholds = Thresholds(limits.bulk_changes, limits.neighbourhood_rows, limits.driver_rows)
         graphs: dict[Scope, str] = {}
-        reasons: list[str] = []
+        whole: dict[Scope, str] = {}
         keep: Keep = "small"
         for i, (scope, parts) in enumerate(by_scope(tasks).items()):
             relation = changes.relations[scope]
@@ -115,9 +115,8 @@ class Group:
             if read.keep == "cache":
                 keep = "cache"
             if read.reason_whole:
-                reasons.append(read.reason_whole)
-        if reasons:
-            tasks = [replace(task, mode="full", reason="; ".join(reasons)) for task in tasks]
+                whole[scope] = read.reason_whole
+        tasks = [_with_reasons(task, whole) for task in tasks]
         self._commit(engine, tasks, Prepared(epochs, graphs, keep, changes.rows))
 
     def _commit(self, engine: HybridEngine, tasks: Sequence[Task], prepared: Prepared) -> None:
@@ -125,3 +124,12 @@ class Group:
             self.session, self.settings, engine, prepared, self.outcome, self.progress
         )
         new_rows.commit(tasks)
+
+
+def _with_reasons(task: Task, whole: Mapping[Scope, str]) -> Task:
+    """A task that reads the whole graph for a scope says so, and why."""
+    scopes = dict.fromkeys(part.scope for part in task.plan.components)
+    reasons = [whole[scope] for scope in scopes if scope in whole]
+    if not reasons:
+        return task
+    return replace(task, mode="full", reason="; ".join([*reasons, *filter(None, [task.reason])]))

@@ -104,9 +104,10 @@ class NewRows:
                 unjudged.remove(parts)
                 rows = prod(self.engine.count(part) for part in parts)
                 if rows > limit:
+                    sizes = " x ".join(f"{self.engine.count(part):,}" for part in parts)
                     raise WeirError(
-                        f"its parts share no variable, and their product has {rows} rows,"
-                        f" more than product_rows = {limit}.",
+                        f"parts of it share no variable, and their product has {sizes} = {rows:,}"
+                        f" rows, more than product_rows = {limit:,}. `weir explain` shows them.",
                         task.query.file.name,
                         "Join the parts by a variable, or write `#+ allow_product: true`.",
                     )

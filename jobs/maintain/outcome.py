@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from jobs.errors import WeirError
 from jobs.maintain.tasks import Mode, Task
 from jobs.stage import Claim
 from jobs.watermarks import UNTOUCHED
 from lake.ledger import FAILED
+
+_TOLD = 500
+"""Characters of an error that is not ours."""
 
 
 @dataclass(slots=True)
@@ -65,8 +69,7 @@ class Outcome:
     def failed(self, task: Task, error: Exception) -> None:
         """The query stays where it was; the others go on, and the stage fails at its end."""
         self.told.add(task.query.name)
-        lines = str(error).strip().splitlines() or [type(error).__name__]
-        text = f"{task.query.name}: {lines[0]}"
+        text = f"{task.query.name}: {_told(error)}"
         self.result.errors.append(text)
         self.run.report(
             task.query.name,
@@ -76,3 +79,11 @@ class Outcome:
             from_epoch=task.after,
             to_epoch=task.after,
         )
+
+
+def _told(error: Exception) -> str:
+    """What an error says, in one line; of one that is not ours also its kind and what follows."""
+    lines = str(error).strip().splitlines()
+    if isinstance(error, WeirError) and lines:
+        return lines[0]
+    return ": ".join([type(error).__name__, *lines])[:_TOLD]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
 from jobs.sparql.algebra import Node, TriplePattern
 from jobs.sparql.expressions import Variable
 
@@ -15,6 +18,14 @@ class Columns:
     def __init__(self) -> None:
         self._names: list[str] = []
         self._numbers: dict[str, int] = {}
+
+    @contextmanager
+    def hidden(self, columns: Iterable[str]) -> Iterator[None]:
+        """Meanwhile, the variables of these columns are others: they get columns anew."""
+        outside, out_of_sight = self._numbers, set(columns)
+        self._numbers = {n: i for n, i in outside.items() if f"v{i}" not in out_of_sight}
+        yield
+        self._numbers = self._numbers | outside
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -26,9 +26,9 @@ def mentioned(expression: Expression) -> frozenset[str]:
 
 
 def mentioned_in(pattern: algebra.Pattern) -> frozenset[str]:
-    """Every variable that occurs in a pattern."""
+    """Every variable that occurs in a pattern, but those that its subqueries do not project."""
     names: set[str] = set()
-    for part in parts(pattern):
+    for part in _parts(pattern):
         match part:
             case algebra.Bgp(patterns):
                 names.update(name for triple in patterns for name in triple.variables)
@@ -49,26 +49,25 @@ def mentioned_in(pattern: algebra.Pattern) -> frozenset[str]:
     return frozenset(names)
 
 
-def parts(pattern: algebra.Pattern) -> Iterator[algebra.Pattern]:
-    """A pattern and all patterns below it; not those of EXISTS."""
+def _parts(pattern: algebra.Pattern) -> Iterator[algebra.Pattern]:
+    """A pattern and all patterns below it; not those of EXISTS, nor what is below a projection."""
     yield pattern
     match pattern:
-        case algebra.Bgp() | algebra.PathPattern() | algebra.Values():
+        case algebra.Bgp() | algebra.PathPattern() | algebra.Values() | algebra.Project():
             pass
         case algebra.Join() | algebra.LeftJoin() | algebra.Union() | algebra.Minus():
-            yield from parts(pattern.left)
-            yield from parts(pattern.right)
+            yield from _parts(pattern.left)
+            yield from _parts(pattern.right)
         case (
             algebra.Graph()
             | algebra.Extend()
             | algebra.Group()
             | algebra.Slice()
             | algebra.Filter()
-            | algebra.Project()
             | algebra.Distinct()
             | algebra.Reduced()
         ):
-            yield from parts(pattern.pattern)
+            yield from _parts(pattern.pattern)
         case _:
             assert_never(pattern)
 

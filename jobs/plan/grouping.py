@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from jobs.plan.context import Context
 from jobs.plan.leaves import UNIT
 from jobs.plan.operators import Extend, Fold, Group, Match, PlanNode, Project, Union
@@ -20,11 +22,30 @@ def grouped(
     Without keys there is one group, also of no solutions: one for each value of what is carried.
     """
     carried = tuple(name for name in context.carried if name not in keys)
+    folds = tuple((name, _without_needless(fold, node)) for name, fold in folds)
+    node = _needed(node, (*carried, *keys), tuple(fold for _, fold in folds))
     if keys or not carried:
         return Group((*carried, *keys), folds, node, always=not keys)
     by_carried = Group(carried, folds, node)
     without = Match(context.carry(UNIT), by_carried, "unmatched")
     return Union((by_carried, _with_empty_group(without, by_carried)))
+
+
+def _without_needless(fold: Fold, node: PlanNode) -> Fold:
+    """COUNT of what is always bound counts solutions."""
+    if fold.function == "COUNT" and not fold.distinct and fold.argument in node.certain:
+        return replace(fold, argument=None)
+    return fold
+
+
+def _needed(node: PlanNode, keys: tuple[str, ...], folds: tuple[Fold, ...]) -> PlanNode:
+    """`node` without the columns that no key and no fold reads: fewer rows are stored then."""
+    if any(fold.argument is None and fold.distinct for fold in folds):
+        # COUNT(DISTINCT *) reads all.
+        return node
+    read = {*keys, *(fold.argument for fold in folds)}
+    kept = tuple(name for name in node.variables if name in read)
+    return node if kept == node.variables else Project(kept, node)
 
 
 def _with_empty_group(node: PlanNode, grouped: Group) -> PlanNode:

@@ -12,7 +12,7 @@ from typing import Literal, assert_never
 
 from jobs.plan.leaves import Component, Values
 from jobs.sparql.algebra import TriplePattern
-from jobs.sparql.expressions import Constant, Expression, Variable
+from jobs.sparql.expressions import Call, Constant, Expression, Variable
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +151,10 @@ class Extend:
     expression: Expression
     child: PlanNode
 
+    def __post_init__(self) -> None:
+        if self.variable in self.child.variables:
+            raise ValueError(f"{self.variable} is bound already")
+
     @property
     def variables(self) -> tuple[str, ...]:
         """The child's and the new one."""
@@ -163,6 +167,8 @@ class Extend:
             case Constant():
                 return self.child.certain | {self.variable}
             case Variable(name) if name in self.child.certain:
+                return self.child.certain | {self.variable}
+            case Call("COALESCE", (*_, Constant())):
                 return self.child.certain | {self.variable}
             case _:
                 return self.child.certain
@@ -416,10 +422,6 @@ def touch_key(node: PlanNode) -> tuple[str, ...]:
             return node.variables
         case Group():
             return node.keys
-        case Slice():
-            return node.partition
-        case Closure():
-            return (*node.partition, node.source)
         case _:
             return ()
 

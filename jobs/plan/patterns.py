@@ -31,11 +31,14 @@ from jobs.plan.operators import (
     Slice,
     SortKey,
     Union,
+    shared,
 )
 from jobs.plan.path_plans import PathLowering
 from jobs.sparql import algebra
 from jobs.sparql.expressions import Call, Constant, Exists, Expression, Variable, map_variables
 from jobs.sparql.scoping import in_scope
+
+_UNBOUND = "<urn:weir:unbound>"
 
 
 @dataclass(slots=True)
@@ -87,9 +90,11 @@ class PatternLowering:
             case algebra.Filter(condition, inner):
                 return self._filtered(condition, self.pattern(inner, context), context)
             case algebra.Project(variables, inner):
-                shown = (self.columns.column(name) for name in variables)
+                shown = tuple(self.columns.column(name) for name in variables)
                 kept = tuple(dict.fromkeys((*context.carried, *shown)))
-                return Project(kept, self.pattern(inner, context))
+                # A variable that is not projected is another than the one outside.
+                with self.columns.hidden({*context.carried} - {*shown}):
+                    return Project(kept, self.pattern(inner, context))
             case algebra.Distinct(inner):
                 return Distinct(self.pattern(inner, context))
             case algebra.Reduced(inner):
@@ -117,7 +122,8 @@ class PatternLowering:
             seen = {self.columns.column(name) for name in mentioned(condition)}
             told = tuple(n for n in left.variables if n in seen and n not in right.certain)
             if told:
-                right = joined(right, Distinct(Project(told, left)))
+                left, domain = self._told(left, told)
+                right = joined(right, domain)
             resolved, right = self._resolved(condition, right, context)
         else:
             resolved = self._renamed(condition)
@@ -160,16 +166,26 @@ class PatternLowering:
             return self.pattern(pattern, self._named_graphs(own, around))
         graph = self.columns.fresh(f"_:{name}")
         node = self.pattern(pattern, self._named_graphs(graph, around))
-        here = Variable(graph)
-        kept = tuple(dict.fromkeys((*(n for n in node.variables if n != graph), own)))
+        bound = self._bound(node, own, graph)
+        return Project(tuple(name for name in bound.variables if name != graph), bound)
+
+    def _bound(self, node: PlanNode, own: str, value: str) -> PlanNode:
+        """The solutions of `node` in which column `own` is what column `value` is, or one of them
+        unbound; `own` is bound then if any is.
+        """
         if own not in node.variables:
-            return Project(kept, Extend(own, here, node))
-        same = push_filter(Call("SAMETERM", (Variable(own), here)), node)
+            return Extend(own, Variable(value), node)
+        agree: Expression = Call("SAMETERM", (Variable(own), Variable(value)))
+        if value not in node.certain:
+            agree = Call("&&", (_is_bound(own), Call("||", (_is_free(value), agree))))
+        same = push_filter(agree, node)
         if own in node.certain:
-            return Project(kept, same)
-        free = push_filter(Call("!", (Call("BOUND", (Variable(own),)),)), node)
-        without = Project(tuple(n for n in node.variables if n != own), free)
-        return Union((Project(kept, same), Project(kept, Extend(own, here, without))))
+            return same
+        without = Project(
+            tuple(name for name in node.variables if name != own), push_filter(_is_free(own), node)
+        )
+        kept = node.variables
+        return Union((same, Project(kept, Extend(own, Variable(value), without))))
 
     def _named_graphs(self, graph: str, around: Context) -> Context:
         """The context of a pattern in each named graph: those that have a triple."""
@@ -193,6 +209,11 @@ class PatternLowering:
     def _extended(
         self, node: PlanNode, column: str, expression: Expression, context: Context
     ) -> PlanNode:
+        if column in node.variables:
+            # A BIND below EXISTS, of a variable that has a value outside: as if joined with it.
+            value = self.columns.fresh("_:bind")
+            node = self._bound(self._extended(node, value, expression, context), column, value)
+            return Project(tuple(name for name in node.variables if name != value), node)
         kept = node.variables
         resolved, node = self._resolved(expression, node, context)
         solution = node
@@ -246,15 +267,35 @@ class PatternLowering:
         outer = {name: self.columns.column(name) for name in seen_inside(inner)}
         bound = set(left.variables)
         told = tuple(sorted(c for c in outer.values() if c in bound and c not in context.carried))
+        kept = left.variables if flag is None else (*left.variables, flag)
         if told:
-            context = context.with_domain(Distinct(Project(told, left)))
+            left, domain = self._told(left, told)
+            context = context.with_domain(domain)
         right = self.pattern(inner, context)
+        if not (conditions or shared(left, right)):
+            # It matches every solution or none: one row tells.
+            right = Distinct(Project((), right))
         everything = frozenset((*left.variables, *right.variables))
         condition = _all([self._renamed(part) for part in conditions])
         if condition is not None and not everything & (mentioned(condition) - right.certain):
             right = push_filter(condition, right)
             condition = None
-        return Match(left, right, which, condition, (), flag)
+        node = Match(left, right, which, condition, (), flag)
+        return node if node.variables == kept else Project(kept, node)
+
+    def _told(self, left: PlanNode, told: tuple[str, ...]) -> tuple[PlanNode, PlanNode]:
+        """`left`, and all combinations of values that it has for `told`.
+
+        Unbound is compatible with every value, but what is evaluated for unbound is not for them.
+        So both get a column in which unbound is a value like any other.
+        """
+        keys = []
+        for name in told:
+            if name not in left.certain:
+                keys.append(self.columns.fresh("_:told"))
+                value = Call("COALESCE", (Variable(name), Constant(_UNBOUND)))
+                left = Extend(keys[-1], value, left)
+        return left, Distinct(Project((*told, *keys), left))
 
     def _group(self, pattern: algebra.Group, context: Context) -> PlanNode:
         node = self.pattern(pattern.pattern, context)
@@ -296,6 +337,14 @@ class PatternLowering:
         ties = tuple(sorted(kept, key=self.columns.place))
         node = Slice(tuple(keys), pattern.offset, pattern.limit, node, context.carried, ties)
         return node if node.variables == kept else Project(kept, node)
+
+
+def _is_bound(name: str) -> Expression:
+    return Call("BOUND", (Variable(name),))
+
+
+def _is_free(name: str) -> Expression:
+    return Call("!", (_is_bound(name),))
 
 
 def _all(conditions: list[Expression]) -> Expression | None:

@@ -17,7 +17,8 @@ class Plan:
 
     `names[i]` is the SPARQL name of column `v<i>`. `columns` are the published columns: (name,
     internal column). `is_set` says that the answer is a set by construction. Equal nodes share one
-    id and one stored log.
+    id and one stored log. `stored` are the nodes whose logs are kept: the answer, and each child of
+    an operator with memory.
     """
 
     root: PlanNode
@@ -26,27 +27,24 @@ class Plan:
     is_set: bool
     allow_product: bool = False
     ids: dict[PlanNode, str] = field(init=False, repr=False, compare=False, hash=False)
+    stored: tuple[PlanNode, ...] = field(init=False, repr=False, compare=False, hash=False)
 
     def __post_init__(self) -> None:
         ids: dict[PlanNode, str] = {}
         for node in walk(self.root):
             ids.setdefault(node, f"n{len(ids)}" if ids else ANSWER)
         object.__setattr__(self, "ids", ids)
+        kept = [self.root]
+        for node in ids:
+            if has_memory(node):
+                kept.extend(children(node))
+        object.__setattr__(self, "stored", tuple(dict.fromkeys(kept)))
 
     @property
     def components(self) -> tuple[Component, ...]:
         """The leaves that read the graph."""
         found = (node for node in walk(self.root) if isinstance(node, Component))
         return tuple(dict.fromkeys(found))
-
-    @property
-    def stored(self) -> tuple[PlanNode, ...]:
-        """The nodes whose logs are kept: the answer, and each child of an operator with memory."""
-        kept = [self.root]
-        for node in walk(self.root):
-            if has_memory(node):
-                kept.extend(children(node))
-        return tuple(dict.fromkeys(kept))
 
     @property
     def whole_reads(self) -> tuple[PlanNode, ...]:

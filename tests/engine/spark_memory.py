@@ -28,7 +28,9 @@ class SparkMemory(Memory):
         """Take the epochs (after, last] in."""
         assert not options, "the Spark side has one way to run"
         engine = HybridEngine(
-            self.spark, duckdb.connect(), DriverLimits(self.driver_rows, fetched_rows=20)
+            self.spark,
+            duckdb.connect(),
+            DriverLimits(self.driver_rows, fetched_rows=20, sent_rows=10),
         )
         try:
             for name in ("quads", "triples", "stored"):

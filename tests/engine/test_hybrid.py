@@ -17,7 +17,7 @@ from tests.ingest.project import no_spark
 
 
 def engine_with(connection: duckdb.DuckDBPyConnection, fetched_rows: int) -> HybridEngine:
-    engine = HybridEngine(no_spark, connection, DriverLimits(rows=1000, fetched_rows=fetched_rows))
+    engine = HybridEngine(no_spark, connection, DriverLimits(1000, fetched_rows, sent_rows=10))
     engine.load("numbers", pa.table({"n": range(1000)}))
     return engine
 
