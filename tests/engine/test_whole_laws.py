@@ -27,7 +27,7 @@ from tests.engine.oracle import Oxigraph, by_the_book, states
 from tests.engine.whole_cases import HISTORIES, WholeCase, whole_case
 
 QUERIES = int(os.environ.get("WEIR_WHOLE_LAW_PAIRS", "5000")) // HISTORIES
-SINGLE = 5
+SINGLE = 3
 """Runs over one epoch in each case."""
 PARTS = 20
 """Tests of their own, which the workers of pytest share."""
