@@ -167,8 +167,26 @@ MUTATIONS = (
     Mutation(
         "EXISTS is not told what is seen inside",
         "plan/patterns",
-        "if told:\n            context = context.with_domain",
-        "if False:\n            context = context.with_domain",
+        "context = context.with_domain(domain)",
+        "pass",
+    ),
+    Mutation(
+        "EXISTS takes unbound for any value",
+        "plan/patterns",
+        "Distinct(Project((*told, *keys), left))",
+        "Distinct(Project(told, left))",
+    ),
+    Mutation(
+        "a variable that is not projected is that outside",
+        "plan/patterns",
+        "with self.columns.hidden({*context.carried} - {*shown}):",
+        "with self.columns.hidden(()):",
+    ),
+    Mutation(
+        "a graph without triples is one",
+        "plan/patterns",
+        "if not needs_triple(node, scope):",
+        "if False:",
     ),
     Mutation(
         "OPTIONAL joins without its condition",
@@ -185,8 +203,14 @@ MUTATIONS = (
     Mutation(
         "a join touches only the left side's keys",
         "engine/delta",
-        "for delta in deltas]",
-        "for delta in deltas[:1]]",
+        'self._keys(node, sides, "keys", deltas)',
+        'self._keys(node, sides, "keys", deltas[:1])',
+    ),
+    Mutation(
+        "of a touched left row only touched matches are looked at",
+        "engine/delta",
+        "if sides.perhaps and not isinstance(node, Join):",
+        "if False:",
     ),
     Mutation(
         "group and distinct lose the state",
@@ -215,7 +239,7 @@ MUTATIONS = (
     Mutation(
         "a join loses the state",
         "engine/delta",
-        '*self._state(node, child, f"_{side}", keys), ',
+        '*self._state(node, child, f"_{side}", keys),',
         "",
     ),
     Mutation(
