@@ -125,9 +125,19 @@ def read_whole(
     return GraphRead(name, reason, None, "cache")
 
 
-def changes_relation(engine: SqlEngine, scope: Scope, epochs: EpochRange, name: str) -> None:
-    """Make the relation of a scope's changes by reading its log (where no change feed is read)."""
-    log = scope_log(scope, epochs.last).subquery("log", copy=False)
+def changes_relation(
+    engine: SqlEngine,
+    scope: Scope,
+    epochs: EpochRange,
+    name: str,
+    known: frozenset[str] | None = None,
+    keep: Keep = "small",
+) -> None:
+    """Make the relation of a scope's changes by reading its log (where no change feed is read).
+
+    Those of the predicates `known`, if that is given.
+    """
+    log = scope_log(scope, epochs.last, known).subquery("log", copy=False)
     source = select("*").from_(log, copy=False)
     engine.make(Statement(f"{name}_log", source))
-    engine.make(Statement(name, changes_in(scope, f"{name}_log", epochs), "small"))
+    engine.make(Statement(name, changes_in(scope, f"{name}_log", epochs), keep))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from jobs.changes import read_changes, read_few_changes
 from jobs.engine.hybrid import HybridEngine
 from jobs.engine.neighbourhood import touched_shapes
-from jobs.engine.relations import EpochRange
+from jobs.engine.relations import EpochRange, Keep
 from jobs.engine.restrict import changes_relation
 from jobs.maintain.tasks import Task
 from jobs.plan.leaves import Component, Scope
@@ -60,13 +60,14 @@ def read_touched(
     for i, (scope, parts) in enumerate(by_scope(tasks).items()):
         name = names[scope] = f"changes{i}"
         wanted = (settings, scope, epochs, transactions, predicates(parts))
+        keep: Keep = "small" if few else "cache"
         if scope.is_merge:
-            changes_relation(engine, scope, epochs, name)
+            changes_relation(engine, scope, epochs, name, predicates(parts), keep)
         elif few and engine.driver_rows:
             engine.load(name, read_few_changes(*wanted))
         else:
             frame = read_changes(session(), *wanted)
-            engine.register(name, frame, "small" if few else "cache")
+            engine.register(name, frame, keep)
         rows += engine.count(name)
         shapes = seeds(parts)
         for index, _ in engine.rows(touched_shapes(name, shapes)):
