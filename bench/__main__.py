@@ -52,6 +52,18 @@ def arg_parser() -> argparse.ArgumentParser:
     return parser
 
 
+def docs_page(kept: Sequence[Scenario]) -> str | None:
+    """docs/benchmarks.md: what was measured in full size, and what was not; None if nothing was."""
+    whole = [scenario for scenario in kept if scenario.full]
+    if not whole:
+        return None
+    missing = [name for name in NAMES if name not in {scenario.name for scenario in whole}]
+    page = markdown(whole)
+    if missing:
+        page += f"\nNot measured in full size: {', '.join(missing)}.\n"
+    return page
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run what is asked for; exit code 1 if a run failed or answers differ, 2 for wrong usage."""
     options = arg_parser().parse_args(argv)
@@ -95,18 +107,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         (RESULTS / "results.md").write_text(markdown(kept), encoding="utf-8")
         tell(f"results: {(RESULTS / 'results.md').relative_to(ROOT)}")
     if options.write_docs:
-        missing = [*NAMES]
-        for scenario in kept:
-            if scenario.full:
-                missing.remove(scenario.name)
-        if missing:
+        page = docs_page(kept)
+        if page is None:
             console.print(
-                f"bench: {DOCS.name} is not written: no results in full size of"
-                f" {', '.join(missing)}; run these without --quads, --repeats and --change-sets.",
+                f"bench: {DOCS.name} is not written: there are no results in full size; run without"
+                " --quads, --repeats and --change-sets.",
                 style="red",
             )
             return 2
-        DOCS.write_text(markdown(kept), encoding="utf-8")
+        DOCS.write_text(page, encoding="utf-8")
         tell(f"written: {DOCS.relative_to(ROOT)}")
     return int(failed)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from bench import generated, places
+from bench.__main__ import docs_page
 from bench.report import markdown, time_lines
 from bench.results import Rows, Scenario, Timing, Written
 from bench.spans import PROBES, Probe, timed
@@ -63,6 +64,18 @@ def test_a_result_is_read_as_it_was_stored(tmp_path: Path) -> None:
     assert loaded.seconds("in all", "cold") == 2.0
     assert not loaded.rows[0].agree
     assert "title" in markdown([loaded])
+
+
+def test_the_page_in_docs_has_what_was_run_in_full_size_and_names_the_rest() -> None:
+    timings = (Timing("in all", "cold", (2.0,)),)
+    whole = Scenario("empty", "an empty run", {}, True, timings)
+    small = Scenario("bulk", "a small bulk", {}, False, timings)
+    page = docs_page([whole, small])
+    assert page is not None
+    assert "an empty run" in page
+    assert "a small bulk" not in page
+    assert "Not measured in full size: initial, nomisma20, bulk, operators, generated." in page
+    assert docs_page([small]) is None
 
 
 def test_cold_and_warm_stand_beside_each_other_and_parts_below_their_whole() -> None:
