@@ -25,8 +25,10 @@ class WeirError(Exception):
 
     def __str__(self) -> str:
         place = f"{self.where}: " if self.where else ""
-        advice = f" {self.instead}" if self.instead else ""
-        return f"{place}{self.what}{advice}"
+        if not self.instead:
+            return f"{place}{self.what}"
+        stop = "" if self.what.endswith((".", "!", "?", ":")) else "."
+        return f"{place}{self.what}{stop} {self.instead}"
 
 
 class ConfigurationError(WeirError):

@@ -40,11 +40,20 @@ class Options:
         """The configuration.
 
         Raises:
-            ConfigurationError: it is not there, or says something that cannot be.
+            ConfigurationError: this is no project, or its configuration says what cannot be.
         """
-        from jobs.settings import Settings
+        from jobs.errors import ConfigurationError
+        from jobs.settings import CONFIG_FILE, Settings
 
-        return Settings.load(self.config)
+        settings = Settings.load(self.config)
+        has_any = (settings.project / CONFIG_FILE, settings.sources, settings.queries)
+        if self.config is None and not any(path.exists() for path in has_any):
+            raise ConfigurationError(
+                f"this folder is no project: it has no {CONFIG_FILE}, no sources and no queries",
+                str(settings.project),
+                "Go to a project, name its configuration by --config, or `weir init` one.",
+            )
+        return settings
 
 
 _WITH_VALUE = ("--config", "--output")

@@ -47,6 +47,11 @@ def print_line(text: str) -> None:
     _console().print(Text(text))
 
 
+def counted(number: int, what: str) -> str:
+    """`1 row`, `1,234 rows`."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
 def shown(value: Any) -> str:
     """A value in a table."""
     match value:

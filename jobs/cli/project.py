@@ -54,9 +54,10 @@ SELECT ?title ?room WHERE {
     weir sql "SELECT room, count(*) FROM exhibits_current GROUP BY room"
 
 A query is a file in `queries/`; add, edit or remove files as you like. `weir status` tells how far
-every answer is.
+every answer is. A version is read once: a change, or a mended file, is a new file with a later
+name.
 """,
-    ".gitignore": "/lake/\n",
+    ".gitignore": "/lake/\n/weir.html\n",
 }
 
 
@@ -65,7 +66,7 @@ def init(
         Path, typer.Argument(help="An empty folder, or one that is not there.")
     ] = Path(),
 ) -> None:
-    """Write a sample project: configuration, a graph of five lines, a query."""
+    """Write a sample project: configuration, a small graph, a query."""
     from jobs.errors import ConfigurationError
 
     present = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []

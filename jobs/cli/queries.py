@@ -11,6 +11,9 @@ import typer
 from jobs.cli.options import Options, Output
 from jobs.cli.output import print_json, print_line, print_rows
 
+_FITTING = ("query", "state", "watermark", "lag_epochs", "lag", "rows", "mode")
+"""Columns of `weir status` that fit into 80 characters; JSON has all."""
+
 
 def status(context: typer.Context) -> None:
     """Print per query how far it is maintained and published, and what the last run did."""
@@ -18,9 +21,13 @@ def status(context: typer.Context) -> None:
 
     options = Options.of(context)
     rows = [asdict(standing) for standing in standings(options.settings())]
-    columns = tuple(Standing.__dataclass_fields__)
-    if options.output is Output.json or rows:
-        print_rows(options.output, columns, rows, title="")
+    if options.output is Output.json:
+        print_rows(options.output, tuple(Standing.__dataclass_fields__), rows, title="")
+    elif rows:
+        print_rows(options.output, _FITTING, rows, title="")
+        for row in rows:
+            if row["reason"]:
+                print_line(f"{row['query']}: {row['reason']}")
     else:
         print_line("No query is registered: write one into the folder of queries.")
 
@@ -31,11 +38,16 @@ def explain(
     with_sql: Annotated[bool, typer.Option("--sql", help="The SQL of one run, too.")] = False,
 ) -> None:
     """Print how a query is maintained: the class of each part, the plan, which nodes are stored."""
+    from jobs.errors import ConfigurationError
     from jobs.explain import explain_query
     from jobs.registry import load_query
 
     options = Options.of(context)
-    told = explain_query(load_query(options.settings().queries / f"{query}.rq"), sql=with_sql)
+    file = options.settings().queries / f"{query}.rq"
+    if not file.is_file():
+        known = ", ".join(sorted(each.stem for each in file.parent.glob("*.rq"))) or "none yet"
+        raise ConfigurationError(f"there is no query {query}", str(file), f"Registered: {known}.")
+    told = explain_query(load_query(file), sql=with_sql)
     if options.output is Output.json:
         print_json({"query": query, "explanation": told})
     else:

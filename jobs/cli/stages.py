@@ -11,10 +11,13 @@ from typing import Any
 import typer
 
 from jobs.cli.options import Options, Output
-from jobs.cli.output import print_json, print_line, print_rows
+from jobs.cli.output import counted, print_json, print_line, print_rows
 from jobs.cli.progress import progress
 from jobs.cli.session import LateSession
 from jobs.errors import BusyError, QualityError, WeirError
+
+_SHOWN = 5
+"""Rejected lines that are told one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +39,7 @@ def ingest(context: typer.Context) -> None:
 
     run_id = new_run_id("run")
     done = _stage("ingest", ingest_changes, LateSession(settings), settings, run_id)
-    _end(options, run_id, [done])
+    _end(options, settings, run_id, [done])
 
 
 def run(context: typer.Context) -> None:
@@ -75,16 +78,22 @@ def run(context: typer.Context) -> None:
             done.append(_stage(name, stage, session, settings, run_id))
             if _is_busy(done[-1]):
                 break
-    _end(options, run_id, done)
+    _end(options, settings, run_id, done)
 
 
 def _is_busy(done: Done) -> bool:
     return any(isinstance(error, BusyError) for error in done.errors)
 
 
-def _end(options: Options, run_id: str, done: Sequence[Done]) -> None:
+def _end(options: Options, settings: Any, run_id: str, done: Sequence[Done]) -> None:
     """Print what was done, and fail if something failed."""
     _print(options, run_id, done)
+    ingested = done[0].result
+    if options.output is Output.table and ingested is not None:
+        if not ingested.sources:
+            print_line(f"No source is declared in {settings.sources}.")
+        if any(source.rejected for source in ingested.sources):
+            _print_rejected(settings, run_id)
     errors = [error for each in done for error in each.errors]
     if errors:
         raise _worst(errors)
@@ -145,11 +154,35 @@ def _print(options: Options, run_id: str, done: Sequence[Done]) -> None:
         print_line("Nothing new.")
 
 
+def _print_rejected(settings: Any, run_id: str) -> None:
+    """Tell where the first rejected lines of this run are, and what becomes of them."""
+    from lake.reader import open_table
+    from lake.tables import REJECTED
+
+    table = open_table(settings.lake, REJECTED.name, settings.storage_options)
+    if table is None:
+        return
+    rows = table.to_pyarrow_table(
+        columns=["position", "file", "line", "column", "reason"], filters=[("run_id", "=", run_id)]
+    ).to_pylist()
+    for row in rows[:_SHOWN]:
+        file = row["file"] or row["position"]
+        print_line(f"rejected: {file}:{row['line']}:{row['column']}: {row['reason']}")
+    if len(rows) > _SHOWN:
+        print_line(f"rejected: {len(rows) - _SHOWN:,} more; weir sql 'SELECT * FROM rejected'")
+    print_line(
+        "A malformed line is left out; of a broken document the last good version stays. Files that"
+        " were read are not read again: put a mended one under a later name."
+    )
+
+
 def _ingested(result: Any) -> str:
     epochs = result.to_epoch - result.from_epoch
     rejected = sum(source.rejected for source in result.sources)
-    told = f"{epochs} epochs, the newest is {result.to_epoch}" if epochs else "nothing new"
-    return f"{told}; {rejected} lines rejected" if rejected else told
+    told = "nothing new"
+    if epochs:
+        told = f"{counted(epochs, 'epoch')}, the newest is {result.to_epoch}"
+    return f"{told}; {rejected:,} rejected" if rejected else told
 
 
 def _maintained(result: Any) -> str:
@@ -159,12 +192,12 @@ def _maintained(result: Any) -> str:
 
 def _validated(result: Any) -> str:
     checks = sum(len(validation.results) for validation in result.validations)
-    return f"{checks} checks hold" if checks else "nothing to check"
+    return f"{counted(checks, 'check')} hold" if checks else "nothing to check"
 
 
 def _published(result: Any) -> str:
     rows = sum(publication.rows for publication in result.publications)
-    return f"{rows} rows appended" if result.publications else "nothing to publish"
+    return f"{counted(rows, 'row')} appended" if result.publications else "nothing to publish"
 
 
 _TOLD: dict[str, Callable[[Any], str]] = {

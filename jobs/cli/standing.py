@@ -55,9 +55,11 @@ def standings(settings: Settings) -> list[Standing]:
     registered = [query.name for query in registry.queries]
     known = {*registered, *broken}
     removed = [name for name in published_queries(settings) if name not in known]
+    works = unpublished(settings, registered)
+    waiting = {work.query for work in works}
     held = {
         work.query: verdict.reason
-        for work in unpublished(settings, registered)
+        for work in works
         if (verdict := verdicts(settings).get(work.query))
         and verdict.is_about(work)
         and not verdict.success
@@ -75,7 +77,14 @@ def standings(settings: Settings) -> list[Standing]:
         found.append(
             Standing(
                 query=name,
-                state=_state(name, removed, broken, held, published is None, newest - to_epoch),
+                state=_state(
+                    name,
+                    removed,
+                    broken,
+                    held,
+                    published is None,
+                    newest > to_epoch or name in waiting,
+                ),
                 watermark=maintained.watermark if maintained else None,
                 published=published.watermark if published else None,
                 lag_epochs=newest - to_epoch,
@@ -94,7 +103,7 @@ def _state(
     broken: Mapping[str, str],
     held: Mapping[str, str],
     is_new: bool,
-    lag_epochs: int,
+    is_behind: bool,
 ) -> str:
     if name in broken:
         return "broken"
@@ -104,7 +113,7 @@ def _state(
         return "held"
     if is_new:
         return "new"
-    return "behind" if lag_epochs else "current"
+    return "behind" if is_behind else "current"
 
 
 def _query_of(where: str) -> str:
