@@ -54,7 +54,10 @@ def examine(options: Options) -> list[Finding]:
     try:
         settings = options.settings()
     except WeirError as error:
-        return [*findings, Finding("configuration", False, f"{error.where}: {error.what}", error.instead)]
+        return [
+            *findings,
+            Finding("configuration", False, f"{error.where}: {error.what}", error.instead),
+        ]
     findings.append(Finding("configuration", True, str(settings.project)))
     return [*findings, *_queries(settings), _sources(settings), *_lake(settings)]
 
