@@ -193,9 +193,11 @@ class Settings(BaseSettings):
             ) from error
         except ValidationError as error:
             wrong = "; ".join(
-                f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()
+                f"{'.'.join(map(str, one['loc']))}: "
+                + ("no such setting" if one["type"] == "extra_forbidden" else one["msg"])
+                for one in error.errors()
             )
-            where = f"{config or CONFIG_FILE} or WEIR_* variables"
+            where = f"{(config or Path(CONFIG_FILE)).absolute()} or WEIR_* variables"
             raise ConfigurationError(wrong, where, "Correct it and try again.") from error
 
     @classmethod

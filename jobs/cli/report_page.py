@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -105,8 +106,16 @@ def _checks(settings: Settings) -> list[dict[str, Any]]:
     if not rows.num_rows:
         return []
     found: list[dict[str, Any]] = rows.sort_by([("recorded_at", "descending")]).to_pylist()
-    last = [row for row in found if row["run_id"] == found[0]["run_id"]]
+    last = [_told(row) for row in found if row["run_id"] == found[0]["run_id"]]
     return sorted(last, key=lambda row: (row["success"], row["table"], row["expectation"]))
+
+
+def _told(row: dict[str, Any]) -> dict[str, Any]:
+    """A row of `quality` for a reader: what was observed is a sentence and examples."""
+    observed = json.loads(row["observed"] or "{}")
+    shown_ = {name: row[name] for name in ("table", "expectation", "success", "unexpected_rows")}
+    examples = "; ".join(str(each) for each in observed.get("examples", ()))
+    return shown_ | {"what it says": observed.get("sentence", ""), "examples": examples}
 
 
 def _read(settings: Settings, table_name: str, columns: list[str]) -> pa.Table:
