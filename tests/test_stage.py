@@ -18,7 +18,7 @@ from lake.reader import open_table
     [
         (None, "there is no such configuration file"),
         ("lake = ", "not TOML"),
-        ("lakes = 'lake'", "lakes: Extra inputs are not permitted"),
+        ("lakes = 'lake'", "lakes: no such setting"),
         ("[limits]\nbulk_changes = -1", "limits.bulk_changes: "),
     ],
 )
