@@ -102,9 +102,10 @@ class NewRows:
             made.add(statement.name)
             for parts in [parts for parts in unjudged if made.issuperset(parts)]:
                 unjudged.remove(parts)
-                rows = prod(self.engine.count(part) for part in parts)
+                counts = [self.engine.count(part) for part in parts]
+                rows = prod(counts)
                 if rows > limit:
-                    sizes = " x ".join(f"{self.engine.count(part):,}" for part in parts)
+                    sizes = " x ".join(f"{count:,}" for count in counts)
                     raise WeirError(
                         f"parts of it share no variable, and their product has {sizes} = {rows:,}"
                         f" rows, more than product_rows = {limit:,}. `weir explain` shows them.",
