@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.dataset as ds
 from sqlglot import exp
 
 from jobs.duck import connect
 from jobs.settings import Settings
 from lake.reader import open_table
+from lake.scan import attach
 from lake.session import read
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Read:
         connection = connect(settings)
         for relation in self.relations:
             table = _open(settings, relation)
-            connection.register(relation.name, table.to_pyarrow_dataset())
+            attach(connection, relation.name, table)
         rows: pa.Table = connection.sql(self.query.sql(dialect="duckdb")).to_arrow_table()
         return rows
 
@@ -64,6 +64,14 @@ class Read:
         return rows
 
 
+@dataclass(frozen=True, slots=True)
+class SmallTable:
+    """A table that the driver may read, and how many rows it has."""
+
+    table: DeltaTable
+    rows: int
+
+
 def is_small(settings: Settings, relation: Relation, after_epoch: int, rows: int) -> bool:
     """Whether a table is so small that the driver may read it, and has few rows after an epoch.
 
@@ -75,19 +83,18 @@ def is_small(settings: Settings, relation: Relation, after_epoch: int, rows: int
     return _rows_after(files, after_epoch) <= rows
 
 
-def rows_here(settings: Settings, table_name: str, rows: int) -> ds.Dataset | pa.Table | None:
-    """A table for the driver to read, None if it is not small or has more than `rows` rows."""
+def small_table(settings: Settings, table_name: str) -> SmallTable | None:
+    """A table for the driver to read; None if it is not small, or there is none."""
     stored = open_table(settings.lake, table_name, settings.storage_options)
     if stored is None:
         return None
     files = pa.table(stored.get_add_actions(flatten=True))
-    dataset: ds.Dataset = stored.to_pyarrow_dataset()
     if not files.num_rows:
-        return dataset.schema.empty_table()
-    size, count = (pc.sum(files[name]).as_py() for name in ("size_bytes", "num_records"))
-    if count is None or size > settings.limits.local_table_bytes or count > rows:
+        return SmallTable(stored, 0)
+    size, rows = (pc.sum(files[name]).as_py() for name in ("size_bytes", "num_records"))
+    if rows is None or size > settings.limits.local_table_bytes:
         return None
-    return dataset
+    return SmallTable(stored, rows)
 
 
 def has_few_new_rows(settings: Settings, relation: Relation, after_epoch: int, rows: int) -> bool:

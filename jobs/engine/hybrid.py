@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING
 
 import duckdb
 import pyarrow as pa
-import pyarrow.dataset as ds
 from sqlglot import exp
 
 from jobs.engine.duck import DuckEngine
@@ -73,6 +72,7 @@ class HybridEngine:
         self._made: dict[str, Statement] = {}
         self._sent: set[str] = set()
         self._stored: dict[str, Callable[[], DataFrame]] = {}
+        self._large: set[str] = set()
         # DuckDB takes one statement of a connection at a time.
         self._driver = threading.RLock()
 
@@ -90,7 +90,13 @@ class HybridEngine:
     def make(self, statement: Statement) -> None:
         """Make a relation on the side that its input decides."""
         read = _read_by(statement.select)
-        if read <= self._on_driver and self.driver_rows:
+        reads_large = not read.isdisjoint(self._large)
+        # What is kept and no small relation may be as large as what it is made of.
+        if read <= self._on_driver and self.driver_rows and not (
+            reads_large and statement.keep == "cache"
+        ):
+            if reads_large and statement.keep == "view":
+                self._large.add(statement.name)
             try:
                 with self._driver:
                     self.local.make(statement)
@@ -112,13 +118,24 @@ class HybridEngine:
         self.remote.register(name, frame, keep)
 
     def register_stored(
-        self, name: str, rows: ds.Dataset | pa.Table, frame: Callable[[], DataFrame]
+        self,
+        name: str,
+        attach: Callable[[duckdb.DuckDBPyConnection, str], None],
+        frame: Callable[[], DataFrame],
+        *,
+        is_large: bool = False,
     ) -> None:
-        """Make a stored table known that the driver can read; `frame` is for what Spark must do."""
+        """Make a stored table known that the driver can read; `frame` is for what Spark must do.
+
+        Of a large one the driver looks rows up, which it can do without keeping it; what takes
+        all of it is made by Spark.
+        """
         with self._driver:
-            self.local.connection.register(name, rows)
+            attach(self.local.connection, name)
         self._stored[name] = frame
         self._on_driver.add(name)
+        if is_large:
+            self._large.add(name)
 
     def load(self, name: str, rows: pa.Table) -> None:
         """Make rows of the driver known as relation `name`."""
@@ -177,7 +194,7 @@ class HybridEngine:
                 with self._driver:
                     rows = self.local.arrow(name)
                 self.remote.send(name, rows)
-            elif (fetched := self.fetched(name)) is not None:
+            elif name not in self._large and (fetched := self.fetched(name)) is not None:
                 self.remote.send(name, fetched)
             else:
                 self._send(_read_by(statement.select))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from jobs.engine.hybrid import HybridEngine
 from jobs.settings import Settings
-from jobs.small_reads import rows_here
+from jobs.small_reads import small_table
 from lake.reader import location
+from lake.scan import attach
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -26,9 +28,11 @@ def open_stored(
     def frame() -> DataFrame:
         return session().read.format("delta").load(location(settings.lake, table_name))
 
-    rows = settings.limits.neighbourhood_rows
-    here = rows_here(settings, table_name, rows) if engine.driver_rows else None
+    here = small_table(settings, table_name) if engine.driver_rows else None
     if here is None:
         engine.register(relation, frame())
     else:
-        engine.register_stored(relation, here, frame)
+        is_large = here.rows > settings.limits.neighbourhood_rows
+        engine.register_stored(
+            relation, partial(attach, table=here.table), frame, is_large=is_large
+        )
