@@ -105,6 +105,12 @@ class Limits(BaseModel):
     local_table_bytes: int = Field(
         256_000_000, ge=0, description="tables up to this size are read by the driver itself"
     )
+    local_whole_rows: int = Field(
+        2_000_000,
+        ge=0,
+        description="rows of such a table up to which the driver also makes what takes all of it; "
+        "beyond, it only looks rows up",
+    )
     parallel_queries: int = Field(
         4, ge=1, description="queries whose rows are committed at once, by maintain or publish"
     )

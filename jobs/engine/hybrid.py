@@ -92,8 +92,10 @@ class HybridEngine:
         read = _read_by(statement.select)
         reads_large = not read.isdisjoint(self._large)
         # What is kept and no small relation may be as large as what it is made of.
-        if read <= self._on_driver and self.driver_rows and not (
-            reads_large and statement.keep == "cache"
+        if (
+            read <= self._on_driver
+            and self.driver_rows
+            and not (reads_large and statement.keep == "cache")
         ):
             if reads_large and statement.keep == "view":
                 self._large.add(statement.name)

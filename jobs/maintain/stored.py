@@ -32,7 +32,7 @@ def open_stored(
     if here is None:
         engine.register(relation, frame())
     else:
-        is_large = here.rows > settings.limits.neighbourhood_rows
+        is_large = here.rows > settings.limits.local_whole_rows
         engine.register_stored(
             relation, partial(attach, table=here.table), frame, is_large=is_large
         )

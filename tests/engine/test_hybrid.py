@@ -48,6 +48,31 @@ def test_an_answer_that_duckdb_has_no_memory_for_is_not_fetched(tmp_path: Path) 
     assert engine.fetched("sorted") is None
 
 
+@pytest.fixture
+def large() -> HybridEngine:
+    """An engine with a large stored table that Spark has to be asked for."""
+    engine = HybridEngine(no_spark, duckdb.connect(), DriverLimits(1000, 1000, sent_rows=10))
+
+    def attach(connection: duckdb.DuckDBPyConnection, name: str) -> None:
+        connection.register(name, pa.table({"n": range(5000)}))
+
+    engine.register_stored("log", attach, lambda: no_spark().table("log"), is_large=True)
+    return engine
+
+
+def test_rows_of_a_large_table_are_looked_up_on_the_driver(large: HybridEngine) -> None:
+    make(large, "part", "SELECT * FROM log WHERE n < 4000")
+    make(large, "found", "SELECT * FROM part WHERE n < 3", "small")
+    assert large.count("found") == 3
+
+
+@pytest.mark.parametrize("read", ["log", "part"])
+def test_what_takes_all_of_a_large_table_is_made_by_spark(large: HybridEngine, read: str) -> None:
+    make(large, "part", "SELECT * FROM log WHERE n < 4000")
+    with pytest.raises(AssertionError, match="Spark"):
+        make(large, "all", f"SELECT * FROM {read}", "cache")
+
+
 def test_duckdb_keeps_to_the_configured_memory_and_folder(tmp_path: Path) -> None:
     limits = DuckDbSettings(memory="123MiB", threads=3, spill=tmp_path)
     (found,) = (

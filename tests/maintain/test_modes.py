@@ -85,6 +85,8 @@ WAYS = {
     "large_answers": ({"fetched_rows": 1}, "incremental"),
     "bulk": ({"bulk_changes": 0}, "full"),
     "large_neighbourhood": ({"neighbourhood_rows": 1}, "full"),
+    "large_tables": ({"local_whole_rows": 0}, "incremental"),
+    "large_tables_in_bulk": ({"local_whole_rows": 0, "bulk_changes": 0}, "full"),
 }
 
 
