@@ -14,12 +14,12 @@ from deltalake import DeltaTable
 
 from bench.oxigraph import write_head
 from bench.places import ROOT, Project
+from bench.recompute import DUCKDB, WAYS
 from bench.results import Rows, Temperature, Timing
 from bench.session import RunFailed
 
-FULL = "full recomputation, Spark"
+FULL = "full recomputation"
 OXIGRAPH = "pyoxigraph"
-BOTH_WAYS = {True: "compiled stages", False: "as Weir's session"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +60,11 @@ def by_oxigraph(project: Project, queries: Path, repeats: int) -> Evaluated:
 
 
 def full_timings(rounds: Sequence[Sequence[Mapping[str, Any]]]) -> list[Timing]:
-    """The evaluations by Spark: the first round is cold, the others are warm."""
+    """The evaluations by Spark and DuckDB: the first round is cold, the others are warm."""
     timings: list[Timing] = []
-    for codegen, way in BOTH_WAYS.items():
+    for way in WAYS:
         for temperature, some in (("cold", rounds[:1]), ("warm", rounds[1:])):
-            samples = [
-                {r["query"]: r["seconds"] for r in s if r["codegen"] == codegen} for s in some
-            ]
+            samples = [{r["query"]: r["seconds"] for r in s if r["way"] == way} for s in some]
             if not samples:
                 continue
             kind: Temperature = "cold" if temperature == "cold" else "warm"
@@ -85,9 +83,17 @@ def count_rows(
     oxigraph: Mapping[str, int],
 ) -> list[Rows]:
     """The rows of every answer at the head, by all who have evaluated it."""
-    spark = {each["query"]: each["rows"] for each in rounds[-1]} if rounds else {}
+    counted = rounds[-1] if rounds else ()
+    duckdb = {each["query"]: each["rows"] for each in counted if each["way"] == DUCKDB}
+    spark = {each["query"]: each["rows"] for each in counted if each["way"] != DUCKDB}
     return [
-        Rows(folder.name, published_rows(folder), spark.get(folder.name), oxigraph.get(folder.name))
+        Rows(
+            folder.name,
+            published_rows(folder),
+            spark.get(folder.name),
+            oxigraph.get(folder.name),
+            duckdb.get(folder.name),
+        )
         for folder in sorted((project.lake / "answers").iterdir())
     ]
 

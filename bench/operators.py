@@ -198,7 +198,7 @@ def compared(made: Project, judge: Judge, query: Path) -> Rows:
     (again,) = copies_of(query.stem, 1)
     weir, anew = (published_answer(made.lake, name) for name in (query.stem, again))
     differing = sum(((expected - each) + (each - expected)).total() for each in (weir, anew))
-    return Rows(query.stem, weir.total(), None, expected.total(), differing)
+    return Rows(query.stem, weir.total(), oxigraph=expected.total(), differing=differing)
 
 
 def timings(found: Sequence[Measured]) -> Iterator[Timing]:

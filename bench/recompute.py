@@ -1,8 +1,9 @@
-"""The baseline: a query evaluated over the whole graph by Spark SQL, written without our engine.
+"""The baseline: a query evaluated over the whole graph, written without our engine.
 
-One scan per triple pattern, joined where variables are shared. The text is read by rdflib; only
-`SELECT *` over a basic graph pattern is understood, which is all that the benchmark has. The rows
-go to Spark's `noop` sink, so the baseline writes nothing, while Weir's times include its commits.
+One scan per triple pattern, joined where variables are shared; by Spark SQL, and the same statement
+by DuckDB. The text is read by rdflib; only `SELECT *` over a basic graph pattern is understood,
+which is all that the benchmark has. The rows go to Spark's `noop` sink, or are fetched in batches
+and dropped, so the baseline writes nothing, while Weir's times include its commits.
 """
 
 from __future__ import annotations
@@ -11,24 +12,34 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import sqlglot
+from deltalake import DeltaTable
 from pyspark.sql import Observation
 from pyspark.sql import functions as F  # noqa: N812
 from rdflib.plugins.sparql import prepareQuery
 from rdflib.term import Variable
 
+from jobs.duck import connect
+from lake.scan import attach
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from jobs.settings import Settings
+
 _POSITIONS = ("subject", "predicate", "object")
 CODEGEN = "spark.sql.codegen.wholeStage"
+COMPILED, INTERPRETED, DUCKDB = "compiled stages", "interpreted stages", "DuckDB"
+WAYS = (COMPILED, INTERPRETED, DUCKDB)
+"""The ways to evaluate: Spark SQL with and without code generation, and DuckDB."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recomputed:
-    """One evaluation of a query over the whole graph; `codegen`: with compiled stages."""
+    """One evaluation of a query over the whole graph, in one of the `WAYS`."""
 
     query: str
-    codegen: bool
+    way: str
     rows: int
     seconds: float
 
@@ -73,27 +84,28 @@ def query_sql(text: str, relation: str) -> str:
 def recompute(
     spark: SparkSession, triples: str, queries: dict[str, str], *, codegen: bool
 ) -> list[Recomputed]:
-    """Evaluate every query over the head of the table at `triples`.
+    """Evaluate every query over the head of the table at `triples`, by Spark.
 
     Args:
         spark: the session that Weir ran in.
         triples: folder of the log of triples.
         queries: texts by name.
-        codegen: whether stages are compiled; Weir's session has it off, large joins want it on.
+        codegen: whether stages are compiled.
     """
     before = spark.conf.get(CODEGEN)
     spark.conf.set(CODEGEN, str(codegen).lower())
     try:
         spark.read.format("delta").load(triples).createOrReplaceTempView("bench_log")
         spark.sql(state_sql("bench_log")).createOrReplaceTempView("bench_state")
-        return [_evaluate(spark, name, text, codegen) for name, text in queries.items()]
+        way = COMPILED if codegen else INTERPRETED
+        return [_evaluate(spark, name, text, way) for name, text in queries.items()]
     finally:
         spark.conf.set(CODEGEN, str(before))
         for view in ("bench_log", "bench_state"):
             spark.catalog.dropTempView(view)
 
 
-def _evaluate(spark: SparkSession, name: str, text: str, codegen: bool) -> Recomputed:
+def _evaluate(spark: SparkSession, name: str, text: str, way: str) -> Recomputed:
     started = time.monotonic()
     counted = Observation()
     rows = spark.sql(query_sql(text, "bench_state")).observe(
@@ -101,4 +113,26 @@ def _evaluate(spark: SparkSession, name: str, text: str, codegen: bool) -> Recom
     )
     rows.write.format("noop").mode("overwrite").save()
     seconds = time.monotonic() - started
-    return Recomputed(name, codegen, int(counted.get["rows"]), seconds)
+    return Recomputed(name, way, int(counted.get["rows"]), seconds)
+
+
+def recompute_here(settings: Settings, triples: str, queries: dict[str, str]) -> list[Recomputed]:
+    """Evaluate every query over the head of the table at `triples`, by DuckDB in this process.
+
+    It has the memory, threads and reader that Weir gives its own.
+    """
+    found = []
+    with connect(settings) as connection:
+        attach(connection, "bench_log", DeltaTable(triples))
+        connection.execute(f"CREATE TEMP VIEW bench_state AS {_for_duckdb(state_sql('bench_log'))}")
+        for name, text in queries.items():
+            started = time.monotonic()
+            rows = connection.sql(_for_duckdb(query_sql(text, "bench_state")))
+            count = sum(batch.num_rows for batch in rows.to_arrow_reader(100_000))
+            found.append(Recomputed(name, DUCKDB, count, time.monotonic() - started))
+    return found
+
+
+def _for_duckdb(statement: str) -> str:
+    (translated,) = sqlglot.transpile(statement, read="spark", write="duckdb")
+    return translated

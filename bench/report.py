@@ -13,7 +13,7 @@ from bench.results import Scenario, Timing
 Cells = tuple[str, ...]
 _TIMES = ("", "cold, s", "warm, s", "least .. most, s")
 _BYTES = ("table", "data, KiB", "log, KiB", "files")
-_ROWS = ("answer", "Weir", "Spark", "pyoxigraph")
+_ROWS = ("answer", "Weir", "Spark", "pyoxigraph", "DuckDB")
 _TARGETS = ("target", "aim", "reached", "")
 
 
@@ -70,8 +70,9 @@ def _tables(scenario: Scenario) -> Iterator[tuple[Cells, list[Cells]]]:
         yield (
             _ROWS,
             [
-                (r.query, *("" if n is None else f"{n:,}" for n in (r.weir, r.spark, r.oxigraph)))
+                (r.query, *("" if n is None else f"{n:,}" for n in counts))
                 for r in scenario.rows
+                for counts in [(r.weir, r.spark, r.oxigraph, r.duckdb)]
             ],
         )
 
@@ -92,15 +93,16 @@ def show(console: Console, scenario: Scenario) -> None:
 
 _HOW = """\
 Made by `make bench`, see `bench/`. Seconds of the clock, medians. *cold*: a fresh process, from
-the start of Python to its end, with the start of Spark. *warm*: the same session once more on a
-fresh copy of the lake at another path, so that neither Spark nor Delta has anything of it in
-memory; the operating system may have the files. Indented lines are parts of the line above; work in
-threads overlaps, so parts may add up to more than their whole.
+the start of Python to its end, with the start of Spark where it is needed. *warm*: the same session
+once more on a fresh copy of the lake at another path, so that neither Spark nor Delta has anything
+of it in memory; the operating system may have the files. Indented lines are parts of the line
+above; work in threads overlaps, so parts may add up to more than their whole.
 
-The recomputation is plain Spark SQL over `triples` (asserted and not retracted since), one scan per
-pattern, to the `noop` sink, in Weir's own session, once with compiled stages (what large joins
-want) and once without (what Weir's session has); ratios take the quicker one. pyoxigraph loads the
-head as N-Triples into memory and serializes every answer to nowhere, in a process of its own."""
+The recomputation is one plain SQL statement per query over `triples` (asserted and not retracted
+since), one scan per pattern: by Spark in Weir's own session to the `noop` sink, with compiled and
+with interpreted stages (ratios take the quicker one), and by DuckDB with the memory, the threads
+and the reader that Weir gives its own, fetched and dropped. pyoxigraph loads the head as N-Triples
+into memory and serializes every answer to nowhere, in a process of its own."""
 
 
 def markdown(scenarios: Sequence[Scenario]) -> str:

@@ -62,12 +62,16 @@ class Rows:
     weir: int
     spark: int | None = None
     oxigraph: int | None = None
+    duckdb: int | None = None
     differing: int = 0
 
     @property
     def agree(self) -> bool:
         """Whether all that counted found the same number, and all that compared the same rows."""
-        return len({self.weir, self.spark, self.oxigraph} - {None}) == 1 and not self.differing
+        return (
+            len({self.weir, self.spark, self.oxigraph, self.duckdb} - {None}) == 1
+            and not self.differing
+        )
 
 
 @dataclass(frozen=True, slots=True)

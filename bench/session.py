@@ -129,7 +129,7 @@ def _run(config: str, began: float) -> list[tuple[str, str, float]]:
 
 
 def _recompute(folder: Path, rounds: int) -> list[list[dict[str, Any]]]:
-    from bench.recompute import recompute
+    from bench.recompute import recompute, recompute_here
     from jobs.settings import Settings
     from lake.session import start
 
@@ -140,8 +140,11 @@ def _recompute(folder: Path, rounds: int) -> list[list[dict[str, Any]]]:
     return [
         [
             asdict(each)
-            for codegen in (True, False)
-            for each in recompute(spark, triples, queries, codegen=codegen)
+            for each in (
+                *recompute(spark, triples, queries, codegen=True),
+                *recompute(spark, triples, queries, codegen=False),
+                *recompute_here(settings, triples, queries),
+            )
         ]
         for _ in range(rounds)
     ]

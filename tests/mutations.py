@@ -442,10 +442,14 @@ def judge() -> None:
 
     An error of the engine is something wrong as well.
     """
+    from tests.engine.kept import kept_cases, read
     from tests.engine.test_w3c_histories import evaluation_cases, wrong_answers
     from tests.engine.test_whole_laws import broken_laws
     from tests.engine.whole_cases import whole_case
 
+    for file in kept_cases():
+        if broken_laws(read(file)):
+            sys.exit(f"kept case {file.stem}")
     for seed in SEEDS:
         if broken := broken_laws(whole_case(seed)):
             law = broken[0].rpartition("]: ")[2]

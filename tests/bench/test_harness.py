@@ -100,9 +100,9 @@ def test_a_scenario_gives_times_and_answers_on_which_all_sides_agree(
     monkeypatch.setattr(generated, "WORK", tmp_path)
     scenario = generated.Generated(5_000, 1, lambda _: None).run()
     assert {rows.query for rows in scenario.rows} == {f.stem for f in places.QUERIES.glob("*.rq")}
-    assert all(rows.agree and rows.spark and rows.oxigraph for rows in scenario.rows)
+    assert all(r.agree and r.spark and r.oxigraph and r.duckdb for r in scenario.rows)
     for stage in ("ingest", "maintain", "validate", "publish", "in all"):
         assert scenario.seconds(stage, "cold")
         assert scenario.seconds(stage, "warm")
-    assert len(scenario.targets) == 2
+    assert len(scenario.targets) == 4
     assert not scenario.full

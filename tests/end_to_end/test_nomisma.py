@@ -215,13 +215,14 @@ def answer(log: pa.Table) -> pa.Table:
 def test_the_current_answers_are_those_of_pyoxigraph_on_the_head(
     runs: dict[str, Nomisma], data: Path, head: Head
 ) -> None:
+    """Of the first way; the logs of the others have the same rows, says the next test."""
     queries = sorted((data / "queries").glob("*.rq"))
     assert len(queries) == QUERIES
+    at_once = next(iter(runs.values()))
     for file in queries:
         expected = head.answer(file.read_text())
         assert expected.num_rows, f"{file.stem} has no answer to compare"
-        for cut, project in runs.items():
-            assert differences(answer(project.log(file.stem)), expected) == 0, (file.stem, cut)
+        assert differences(answer(at_once.log(file.stem)), expected) == 0, file.stem
 
 
 def test_the_published_logs_are_the_same_rows_however_the_change_sets_are_cut(
