@@ -265,7 +265,7 @@ def _all_or_fail(
     """Ingest, and fail at the end if a source had to stop."""
     result = ingest_changes(spark, settings, run_id, progress)
     if result.errors:
-        raise SourceError("; ".join(str(error) for error in result.errors))
+        raise SourceError("\n".join(str(error) for error in result.errors))
     return result
 
 

@@ -48,10 +48,11 @@ def maintain_queries(
             group.maintain(at_one_epoch)
         if result.errors:
             raise WeirError(
-                f"{len(result.errors)} queries could not be maintained: "
-                + "; ".join(result.errors),
+                "\n  ".join(
+                    [f"{len(result.errors)} queries could not be maintained:", *result.errors]
+                ),
                 "",
-                "The others were; correct these and run again.",
+                "The others were maintained; correct these and run again.",
             )
     return result
 

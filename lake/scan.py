@@ -23,7 +23,9 @@ def attach(connection: duckdb.DuckDBPyConnection, name: str, table: DeltaTable) 
     files = _readable_files(table)
     if files:
         columns = [duckdb.ColumnExpression(field.name) for field in table.schema().fields]
-        connection.read_parquet([*files]).select(*columns).create_view(name)
+        # A lake below a folder named epoch=1 has an epoch of its own all the same.
+        rows = connection.read_parquet([*files], hive_partitioning=False)
+        rows.select(*columns).create_view(name)
     else:
         connection.register(name, table.to_pyarrow_dataset())
 

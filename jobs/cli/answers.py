@@ -37,6 +37,8 @@ def show(
     options = Options.of(context)
     settings = options.settings()
     _must_be_published(settings, query)
+    if at is not None:
+        _must_have_come(settings, at)
     columns, rows = answer_at(settings, query, at, terms=terms, limit=_one_more(limit))
     _print(options, columns, rows, limit, title=f"{query}{CURRENT}")
 
@@ -93,6 +95,19 @@ def _must_be_published(settings: Settings, query: str) -> None:
     raise ConfigurationError(
         f"there is no query {query}", str(settings.queries), f"Published: {known}."
     )
+
+
+def _must_have_come(settings: Settings, epoch: int) -> None:
+    from jobs.errors import ConfigurationError
+    from jobs.watermarks import head
+
+    newest = head(settings)
+    if epoch > newest:
+        raise ConfigurationError(
+            f"there is no epoch {epoch} yet: the newest is {newest}",
+            settings.lake,
+            "Without --at you get the newest answer.",
+        )
 
 
 def _one_more(limit: int) -> int:

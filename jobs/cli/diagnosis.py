@@ -59,7 +59,7 @@ def examine(options: Options) -> list[Finding]:
             Finding("configuration", False, f"{error.where}: {error.what}", error.instead),
         ]
     findings.append(Finding("configuration", True, str(settings.project)))
-    return [*findings, *_queries(settings), _sources(settings), *_lake(settings)]
+    return [*findings, *_queries(settings), *_sources(settings), *_lake(settings)]
 
 
 def _python() -> Finding:
@@ -124,15 +124,26 @@ def _queries(settings: Settings) -> Iterator[Finding]:
         yield Finding("query", False, f"{wrong.where}: {wrong.what}", wrong.instead)
 
 
-def _sources(settings: Settings) -> Finding:
+def _sources(settings: Settings) -> Iterator[Finding]:
     from jobs.sources import load_sources
+    from lake.reader import local_folder
 
     try:
         sources = load_sources(settings.sources)
     except (WeirError, OSError) as error:
-        return Finding("sources", False, str(error), "Correct the file; `weir init` shows one.")
+        yield Finding("sources", False, str(error), "Correct the file; `weir init` shows one.")
+        return
     names = ", ".join(source.name for source in sources)
-    return Finding("sources", bool(sources), names or "none", f"Declare one in {settings.sources}.")
+    yield Finding("sources", bool(sources), names or "none", f"Declare one in {settings.sources}.")
+    for source in sources:
+        place = local_folder(source.location)
+        if place is not None and not place.exists():
+            yield Finding(
+                f"source {source.name}",
+                False,
+                f"{place} is not there",
+                f"Create it, or correct `location` in {settings.sources}.",
+            )
 
 
 def _lake(settings: Settings) -> Iterator[Finding]:

@@ -120,9 +120,9 @@ def drop(
         raise ConfigurationError(
             f"{query} has no tables", settings.lake, "`weir status` lists the queries."
         )
+    if (settings.queries / f"{query}.rq").is_file():
+        print_line(f"{query} is still registered: the next run will compute it anew.")
     if not yes:
-        if (settings.queries / f"{query}.rq").is_file():
-            print_line(f"{query} is still registered: the next run will compute it anew.")
         typer.confirm(f"Delete {' and '.join(tables)}, with their history?", abort=True)
     for name in tables:
         remove_table(location(settings.lake, name))

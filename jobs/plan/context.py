@@ -34,9 +34,13 @@ class Context:
         return tuple(dict.fromkeys(names))
 
     def carry(self, node: PlanNode) -> PlanNode:
-        """`node` combined with the domains of what it does not carry yet."""
+        """`node` combined with the domains of what it does not carry yet.
+
+        A column that may be unbound in `node`, as VALUES makes them, is not carried by being there.
+        """
         for domain in self.domains:
-            if not set(domain.variables) <= set(node.variables):
+            unbound = set(domain.variables) - node.certain
+            if unbound & domain.certain or not unbound <= set(node.variables):
                 node = joined(node, domain)
         return node
 

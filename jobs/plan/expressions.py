@@ -144,7 +144,8 @@ def seen_inside(pattern: algebra.Pattern) -> frozenset[str]:
             right = (own | mentioned_in(pattern.right)) - _surely_bound(pattern.left)
             return right | seen_inside(pattern.left) | seen_inside(pattern.right)
         case algebra.Group(variables, _, inner):
-            return (own | mentioned_in(inner)) - set(variables)
+            # The values of a key make no other groups; what they decide below, they decide still.
+            return ((own | mentioned_in(inner)) - set(variables)) | seen_inside(inner)
         case algebra.Slice(inner):
             return own | mentioned_in(inner)
         case algebra.Project(variables, inner):

@@ -55,7 +55,7 @@ class PathLowering:
                 return Distinct(Union((once, self._no_step(subject, object_, once))))
             case paths.Closure(inner, minimum):
                 pairs = self._closure(subject, inner, object_)
-                if minimum:
+                if minimum and not _may_take_no_step(inner):
                     return pairs
                 return Distinct(Union((pairs, self._no_step(subject, object_, pairs))))
             case _:
@@ -133,3 +133,23 @@ class PathLowering:
 
     def _without(self, node: PlanNode, variable: Variable) -> PlanNode:
         return Project(tuple(name for name in node.variables if name != variable.name), node)
+
+
+def _may_take_no_step(path: paths.Path) -> bool:
+    """Whether a path connects a constant that the graph has not with itself.
+
+    A sequence does not: between its parts is a term of the graph.
+    """
+    match path:
+        case paths.ZeroOrOne():
+            return True
+        case paths.Closure(inner, minimum):
+            return minimum == 0 or _may_take_no_step(inner)
+        case paths.Inverse(inner):
+            return _may_take_no_step(inner)
+        case paths.Alternative(left, right):
+            return _may_take_no_step(left) or _may_take_no_step(right)
+        case paths.Link() | paths.Negated() | paths.Sequence():
+            return False
+        case _:
+            assert_never(path)

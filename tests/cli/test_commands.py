@@ -12,6 +12,7 @@ from jobs.errors import EXIT_FAILED, EXIT_USAGE
 from jobs.registry import load_registry
 from jobs.settings import Settings
 from jobs.sources import load_sources
+from jobs.watermarks import head
 from lake.ledger import FAILED, SUCCEEDED, LedgerRow, record
 from lake.reader import exists
 from tests.cli.conftest import Weir
@@ -100,6 +101,7 @@ def test_show_has_the_columns_of_the_text_that_was_valid_at_the_epoch(
     weir: Weir, lake: HandMadeLake
 ) -> None:
     lake.query("q", SELECT)
+    lake.ingest(6)
     first = [(2, 1, A), (2, 1, B)]
     publish_by_hand(lake, "q", ["old"], first, watermark=3, stored=["new"], base=2)
     edited = [(5, -1, None, A), (5, -1, None, B), (5, 1, B, None)]
@@ -109,6 +111,14 @@ def test_show_has_the_columns_of_the_text_that_was_valid_at_the_epoch(
     shown = {at: weir("show", "q", "--at", at, "--output", "json").json for at in "123456"}
     assert shown == {"1": [], "2": old, "3": old, "4": old, "5": new, "6": new}
     assert weir("show", "q", "--output", "json").json == new
+
+
+def test_show_says_that_an_epoch_is_yet_to_come(weir: Weir, published: HandMadeLake) -> None:
+    newest = head(published.settings)
+    assert weir("show", "q", "--at", str(newest)).code == 0
+    called = weir("show", "q", "--at", str(newest + 1))
+    assert called.code == EXIT_USAGE
+    assert f"the newest is {newest}" in called.err
 
 
 def test_log_prints_the_changes_of_the_epochs_asked_for(
@@ -228,6 +238,12 @@ def test_drop_deletes_the_tables_of_a_query_only_when_told_so(
     assert weir("drop", "q", "--yes").code == EXIT_USAGE
 
 
+def test_drop_says_that_a_registered_query_comes_back(weir: Weir, published: HandMadeLake) -> None:
+    published.query("q", SELECT)
+    called = weir("drop", "q", "--yes")
+    assert "still registered" in called.out
+
+
 def _refuse(question: str, *, abort: bool) -> None:
     import typer
 
@@ -259,6 +275,17 @@ def test_doctor_tells_what_is_wrong_and_what_to_do(
     assert wrong.keys() == {"Java", "query", "sources"}
     assert all(wrong.values())
     assert called.code == EXIT_FAILED
+
+
+def test_doctor_finds_a_source_that_is_not_where_it_is_said_to_be(
+    weir: Weir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    weir("init")
+    Path("data/versions").rename("data/elsewhere")
+    wrong = [row for row in weir("doctor", "--output", "json").json if not row["ok"]]
+    assert [row["check"] for row in wrong] == ["source museum"]
+    assert "data/versions is not there" in wrong[0]["found"]
 
 
 def test_a_wrong_setting_is_named(weir: Weir, lake: HandMadeLake) -> None:
