@@ -71,7 +71,8 @@ def load_registry(folder: Path) -> Registry:
         )
     queries: list[RegisteredQuery] = []
     errors: list[ConfigurationError] = []
-    for file in sorted(folder.glob("*.rq")):
+    # Editors keep hidden files beside the one that is open.
+    for file in sorted(f for f in folder.glob("*.rq") if not f.name.startswith(".")):
         try:
             queries.append(load_query(file))
         except ConfigurationError as error:
@@ -103,6 +104,10 @@ def load_query(file: Path) -> RegisteredQuery:
     except UnicodeDecodeError as error:
         raise ConfigurationError(
             f"byte {error.start} is not UTF-8", str(file), "Save the file as UTF-8."
+        ) from error
+    except OSError as error:
+        raise ConfigurationError(
+            f"it cannot be read: {error.strerror}", str(file), "It has to be a readable file."
         ) from error
     front_matter = read_front_matter(text, str(file))
     query = translate(text, front_matter.default_graph, str(file))

@@ -127,6 +127,7 @@ def validate_answers(
                 to_epoch=item.to_epoch,
                 seconds=time.monotonic() - started,
                 table_version=item.maintained.version,
+                checked_run=item.maintained.metadata.run_id,
             )
         _raise_for(settings, (*graph, *answers))
     return ValidateResult((*graph, *answers))

@@ -22,19 +22,23 @@ class Verdict:
 
     Attributes:
         version: of the embedding table whose rows were checked: the commit of maintain.
+        run_id: of that commit: versions begin anew where the table was dropped.
         from_epoch: the rows after it were checked, up to the watermark of that commit.
         success: whether everything held.
         reason: what did not hold.
     """
 
     version: int
+    run_id: str | None
     from_epoch: int
     success: bool
     reason: str
 
     def is_about(self, work: Unpublished) -> bool:
         """Whether exactly the rows of `work` were checked."""
-        return (self.version, self.from_epoch) == (work.maintained.version, work.from_epoch)
+        rows = work.maintained
+        checked = (self.version, self.run_id, self.from_epoch)
+        return checked == (rows.version, rows.metadata.run_id, work.from_epoch)
 
 
 def verdicts(settings: Settings) -> Mapping[str, Verdict]:
@@ -44,6 +48,7 @@ def verdicts(settings: Settings) -> Mapping[str, Verdict]:
     return {
         row["query"]: Verdict(
             row["table_version"],
+            row.get("checked_run"),
             row["from_epoch"],
             row["status"] == SUCCEEDED,
             row["reason"] or "",
@@ -63,4 +68,6 @@ def _rows(settings: Settings) -> pa.Table:
     table = open_table(settings.lake, RUNS.name, settings.storage_options)
     if table is None:
         return arrow_schema(RUNS).empty_table().select(columns)
+    # A ledger of an earlier version of Weir has no such column.
+    columns += [field.name for field in table.schema().fields if field.name == "checked_run"]
     return table.to_pyarrow_table(columns=columns, filters=[("job", "=", "validate")])

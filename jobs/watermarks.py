@@ -44,6 +44,11 @@ class Transaction:
     inserted: int
     deleted: int
 
+    @property
+    def changes(self) -> int:
+        """How many quads changed."""
+        return self.inserted + self.deleted
+
 
 def head(settings: Settings) -> int:
     """The newest epoch, 0 before the first."""

@@ -7,7 +7,7 @@ import socket
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
@@ -52,6 +52,7 @@ class LedgerRow:
     seconds: float | None = None
     table_version: int | None = None
     code_version: str | None = None
+    checked_run: str | None = None
 
 
 def claim(
@@ -99,6 +100,10 @@ def claim(
                 table, rows, CommitProperties(app_transactions=[Transaction(f"weir-{job}", number)])
             )
         except CommitFailedError:
+            newest = open_table(root, RUNS.name, storage_options)
+            if newest is None or newest.version() == table.version():
+                # Nobody was quicker: the commit itself is impossible.
+                raise
             continue
         checkpoint(f"{job}:after:claim")
         return number
@@ -120,7 +125,10 @@ def _append(table: DeltaTable, rows: Sequence[LedgerRow], properties: CommitProp
     here = {"host": socket.gethostname(), "pid": os.getpid(), "recorded_at": datetime.now(UTC)}
     schema = arrow_schema(RUNS)
     written = pa.Table.from_pylist([asdict(row) | here for row in rows], schema=schema)
-    write_deltalake(table, written, mode="append", commit_properties=properties)
+    known = {field.name for field in table.schema().fields}
+    # A ledger of an earlier version of Weir gets the columns that are new.
+    merge: Literal["merge"] | None = None if known >= {*schema.names} else "merge"
+    write_deltalake(table, written, mode="append", commit_properties=properties, schema_mode=merge)
 
 
 def _runs_of(table: DeltaTable, job: str) -> list[dict[str, Any]]:

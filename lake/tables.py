@@ -63,6 +63,8 @@ _KEPT_HISTORY = (
 )
 # Every Delta reader can use a table without deletion vectors, column mapping and change feed.
 _PLAIN = (("delta.enableDeletionVectors", "false"), ("delta.checkpointInterval", "50"))
+# The newest commit of ours says how far the table is complete, however old it is.
+_MARKED = (*_PLAIN, ("delta.enableExpiredLogCleanup", "false"))
 
 _EPOCH = Column("epoch", "BIGINT", "transaction that asserted (+) or retracted (-) the row")
 _SIGN = Column("weight", "INT", "+1 asserted, -1 retracted")
@@ -112,7 +114,7 @@ TRANSACTIONS = Table(
         Column("triples_version", "BIGINT", "version of `triples` whose commit holds the epoch"),
         _RUN_ID,
     ),
-    properties=_PLAIN,
+    properties=_MARKED,
 )
 
 GRAPHS = Table(
@@ -165,6 +167,7 @@ RUNS = Table(
         Column("pid", "BIGINT", "process of the run"),
         Column("recorded_at", "TIMESTAMP", "when the row was written"),
         Column("code_version", "STRING", "version of Weir"),
+        Column("checked_run", "STRING", "validate: the run of maintain whose rows were checked"),
     ),
     properties=_PLAIN,
 )
@@ -209,7 +212,7 @@ def embeddings(query: str, width: int) -> Table:
             _EPOCH,
             Column("weight", "BIGINT", "signed multiplicity"),
         ),
-        properties=_PLAIN,
+        properties=_MARKED,
     )
 
 
@@ -226,7 +229,7 @@ def answers(query: str, variables: tuple[str, ...]) -> Table:
                 "event_time", "TIMESTAMP", "when the change happened, as the source says, or null"
             ),
         ),
-        properties=_PLAIN,
+        properties=_MARKED,
     )
 
 

@@ -330,7 +330,8 @@ MUTATIONS = (
     Mutation(
         "the path of no steps is forgotten",
         "plan/path_plans",
-        "                if minimum:\n                    return pairs",
+        "                if minimum and not _may_take_no_step(inner):\n"
+        "                    return pairs",
         "                return pairs",
     ),
     Mutation(
@@ -386,6 +387,24 @@ MUTATIONS = (
         "engine/graph",
         "    if collapsed:\n",
         "    if False:\n",
+    ),
+    Mutation(
+        "one or more times a path that may take no step never takes none",
+        "plan/path_plans",
+        "if minimum and not _may_take_no_step(inner):",
+        "if minimum:",
+    ),
+    Mutation(
+        "the key of a group decides nothing below it",
+        "plan/expressions",
+        " - set(variables)) | seen_inside(inner)",
+        " - set(variables))",
+    ),
+    Mutation(
+        "a column of VALUES is carried though it is unbound",
+        "plan/context",
+        "unbound & domain.certain or not unbound",
+        "not unbound",
     ),
     Mutation(
         "a filter moves to a side that may leave its variable unbound",

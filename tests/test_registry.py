@@ -122,10 +122,17 @@ def test_one_bad_file_does_not_hide_the_others(folder: Path) -> None:
     (folder / "a.rq").write_text("SELECT")
     (folder / "c.rq").write_bytes(b"# \xff\n" + _QUERY.encode())
     (folder / "d.rq").write_bytes(b"\xef\xbb\xbf" + _QUERY.encode())
+    (folder / "e.rq").mkdir()
+    # As Emacs locks a file that it has open.
+    (folder / ".#b.rq").symlink_to("nobody@nowhere")
     (folder / "notes.txt").write_text("no query")
     registry = load_registry(folder)
     assert [query.name for query in registry.queries] == ["b", "d"]
-    assert [Path(error.where.split(":")[0]).name for error in registry.errors] == ["a.rq", "c.rq"]
+    assert [Path(error.where.split(":")[0]).name for error in registry.errors] == [
+        "a.rq",
+        "c.rq",
+        "e.rq",
+    ]
 
 
 @pytest.mark.parametrize("name", [table.name for table in SHARED_TABLES])

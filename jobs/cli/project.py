@@ -106,6 +106,7 @@ def drop(
     Removing the file of a query stops its maintenance and keeps its tables; this deletes them.
     """
     from jobs.errors import ConfigurationError
+    from jobs.stage import claimed, new_run_id
     from lake.reader import exists, location
     from lake.removal import remove_table
 
@@ -124,6 +125,9 @@ def drop(
         print_line(f"{query} is still registered: the next run will compute it anew.")
     if not yes:
         typer.confirm(f"Delete {' and '.join(tables)}, with their history?", abort=True)
-    for name in tables:
-        remove_table(location(settings.lake, name))
-        print_line(f"Deleted {name}.")
+    run_id = new_run_id("drop")
+    # A run that is going on would make a table again, with the rows of its own range only.
+    with claimed(settings, "maintain", run_id), claimed(settings, "publish", run_id):
+        for name in tables:
+            remove_table(location(settings.lake, name))
+            print_line(f"Deleted {name}.")

@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Final, Self
 
+import pyarrow.compute as pc
 from sqlglot import exp
 from sqlglot.expressions import select
 
@@ -27,7 +28,7 @@ from jobs.ingest.engine import Engine
 from jobs.settings import Settings
 from lake.commit import append_rows, create_if_missing
 from lake.metadata import Metadata
-from lake.reader import last_metadata
+from lake.reader import last_metadata, to_arrow
 from lake.tables import GRAPHS, QUADS, REJECTED, TRANSACTIONS, TRIPLES, Table
 
 JOB: Final = "ingest"
@@ -169,7 +170,13 @@ class Journal:
     def _committed(self, table: Table) -> int:
         """The version of the newest commit of ours, 0 before the first."""
         last = last_metadata(self._root, table.name, self._options, job=JOB)
-        return 0 if last is None else last[0]
+        return self._named(table) if last is None else last[0]
+
+    def _named(self, table: Table) -> int:
+        """The version that the epochs name: the log of a graph at rest forgets its last commit."""
+        name = f"{table.name}_version"
+        known = to_arrow(self._root, TRANSACTIONS.name, self._options, columns=[name])[name]
+        return int(pc.max(known).as_py() or 0)
 
 
 def _without_known(rows: exp.Query, known: str) -> exp.Select:

@@ -8,6 +8,7 @@ from functools import reduce
 from itertools import count
 from operator import add
 
+from jobs.errors import WeirError
 from jobs.ingest.changesets import (
     BASE,
     ChangeSet,
@@ -75,8 +76,9 @@ def read_batch(workplace: Workplace, taken: Taken, consumed: Mapping[str, Consum
         if any(isinstance(each.source, DeltaTable) for each in of_source.values()):
             try:
                 parts.append(_read_table(workplace, taken, name, next(numbers)))
-            except SourceError as error:
-                taken.stop(min(of_source), error)
+            except WeirError as error:
+                stopped = SourceError(error.what, error.where, error.instead)
+                taken.stop(min(of_source), stopped)
     carry: dict[str, tuple[Carried, ...]] = {}
     usable: dict[str, tuple[int, ...]] = {}
     for name, of_source in taken.by_source().items():
@@ -261,14 +263,22 @@ class _Earlier:
         for documents in versions:
             found = [document for document in documents if document.name == name]
             if not found:
-                return None
-            number = next(self.numbers)
-            task = _task(_NO_ORDINAL, number, self.source, self.last, found[0])
-            rows = parse_on_driver([task], self.workplace.settings.limits)
-            (result,) = rows.results
-            if result.unreadable is not None:
-                raise _unreadable(self.source, found[0].path, result)
-            if result.usable:
+                # A version that has nothing usable is no version.
+                if any(self._parsed(document) for document in documents):
+                    return None
+                continue
+            rows = self._parsed(found[0])
+            if rows is not None:
                 self.rows.append(rows)
-                return number
+                return rows.results[0].document
         return None
+
+    def _parsed(self, document: Document) -> Rows | None:
+        """The rows of a document under a number of its own, None if it is not usable."""
+        assert self.last is not None, "asked for an earlier version"
+        task = _task(_NO_ORDINAL, next(self.numbers), self.source, self.last, document)
+        rows = parse_on_driver([task], self.workplace.settings.limits)
+        (result,) = rows.results
+        if result.unreadable is not None:
+            raise _unreadable(self.source, document.path, result)
+        return rows if result.usable else None

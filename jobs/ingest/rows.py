@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -136,9 +137,14 @@ def _result(row: Mapping[str, Any]) -> FileResult:
     return FileResult(
         ordinal=row["ordinal"],
         document=row["document"],
-        header=Header(row["change_id"], row["previous_id"], row["event_time"]),
+        header=Header(row["change_id"], row["previous_id"], _in_utc(row["event_time"])),
         changes=row["changes"],
         rejections=row["rejections"],
         refusal=row["reason"],
         unreadable=row["unreadable"],
     )
+
+
+def _in_utc(time: datetime | None) -> datetime | None:
+    """A time of Arrow, which knows its zone, or of Spark, which is local and does not say so."""
+    return None if time is None else time.astimezone(UTC)

@@ -34,6 +34,8 @@ _OUT_OF_MEMORY = 77
 
 
 _DEFECT = 1
+_ENDED_BY_OTHERS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+"""Signals that say nothing about the document: the kernel wants memory, or somebody shuts down."""
 """Exit code of Python after an exception that nobody caught."""
 
 
@@ -118,6 +120,9 @@ class _Child:
                 case None:
                     self.is_dead = True
                     reason = self._cause_of_death(request.file, started)
+                    if -self._process.wait() in _ENDED_BY_OTHERS:
+                        unreadable = reason
+                        break
                     refusal = Rejection(request.file, 0, 0, reason, "")
                     rejections.append(Rejections.of([refusal]).batch)
                     break

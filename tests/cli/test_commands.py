@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from jobs.errors import EXIT_FAILED, EXIT_USAGE
+from jobs.errors import EXIT_BUSY, EXIT_FAILED, EXIT_USAGE
 from jobs.registry import load_registry
 from jobs.settings import Settings
 from jobs.sources import load_sources
+from jobs.stage import claimed
 from jobs.watermarks import head
 from lake.ledger import FAILED, SUCCEEDED, LedgerRow, record
-from lake.reader import exists
+from lake.reader import exists, last_metadata
 from tests.cli.conftest import Weir
 from tests.publish.handmade import HandMadeLake, publish_by_hand
 
@@ -181,9 +183,15 @@ def test_status_tells_where_every_query_stands(weir: Weir, published: HandMadeLa
     published.query("held", SELECT)
     publish_by_hand(published, "held", ["s", "o"], [], watermark=0)
     published.maintain("held", [(1, -1, A, B)], mode="initial")
+    (maintained,) = [
+        found[1].run_id
+        for found in [last_metadata(published.settings.lake, "embeddings/held", job="maintain")]
+        if found
+    ]
+    verdict = LedgerRow("v", "validate", 1, FAILED, "held", "initial", "wrong", -1, 2)
     rows = [
         LedgerRow("m", "maintain", 1, SUCCEEDED, "q", "incremental", "because", 1, 2),
-        LedgerRow("v", "validate", 1, FAILED, "held", "initial", "wrong", -1, 2, table_version=1),
+        replace(verdict, table_version=1, checked_run=maintained),
     ]
     record(published.settings.lake, rows)
     found = {row.pop("query"): row for row in weir("status", "--output", "json").json}
@@ -236,6 +244,13 @@ def test_drop_deletes_the_tables_of_a_query_only_when_told_so(
     assert weir("drop", "q", "--yes").code == 0
     assert not exists(published.settings.lake, "answers/q")
     assert weir("drop", "q", "--yes").code == EXIT_USAGE
+
+
+def test_drop_waits_for_a_run_that_is_going_on(weir: Weir, published: HandMadeLake) -> None:
+    with claimed(published.settings, "maintain", "other"):
+        called = weir("drop", "q", "--yes")
+    assert called.code == EXIT_BUSY
+    assert exists(published.settings.lake, "answers/q")
 
 
 def test_drop_says_that_a_registered_query_comes_back(weir: Weir, published: HandMadeLake) -> None:

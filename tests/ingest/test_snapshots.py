@@ -80,6 +80,24 @@ def test_the_last_good_version_of_a_broken_document_stays(
     assert rejected == [("2", "a.ttl", 1), ("3", "a.ttl", 1), ("4", "b.ttl", 1)]
 
 
+@pytest.mark.parametrize("in_one_run", [True, False])
+def test_a_version_that_has_nothing_usable_takes_no_document_away(
+    project: Project, in_one_run: bool
+) -> None:
+    project.declare(SNAPSHOTS)
+    project.write("versions/1/a.ttl", turtle(1))
+    project.write("versions/1/b.ttl", turtle(2))
+    if not in_one_run:
+        project.ingest()
+    project.write("versions/2/a.ttl", BROKEN)
+    if not in_one_run:
+        project.ingest()
+    project.write("versions/3/a.ttl", turtle(3))
+    project.write("versions/3/b.ttl", BROKEN)
+    project.ingest()
+    assert [objects(project, epoch) for epoch in (1, 2, 3)] == ["1 2", "1 2", "2 3"]
+
+
 def test_a_version_that_is_broken_as_a_whole_changes_nothing(project: Project) -> None:
     project.declare(SNAPSHOTS)
     project.write("versions/1.ttl", turtle(1))

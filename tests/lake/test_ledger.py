@@ -7,14 +7,16 @@ import os
 import socket
 import subprocess
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
 import pytest
+from deltalake.exceptions import CommitFailedError
 
 from lake import ledger
-from lake.commit import append_rows
+from lake.commit import append_rows, create_if_missing
 from lake.ledger import AlreadyRunning, LedgerRow
 from lake.metadata import Metadata
 from lake.processes import lives
@@ -65,6 +67,27 @@ def test_of_two_processes_that_claim_at_once_one_wins(tmp_path: Path) -> None:
     won.join_thread()
     assert outcomes == [False, True]
     assert statuses(tmp_path) == [(1, "claimed")]
+
+
+def test_a_commit_that_is_impossible_is_an_error_and_not_tried_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise CommitFailedError("read-only")
+
+    monkeypatch.setattr(ledger, "_append", refuse)
+    with pytest.raises(CommitFailedError, match="read-only"):
+        ledger.claim(str(tmp_path), "ingest", "r", lease_seconds=LEASE)
+
+
+def test_a_ledger_of_an_earlier_version_gets_the_columns_that_are_new(tmp_path: Path) -> None:
+    root = str(tmp_path)
+    earlier = replace(RUNS, columns=tuple(c for c in RUNS.columns if c.name != "checked_run"))
+    create_if_missing(root, earlier)
+    assert ledger.claim(root, "validate", "r", lease_seconds=LEASE) == 1
+    ledger.record(root, [LedgerRow("r", "validate", 1, "succeeded", "q", checked_run="m")])
+    rows = to_arrow(root, "runs", columns=["checked_run"]).to_pylist()
+    assert {row["checked_run"] for row in rows} == {None, "m"}
 
 
 def test_a_finished_run_lets_the_next_one_in(tmp_path: Path) -> None:

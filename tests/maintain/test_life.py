@@ -107,6 +107,25 @@ def test_queries_whose_changes_were_vacuumed_are_made_anew(project: MaintainedPr
         project.judge(query, 6, 6)
 
 
+def test_an_epoch_that_changes_nothing_needs_no_feed(project: MaintainedProject) -> None:
+    """The feed of the last change may be gone by then."""
+    project.query("pairs", PAIRS)
+    take_in(project, FIRST)
+    project.run(no_spark)
+    for table in ("quads", "triples"):
+        compact_files(project.settings.lake, table, 10**8)
+        stored = DeltaTable(location(project.settings.lake, table))
+        assert stored.vacuum(0, dry_run=False, enforce_retention_duration=False)
+    nothing = "D " + knows("never", "there")
+    project.change(nothing)
+    assert project.run(no_spark).modes == {"pairs": "untouched"}
+    project.change(nothing)
+    project.change("A " + knows("a", "zoe"))
+    project.change(nothing)
+    assert project.run(no_spark).modes == {"pairs": "incremental"}
+    project.judge("pairs", 2, 6)
+
+
 def test_queries_that_cannot_be_read_for_spare_the_others(
     project: MaintainedProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,6 +15,8 @@ from jobs.publish_answers import publish_answers
 from jobs.validate_answers import PAGE, validate_answers
 from jobs.watermarks import mark, untouched
 from lake import commit, ledger
+from lake.reader import location
+from lake.removal import remove_table
 from tests.publish.handmade import HandMadeLake, event_time
 
 if TYPE_CHECKING:
@@ -230,6 +232,21 @@ def test_rows_that_came_after_the_check_are_not_published(
         publish_answers(spark, lake.settings, "r")
     run(spark, lake)
     assert lake.answers("q") == [(1, 1, A, B), (2, 1, A, C)]
+
+
+def test_the_rows_of_tables_made_again_are_checked_again(
+    spark: SparkSession, lake: HandMadeLake
+) -> None:
+    """Their versions and epochs are those that were found right before."""
+    lake.query("q", "#+ max_rows: 1\n" + SELECT)
+    lake.ingest(1)
+    lake.maintain("q", [(1, 1, A, B)], mode="initial")
+    run(spark, lake)
+    for table in ("answers/q", "embeddings/q"):
+        remove_table(location(lake.settings.lake, table))
+    lake.maintain("q", [(1, 1, A, B), (1, 1, A, C)], mode="initial")
+    with pytest.raises(QualityError, match="the_answer_is_not_too_large"):
+        run(spark, lake)
 
 
 def test_rows_that_cannot_be_read_hold_back_their_query_alone(

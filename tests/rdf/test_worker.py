@@ -7,6 +7,7 @@ import itertools
 import os
 import random
 import resource
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -16,7 +17,9 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from jobs.rdf import worker
 from jobs.rdf.files import format_of
+from jobs.rdf.frames import Started
 from jobs.rdf.limits import ParseLimits
 from jobs.rdf.records import CHANGES, REJECTIONS, ParsedFile, ParseRequest
 from jobs.rdf.worker import ParserError, parse_files
@@ -115,6 +118,33 @@ def test_a_file_that_kills_the_parser_is_rejected_whole(
     assert not result.usable
     assert result.changes.num_rows == 0
     assert reason in reasons(result)
+
+
+@pytest.mark.parametrize("name", ["SIGKILL", "SIGTERM"])
+def test_a_parser_that_somebody_else_ends_says_nothing_about_the_file(
+    write: Write, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """As the kernel does where memory is short: the file is tried again, and not taken for read."""
+    frame = worker._Child._frame
+    number = signal.Signals[name]
+
+    begun = False
+
+    def ended(child: worker._Child) -> object:
+        nonlocal begun
+        if not begun:
+            found = frame(child)
+            begun = isinstance(found, Started)
+            return found
+        child._process.send_signal(number)
+        child._process.wait()
+        return None
+
+    monkeypatch.setattr(worker._Child, "_frame", ended)
+    (result,) = parse_files([write("x.nq", GOOD)], LIMITS)
+    assert result.unreadable == f"the parser died of {name}"
+    assert result.refusal is None
+    assert not result.rejections.num_rows
 
 
 def test_a_hundred_megabyte_line_is_rejected_and_the_lines_beside_it_are_read(
