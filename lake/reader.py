@@ -8,8 +8,10 @@ from typing import Any
 from urllib.parse import unquote, urlparse
 
 import pyarrow as pa
+import pyarrow.dataset as ds
 from deltalake import DeltaTable
 from deltalake.exceptions import TableNotFoundError
+from pyarrow import fs
 
 from lake.metadata import Metadata
 
@@ -19,6 +21,21 @@ _FIRST_COMMITS = 8
 
 class DamagedTable(Exception):  # noqa: N818  (named after what is wrong)
     """The log of a table holds a commit that cannot be read."""
+
+
+class _Table(DeltaTable):
+    """A table whose files, if they are local, Arrow reads without calling Python.
+
+    delta-rs gives Arrow a file system in Python. Its threads read ahead; one that needs the
+    interpreter while that ends makes the process abort, crash or wait for ever. That was seen in
+    half of the programs that end right after a small read.
+    """
+
+    def to_pyarrow_dataset(self, **options: Any) -> ds.Dataset:  # type: ignore[override]
+        folder = local_folder(unquote(self.table_uri))
+        if options.get("filesystem") is None and folder is not None and folder.is_dir():
+            options["filesystem"] = fs.SubTreeFileSystem(str(folder), fs.LocalFileSystem())
+        return super().to_pyarrow_dataset(**options)
 
 
 def location(root: str, table_name: str) -> str:
@@ -37,7 +54,7 @@ def open_table(
     address = location(root, table_name)
     _refuse_empty_commits(address)
     try:
-        return DeltaTable(address, version=version, storage_options=_plain(storage_options))
+        return _Table(address, version=version, storage_options=_plain(storage_options))
     except TableNotFoundError:
         return None
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from itertools import islice
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -56,3 +59,17 @@ def test_the_metadata_of_a_job_is_found_behind_many_commits_of_others(tmp_path: 
     table = open_table(root, "graphs")
     assert table is not None
     assert [each["version"] for each in commits(table)] == [*reversed(range(22))]
+
+
+def test_a_program_may_end_while_arrow_reads_ahead(tmp_path: Path) -> None:
+    root = str(tmp_path)
+    for each in range(20):
+        row = {"graph": f"<g{each}>", "source": "s", "run_id": "r"}
+        append_rows(root, GRAPHS, [row], Metadata("r", "ingest", each))
+    program = (
+        "from lake.reader import open_table\n"
+        f"batches = open_table({root!r}, 'graphs').to_pyarrow_dataset().to_batches()\n"
+        "next(iter(batches))\n"
+    )
+    for _ in range(6):
+        subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
