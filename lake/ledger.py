@@ -14,7 +14,7 @@ from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 from deltalake.exceptions import CommitFailedError
 
 from lake.commit import arrow_schema, checkpoint, create_if_missing
-from lake.processes import lives
+from lake.processes import identity, lives
 from lake.reader import StorageOptions, open_table
 from lake.tables import RUNS
 
@@ -122,7 +122,12 @@ def record(root: str, rows: Sequence[LedgerRow], *, storage_options: StorageOpti
 
 
 def _append(table: DeltaTable, rows: Sequence[LedgerRow], properties: CommitProperties) -> None:
-    here = {"host": socket.gethostname(), "pid": os.getpid(), "recorded_at": datetime.now(UTC)}
+    here = {
+        "host": socket.gethostname(),
+        "pid": os.getpid(),
+        "process": identity(os.getpid()),
+        "recorded_at": datetime.now(UTC),
+    }
     schema = arrow_schema(RUNS)
     written = pa.Table.from_pylist([asdict(row) | here for row in rows], schema=schema)
     known = {field.name for field in table.schema().fields}
@@ -134,6 +139,7 @@ def _append(table: DeltaTable, rows: Sequence[LedgerRow], properties: CommitProp
 def _runs_of(table: DeltaTable, job: str) -> list[dict[str, Any]]:
     """The rows about runs of the job as a whole."""
     columns = ["run_id", "number", "status", "host", "pid", "recorded_at", "query"]
+    columns += [field.name for field in table.schema().fields if field.name == "process"]
     rows = table.to_pyarrow_table(columns=columns, filters=[("job", "=", job)]).to_pylist()
     return [row for row in rows if row["query"] is None]
 
@@ -146,5 +152,5 @@ def _open_claims(runs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _goes_on(claim: Mapping[str, Any], lease_seconds: int) -> bool:
     if claim["host"] == socket.gethostname():
-        return lives(claim["pid"], claim["recorded_at"])
+        return lives(claim["pid"], claim["recorded_at"], claim.get("process"))
     return bool(datetime.now(UTC) < claim["recorded_at"] + timedelta(seconds=lease_seconds))

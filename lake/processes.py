@@ -11,25 +11,53 @@ _CLOCK_SLACK = timedelta(seconds=2)
 """Process start times are known to the second only."""
 
 
-def lives(pid: int, seen_at: datetime) -> bool:
-    """Whether the process that had `pid` at `seen_at` still runs, and not a later one."""
+def identity(pid: int) -> str | None:
+    """What tells a process from all others of its machine, before and after: the boot, and the
+    ticks from it to the start. None where the system does not tell (no /proc), or has none such.
+    """
+    ticks = _start_ticks(pid)
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return None
+    return None if ticks is None else f"{boot}/{ticks}"
+
+
+def lives(pid: int, seen_at: datetime, known_as: str | None = None) -> bool:
+    """Whether the process that had `pid` at `seen_at` still runs, and not a later one.
+
+    Clocks may be set; where its `identity` is known, that alone decides.
+    """
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
     except PermissionError:
         pass
+    if known_as is not None and (now := identity(pid)) is not None:
+        return now == known_as
     started = _started(pid)
     return started is None or started <= seen_at + _CLOCK_SLACK
 
 
 def _started(pid: int) -> datetime | None:
-    """When the process started; None where the system does not tell (no /proc)."""
+    """When the process started, by the clock as it is now."""
+    ticks = _start_ticks(pid)
     try:
-        # The name, in parentheses, may itself hold spaces and parentheses.
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         since_boot = float(Path("/proc/uptime").read_text().split()[0])
     except OSError:
         return None
-    age = since_boot - int(fields[19]) / os.sysconf("SC_CLK_TCK")
+    if ticks is None:
+        return None
+    age = since_boot - ticks / os.sysconf("SC_CLK_TCK")
     return datetime.fromtimestamp(time.time() - age, UTC)
+
+
+def _start_ticks(pid: int) -> int | None:
+    """Clock ticks from the boot to the start of the process."""
+    try:
+        # The name, in parentheses, may itself hold spaces and parentheses.
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return None
+    return int(fields[19])

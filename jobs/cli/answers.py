@@ -38,7 +38,7 @@ def show(
     settings = options.settings()
     _must_be_published(settings, query)
     if at is not None:
-        _must_have_come(settings, at)
+        _must_have_come(settings, query, at)
     columns, rows = answer_at(settings, query, at, terms=terms, limit=_one_more(limit))
     _print(options, columns, rows, limit, title=f"{query}{CURRENT}")
 
@@ -97,9 +97,9 @@ def _must_be_published(settings: Settings, query: str) -> None:
     )
 
 
-def _must_have_come(settings: Settings, epoch: int) -> None:
+def _must_have_come(settings: Settings, query: str, epoch: int) -> None:
     from jobs.errors import ConfigurationError
-    from jobs.watermarks import head
+    from jobs.watermarks import head, mark, untouched
 
     newest = head(settings)
     if epoch > newest:
@@ -107,6 +107,16 @@ def _must_have_come(settings: Settings, epoch: int) -> None:
             f"there is no epoch {epoch} yet: the newest is {newest}",
             settings.lake,
             "Without --at you get the newest answer.",
+        )
+    ranges = untouched(settings, "publish").get(query, ())
+    published = mark(settings, f"answers/{query}", "publish", ranges)
+    if published is not None and epoch > published.watermark:
+        raise ConfigurationError(
+            f"the answer of {query} is not known at epoch {epoch}: it is published up to epoch"
+            f" {published.watermark}",
+            settings.lake,
+            "`weir run` takes it on (`weir status` tells what holds it); without --at you get the"
+            " newest answer.",
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
@@ -50,7 +50,8 @@ class Document:
 class ChangeSet:
     """What will be one epoch.
 
-    `position` is what `transactions` remembers of it. `version` is the foreign table's, or -1.
+    `position` is what `transactions` remembers of it. `version` and `table_id` are the foreign
+    table's, or -1 and None.
     """
 
     source: Source
@@ -58,12 +59,13 @@ class ChangeSet:
     position: str
     documents: tuple[Document, ...] = ()
     version: int = -1
+    table_id: str | None = None
     event_time: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Consumed:
-    """What `transactions` knows of a source: its positions, and the id of the last change set."""
+    """What `transactions` knows of a source: its positions, and the id with the last of them."""
 
     positions: tuple[str, ...] = ()
     last_id: str | None = None
@@ -130,7 +132,7 @@ def newest_content(
         ConfigurationError, SourceError: as `pending` does.
     """
     table = _table(source, storage_options)
-    return _at(source, "content", table.version(), _times(table))
+    return _change_sets_of(source, table)("content", table.version())
 
 
 def is_overtaken(change_set: ChangeSet, consumed: Consumed) -> bool:
@@ -237,17 +239,10 @@ def _commits(
     source: DeltaTable, consumed: Consumed, storage_options: Mapping[str, str] | None
 ) -> list[ChangeSet]:
     table = _table(source, storage_options)
-    newest, times = table.version(), _times(table)
+    newest, at = table.version(), _change_sets_of(source, table)
     if consumed.last is not None:
-        if not consumed.last.isdecimal() or int(consumed.last) > newest:
-            raise SourceError(
-                f"source {source.name}: {consumed.last} was ingested last, and the table's newest"
-                f" version is {newest}: it is not the same table",
-                source.location,
-                "Bring the table back, or declare the new one under another name.",
-            )
-        new = range(int(consumed.last) + 1, newest + 1)
-        return [_at(source, "commit", version, times) for version in new]
+        _refuse_another(source, table, consumed, consumed.last)
+        return [at("commit", version) for version in range(int(consumed.last) + 1, newest + 1)]
     first = newest if source.starting_version is None else source.starting_version
     if first > newest:
         raise ConfigurationError(
@@ -256,11 +251,34 @@ def _commits(
             source.location,
             "Correct sources.yml.",
         )
-    new = range(first + 1, newest + 1)
     return [
-        _at(source, "content", first, times),
-        *(_at(source, "commit", version, times) for version in new),
+        at("content", first),
+        *(at("commit", version) for version in range(first + 1, newest + 1)),
     ]
+
+
+def _refuse_another(source: DeltaTable, table: StoredTable, consumed: Consumed, last: str) -> None:
+    """Refuse a table that is not the one of which version `last` was ingested.
+
+    Raises:
+        SourceError: it is another one.
+    """
+    newest = table.version()
+    why = f"the table's newest version is {newest}"
+    if last.isdecimal() and int(last) <= newest:
+        # A table that was replaced within its history has another id from there on.
+        if consumed.last_id is None or consumed.last_id == _table_id(table):
+            return
+        with suppress(DeltaError):
+            table.load_as_version(int(last))
+            if consumed.last_id == _table_id(table):
+                return
+        why = "the table there is a new one"
+    raise SourceError(
+        f"source {source.name}: {last} was ingested last, and {why}: it is not the same table",
+        source.location,
+        "Bring the table back, or declare the new one under another name.",
+    )
 
 
 def _table(source: DeltaTable, storage_options: Mapping[str, str] | None) -> StoredTable:
@@ -296,14 +314,20 @@ def _table(source: DeltaTable, storage_options: Mapping[str, str] | None) -> Sto
     return table
 
 
-def _times(table: StoredTable) -> Mapping[int, datetime]:
-    """When the versions were committed."""
-    return {
+def _change_sets_of(source: DeltaTable, table: StoredTable) -> Callable[[Kind, int], ChangeSet]:
+    """What makes change sets of a foreign table's versions."""
+    table_id = _table_id(table)
+    times = {
         commit["version"]: datetime.fromtimestamp(commit["timestamp"] / 1000, UTC)
         for commit in table.history()
         if "version" in commit and "timestamp" in commit
     }
 
+    def at(kind: Kind, version: int) -> ChangeSet:
+        return ChangeSet(source, kind, str(version), (), version, table_id, times.get(version))
 
-def _at(source: DeltaTable, kind: Kind, version: int, times: Mapping[int, datetime]) -> ChangeSet:
-    return ChangeSet(source, kind, str(version), (), version, times.get(version))
+    return at
+
+
+def _table_id(table: StoredTable) -> str:
+    return str(table.metadata().id)

@@ -169,10 +169,12 @@ def refuse_broken_chains(
 
 
 def change_id(change_set: ChangeSet, results: Sequence[FileResult]) -> str | None:
-    """The id that the change set gives itself."""
+    """The id of the patch, or of the table that the change set is from."""
     if change_set.position == BASE and isinstance(change_set.source, Patches):
         return change_set.source.base_id
-    return results[0].header.change_id if change_set.kind == "patch" else None
+    if change_set.kind == "patch":
+        return results[0].header.change_id
+    return change_set.table_id
 
 
 def _task(ordinal: int, number: int, source: Source, position: str, document: Document) -> FileTask:

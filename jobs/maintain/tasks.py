@@ -69,7 +69,10 @@ def _task(
 ) -> Task:
     if found is None:
         if query.front_matter.history == "full":
-            return Task(query, plan, "initial", "new, with its full history", 0, False, None)
+            reason = "new, with its full history"
+            if states_until:
+                reason += f" from epoch {states_until} on: the logs tell no changes before it"
+            return Task(query, plan, "initial", reason, 0, False, None)
         return Task(query, plan, "initial", "new", 0, True, None)
     if found.metadata.fingerprint != fingerprint(plan):
         reason = "the query was edited since epoch " + str(found.watermark)

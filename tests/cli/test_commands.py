@@ -123,6 +123,16 @@ def test_show_says_that_an_epoch_is_yet_to_come(weir: Weir, published: HandMadeL
     assert f"the newest is {newest}" in called.err
 
 
+def test_show_says_that_an_epoch_is_not_published(weir: Weir, lake: HandMadeLake) -> None:
+    lake.query("q", SELECT)
+    lake.ingest(3)
+    publish_by_hand(lake, "q", ["s"], [(1, 1, A)], watermark=2)
+    assert weir("show", "q", "--at", "2").code == 0
+    called = weir("show", "q", "--at", "3")
+    assert called.code == EXIT_USAGE
+    assert "published up to epoch 2" in called.err
+
+
 def test_log_prints_the_changes_of_the_epochs_asked_for(
     weir: Weir, published: HandMadeLake
 ) -> None:

@@ -1,4 +1,5 @@
-"""Random cases that once broke a law, kept as a query and its history in `kept/*.json`.
+"""Cases kept as a query and its history in `kept/*.json`: random ones that once broke a law, and
+those that tell a mutation (`tests.mutations`) of which random cases seldom tell.
 
     python -m tests.engine.kept whole 39 a-short-name "What was wrong."
 

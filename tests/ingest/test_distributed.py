@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,6 +13,7 @@ from pyspark.sql import SparkSession
 from jobs.ingest_changes import ingest_changes
 from tests.ingest.project import Project
 from tests.ingest.test_crash import fill
+from tests.ingest.test_stopped_sources import FEED
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -101,6 +103,38 @@ def test_each_commit_of_a_foreign_table_is_an_epoch(spark: SparkSession, house: 
     assert raw == "<urn:s> <urn:p> 1 "
     assert all(row[0] is not None for row in house.rows("transactions", "event_time"))
     assert house.ingest(spark).to_epoch == 7
+
+
+def test_a_foreign_table_made_anew_at_its_place_stops_its_source(
+    spark: SparkSession, house: Project
+) -> None:
+    house.declare(HOUSE)
+    house.ingest(spark)
+    shutil.rmtree(house.folder / "house")
+    other = pa.table({name: ["<urn:other>"] for name in ("subject", "predicate", "object")})
+    for _ in range(6):
+        write_deltalake(house.folder / "house", other, mode="append", configuration=FEED)
+    (error,) = house.ingest(spark).errors
+    assert "house: 2 was ingested last, and the table there is a new one" in str(error)
+    assert objects(house) == [{'"1"', '"2"'}]
+
+
+def test_a_foreign_table_replaced_within_its_history_is_read_on(
+    spark: SparkSession, house: Project
+) -> None:
+    house.declare(HOUSE)
+    house.ingest(spark)
+    run(
+        spark,
+        house,
+        "CREATE OR REPLACE TABLE house USING delta"
+        " TBLPROPERTIES (delta.enableChangeDataFeed = true) AS"
+        " SELECT '<urn:s>' AS subject, '<urn:p>' AS predicate, '\"7\"' AS object",
+    )
+    assert house.ingest(spark).errors == ()
+    run(spark, house, "INSERT INTO house VALUES ('<urn:s>', '<urn:p>', '\"8\"')")
+    assert house.ingest(spark).errors == ()
+    assert objects(house) == [{'"1"', '"2"'}, {'"7"'}, {'"7"', '"8"'}]
 
 
 def test_where_the_feed_has_a_gap_the_content_is_taken_in(

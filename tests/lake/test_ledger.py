@@ -19,7 +19,7 @@ from lake import ledger
 from lake.commit import append_rows, create_if_missing
 from lake.ledger import AlreadyRunning, LedgerRow
 from lake.metadata import Metadata
-from lake.processes import lives
+from lake.processes import identity, lives
 from lake.reader import to_arrow
 from lake.tables import RUNS
 
@@ -82,9 +82,12 @@ def test_a_commit_that_is_impossible_is_an_error_and_not_tried_for_ever(
 
 def test_a_ledger_of_an_earlier_version_gets_the_columns_that_are_new(tmp_path: Path) -> None:
     root = str(tmp_path)
-    earlier = replace(RUNS, columns=tuple(c for c in RUNS.columns if c.name != "checked_run"))
+    new = {"checked_run", "process"}
+    earlier = replace(RUNS, columns=tuple(c for c in RUNS.columns if c.name not in new))
     create_if_missing(root, earlier)
     assert ledger.claim(root, "validate", "r", lease_seconds=LEASE) == 1
+    with pytest.raises(AlreadyRunning):
+        ledger.claim(root, "validate", "s", lease_seconds=LEASE)
     ledger.record(root, [LedgerRow("r", "validate", 1, "succeeded", "q", checked_run="m")])
     rows = to_arrow(root, "runs", columns=["checked_run"]).to_pylist()
     assert {row["checked_run"] for row in rows} == {None, "m"}
@@ -147,3 +150,16 @@ def test_a_claim_of_another_machine_holds_for_the_lease(
 
 def test_this_process_lives() -> None:
     assert lives(os.getpid(), datetime.now(UTC))
+
+
+def test_setting_the_clock_does_not_end_a_process() -> None:
+    before_it_started = datetime.now(UTC) - timedelta(days=400)
+    assert lives(os.getpid(), before_it_started, identity(os.getpid()))
+
+
+def test_a_later_process_with_the_number_is_told_apart() -> None:
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    try:
+        assert not lives(process.pid, datetime.now(UTC), identity(os.getpid()))
+    finally:
+        process.communicate()

@@ -258,11 +258,15 @@ def test_a_query_that_comes_back_to_consolidated_logs_is_made_anew(
         assert result.after < result.before
     for query, text in queries.items():
         project.query(query, text)
+    project.query("late", f"#+ history: full\n{PAIRS}")
     project.change("A " + knows("c", "b"))
-    assert project.run(spark).modes == dict.fromkeys(queries, "rebased")
+    modes = dict.fromkeys(queries, "rebased") | {"late": "initial"}
+    assert project.run(spark).modes == modes
     assert "epoch 2" in project.ledger("maintain")["two"]["reason"]
+    assert "history from epoch 2 on" in project.ledger("maintain")["late"]["reason"]
     for query in queries:
         project.judge(query, 3, 3)
+    project.judge("late", 2, 3)
 
 
 def test_a_query_that_cannot_be_maintained_fails_alone(
