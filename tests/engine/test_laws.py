@@ -18,7 +18,7 @@ from tests.engine.memory import WHOLE, LogRow, Memory, run_in_cuts, state
 from tests.engine.oracle import Row, anonymous, answers
 from tests.engine.random_cases import Case, case
 
-PAIRS = int(os.environ.get("WEIR_LAW_PAIRS", "600"))
+PAIRS = int(os.environ.get("WEIR_LAW_PAIRS", "400"))
 PARTS = 10
 """Tests of their own, which the workers of pytest share."""
 

@@ -17,7 +17,7 @@ from tests.engine.random_queries import GRAPHS, LITERALS, Writer
 
 History = tuple[Change, ...]
 
-HISTORIES = 8
+HISTORIES = 10
 """Per query."""
 _ATTEMPTS = 12
 # Steps lead from a letter to a later one (or to itself): long paths, and no large cycles.
