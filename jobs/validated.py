@@ -11,9 +11,21 @@ import pyarrow.compute as pc
 from jobs.settings import Settings
 from jobs.unpublished import Unpublished
 from lake.commit import arrow_schema
-from lake.ledger import SUCCEEDED
+from lake.ledger import FAILED, SUCCEEDED, rows_of
 from lake.reader import open_table
 from lake.tables import RUNS
+
+_COLUMNS = [
+    "number",
+    "query",
+    "status",
+    "reason",
+    "from_epoch",
+    "to_epoch",
+    "table_version",
+    "checked_run",
+]
+_ENDED = pa.array([SUCCEEDED, FAILED])
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +60,7 @@ def verdicts(settings: Settings) -> Mapping[str, Verdict]:
     return {
         row["query"]: Verdict(
             row["table_version"],
-            row.get("checked_run"),
+            row["checked_run"],
             row["from_epoch"],
             row["status"] == SUCCEEDED,
             row["reason"] or "",
@@ -63,11 +75,19 @@ def graph_validated_to(settings: Settings) -> int:
     return int(pc.max(rows.filter(pc.is_null(rows["query"]))["to_epoch"]).as_py() or 0)
 
 
+def graph_failure(settings: Settings) -> str | None:
+    """Why the last validation as a whole failed, None if it did not.
+
+    Its checks of the graph may have succeeded: `graph_validated_to` tells.
+    """
+    rows = _rows(settings)
+    whole = rows.filter(pc.and_(pc.is_null(rows["query"]), pc.is_in(rows["status"], _ENDED)))
+    last = whole.sort_by("number").slice(max(0, whole.num_rows - 1)).to_pylist()
+    return next((row["reason"] for row in last if row["status"] == FAILED), None)
+
+
 def _rows(settings: Settings) -> pa.Table:
-    columns = ["number", "query", "status", "reason", "from_epoch", "to_epoch", "table_version"]
     table = open_table(settings.lake, RUNS.name, settings.storage_options)
     if table is None:
-        return arrow_schema(RUNS).empty_table().select(columns)
-    # A ledger of an earlier version of Weir has no such column.
-    columns += [field.name for field in table.schema().fields if field.name == "checked_run"]
-    return table.to_pyarrow_table(columns=columns, filters=[("job", "=", "validate")])
+        return arrow_schema(RUNS).empty_table().select(_COLUMNS)
+    return rows_of(table, "validate", _COLUMNS)

@@ -136,12 +136,25 @@ def _append(table: DeltaTable, rows: Sequence[LedgerRow], properties: CommitProp
     write_deltalake(table, written, mode="append", commit_properties=properties, schema_mode=merge)
 
 
+def rows_of(table: DeltaTable, job: str, columns: Sequence[str]) -> pa.Table:
+    """These columns of a job's rows in the ledger `table`.
+
+    A column that the ledger lacks, for an earlier version of Weir made it, is null.
+    """
+    present = {field.name for field in table.schema().fields}
+    read = [name for name in columns if name in present]
+    rows = table.to_pyarrow_table(columns=read, filters=[("job", "=", job)])
+    for position, name in enumerate(columns):
+        if name not in present:
+            field = arrow_schema(RUNS).field(name)
+            rows = rows.add_column(position, field, pa.nulls(len(rows), field.type))
+    return rows
+
+
 def _runs_of(table: DeltaTable, job: str) -> list[dict[str, Any]]:
     """The rows about runs of the job as a whole."""
-    columns = ["run_id", "number", "status", "host", "pid", "recorded_at", "query"]
-    columns += [field.name for field in table.schema().fields if field.name == "process"]
-    rows = table.to_pyarrow_table(columns=columns, filters=[("job", "=", job)]).to_pylist()
-    return [row for row in rows if row["query"] is None]
+    columns = ("run_id", "number", "status", "host", "pid", "process", "recorded_at", "query")
+    return [row for row in rows_of(table, job, columns).to_pylist() if row["query"] is None]
 
 
 def _open_claims(runs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -152,5 +165,5 @@ def _open_claims(runs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _goes_on(claim: Mapping[str, Any], lease_seconds: int) -> bool:
     if claim["host"] == socket.gethostname():
-        return lives(claim["pid"], claim["recorded_at"], claim.get("process"))
+        return lives(claim["pid"], claim["recorded_at"], claim["process"])
     return bool(datetime.now(UTC) < claim["recorded_at"] + timedelta(seconds=lease_seconds))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 
 from jobs.registry import load_registry
 from jobs.settings import Settings
-from jobs.unpublished import unpublished
-from jobs.validated import verdicts
+from jobs.unpublished import Unpublished, unpublished
+from jobs.validated import graph_failure, graph_validated_to, verdicts
 from jobs.views import published_queries
 from jobs.watermarks import mark, untouched
 from lake.reader import open_table
@@ -25,8 +25,9 @@ class Standing:
     """Where a query stands.
 
     Attributes:
-        state: `current`; `behind`: a run will publish more; `held`: a check of its rows failed;
-            `new`: not published yet; `broken`: its file cannot be used; `removed`: it is gone.
+        state: `current`; `behind`: a run will publish more; `held`: a check of its rows or of the
+            graph failed; `new`: not published yet; `broken`: its file cannot be used; `removed`:
+            it is gone.
         watermark: the epoch up to which it is maintained.
         published: the epoch up to which it is published.
         lag_epochs: epochs that are not published yet.
@@ -57,13 +58,7 @@ def standings(settings: Settings) -> list[Standing]:
     removed = [name for name in published_queries(settings) if name not in known]
     works = unpublished(settings, registered)
     waiting = {work.query for work in works}
-    held = {
-        work.query: verdict.reason
-        for work in works
-        if (verdict := verdicts(settings).get(work.query))
-        and verdict.is_about(work)
-        and not verdict.success
-    }
+    held = _held(settings, works)
     last = _last_maintained(settings)
     ranges = {job: untouched(settings, job) for job in ("maintain", "publish")}
     found = []
@@ -95,6 +90,20 @@ def standings(settings: Settings) -> list[Standing]:
             )
         )
     return found
+
+
+def _held(settings: Settings, works: Sequence[Unpublished]) -> dict[str, str]:
+    """Why the rows of a query, or the graph that they come from, did not pass the checks."""
+    found, graph_to = verdicts(settings), graph_validated_to(settings)
+    graph = graph_failure(settings)
+    held = {}
+    for work in works:
+        verdict = found.get(work.query)
+        if verdict and verdict.is_about(work) and not verdict.success:
+            held[work.query] = verdict.reason
+        elif graph and graph_to < work.to_epoch:
+            held[work.query] = graph
+    return held
 
 
 def _state(

@@ -12,7 +12,7 @@ from jobs.plan.patterns import PatternLowering
 from jobs.plan.plan import Plan
 from jobs.sparql import algebra
 
-PLAN_FORMAT = 3
+PLAN_FORMAT = 4
 """Raised when equal plan nodes come to have other solutions than before, for the engine had them
 wrong: all stored embeddings are then made anew. Other nodes need no such thing, for the fingerprint
 of a query is that of its nodes.

@@ -6,7 +6,7 @@ https://www.w3.org/TR/xmlschema11-2/#dateTime
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Context, Decimal
 
 _YEAR = r"(-?(?:[1-9][0-9]{3,8}|0[0-9]{3}))"
@@ -84,6 +84,26 @@ def parse_date(text: str, datatype: str) -> Moment | None:
     if not _is_day(year, month, day):
         return None
     return Moment(year, month, day, 0, 0, Decimal(0), _offset(match[4]))
+
+
+def date_text(moment: Moment) -> str:
+    """The day of a moment, as XPath writes it: `2000-01-01Z`."""
+    year = f"{'-' if moment.year < 0 else ''}{abs(moment.year):04}"
+    return f"{year}-{moment.month:02}-{moment.day:02}{zone_text(moment.offset)}"
+
+
+def date_time_text(moment: Moment) -> str:
+    """A moment as XPath writes it: `2000-01-01T12:00:00.5Z`.
+
+    https://www.w3.org/TR/xpath-functions/#casting-to-string
+    """
+    second = format(moment.second, "f")
+    if "." in second:
+        second = second.rstrip("0").rstrip(".")
+    whole, point, fraction = second.partition(".")
+    day = date_text(replace(moment, offset=None))
+    time = f"{moment.hour:02}:{moment.minute:02}:{int(whole):02}{point}{fraction}"
+    return f"{day}T{time}{zone_text(moment.offset)}"
 
 
 def zone_text(offset: int | None) -> str:

@@ -24,7 +24,7 @@ from jobs.sparql.values import (
     Text,
     Value,
     datatype_of,
-    to_single,
+    nearest_single,
 )
 
 _FALSE_IF_ILL_TYPED = NUMERIC_DATATYPES | {f"{XSD}boolean"}
@@ -142,8 +142,9 @@ def convert(value: int | Decimal | float, to: NumericType) -> int | Decimal | fl
         return value
     if to == "decimal":
         return Decimal(value) if isinstance(value, int) else value
-    number = _to_float(value)
-    return to_single(number) if to == "float" else number
+    if to == "float":
+        return value if isinstance(value, float) else nearest_single(value)
+    return _to_float(value)
 
 
 def _to_float(value: int | Decimal | float) -> float:

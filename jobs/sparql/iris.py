@@ -17,22 +17,24 @@ def is_absolute(reference: str) -> bool:
 
 
 def resolve(reference: str, base: str) -> str:
-    """The IRI that `reference` names in a document with the absolute IRI `base` (5.2.2)."""
+    """The IRI that `reference` names in a document with the absolute IRI `base` (5.2.2).
+
+    An absolute IRI stays as it is written, as in the data: SPARQL combines relative ones only.
+    """
     scheme, authority, path, query, fragment = _split(reference)
-    of_base = _split(base)
     if scheme is not None:
+        return reference
+    of_base = _split(base)
+    scheme = of_base[0]
+    if authority is not None:
         path = _remove_dot_segments(path)
     else:
-        scheme = of_base[0]
-        if authority is not None:
-            path = _remove_dot_segments(path)
+        authority = of_base[1]
+        if path == "":
+            path = of_base[2]
+            query = of_base[3] if query is None else query
         else:
-            authority = of_base[1]
-            if path == "":
-                path = of_base[2]
-                query = of_base[3] if query is None else query
-            else:
-                path = _remove_dot_segments(path if path[0] == "/" else _merge(of_base, path))
+            path = _remove_dot_segments(path if path[0] == "/" else _merge(of_base, path))
     return (
         ("" if scheme is None else f"{scheme}:")
         + ("" if authority is None else f"//{authority}")

@@ -1,9 +1,10 @@
 r"""Regular expressions of XPath as Python's.
 
 https://www.w3.org/TR/xpath-functions/#regex-syntax over https://www.w3.org/TR/xmlschema-2/#regexs.
-What differs: `$` is the end only, not before a last line end; `\s \d \w \i \c \p{..}` are XML
-Schema's; `[a-z-[aeiou]]` subtracts; `x` drops white space and knows no comments; `(?=`, `\b`, `\A`
-and named groups are errors.
+What differs: `$` is the end only, not before a last line end, and with `m` a last line end begins
+no line; `\s \d \w \i \c \p{..}` are XML Schema's, and `i` leaves them as they are; `[a-z-[aeiou]]`
+subtracts; a reference to a group that took no part is empty; `x` drops white space and knows no
+comments; `(?=`, `\b`, `\A` and named groups are errors. The blocks `\p{Is..}` are not known.
 
 There is no bound on the time that a pattern takes: nested quantifiers as in `(a+)+$` are
 exponential in Python.
@@ -25,7 +26,9 @@ from jobs.sparql.characters import (
     union,
 )
 
-_FLAGS = {"s": re.DOTALL, "m": re.MULTILINE, "i": re.IGNORECASE, "x": 0, "q": 0}
+_FLAGS = {"s": re.DOTALL, "m": 0, "i": re.IGNORECASE, "x": 0, "q": 0}
+_START, _END = "^", r"\Z"
+_LINE_START, _LINE_END = r"(?:\A|(?<=\n)(?!\Z))", r"(?:(?=\n)|(?<!\n)\Z)"
 _ESCAPED = frozenset("\\|.?*+(){}$-[]^")
 _CONTROLS = {"n": "\\n", "r": "\\r", "t": "\\t"}
 _QUANTIFIER = re.compile(r"(?:[?*+]|\{[0-9]+(?:,[0-9]*)?\})\??")
@@ -95,7 +98,8 @@ class _Translation:
     """One pass over the pattern; `text` is Python's."""
 
     def __init__(self, pattern: str, flags: str) -> None:
-        self._pattern, self._flags = pattern, flags
+        self._pattern = _without_space(pattern) if "x" in flags else pattern
+        self._flags = flags
         self._position = 0
         self._closed: list[int] = []
         self._groups = 0
@@ -106,9 +110,7 @@ class _Translation:
         opened: list[int | None] = []
         while self._position < len(self._pattern):
             character = self._pattern[self._position]
-            if "x" in self._flags and character in " \t\n\r":
-                self._position += 1
-            elif character == "(":
+            if character == "(":
                 group = None
                 if self._pattern.startswith("(?:", self._position):
                     self._position += 3
@@ -129,17 +131,26 @@ class _Translation:
                     self._closed.append(group)
                 self._position += 1
                 parts.append(f"){self._quantifier()}")
-            elif character in "|^":
+            elif character == "|":
                 self._position += 1
                 parts.append(character)
-            elif character == "$":
+            elif character in "^$":
                 self._position += 1
-                parts.append("$" if "m" in self._flags else r"\Z")
+                parts.append(self._anchor(character))
             else:
                 parts.append(self._atom() + self._quantifier())
         if opened:
             raise self._error("a ( that is never closed")
         return "".join(parts)
+
+    def _anchor(self, character: str) -> str:
+        if "m" in self._flags:
+            anchor = _LINE_START if character == "^" else _LINE_END
+        else:
+            anchor = _START if character == "^" else _END
+        # Python has no quantifiers of anchors.
+        quantifier = self._quantifier()
+        return f"(?:{anchor}){quantifier}" if quantifier else anchor
 
     def _atom(self) -> str:
         character = self._pattern[self._position]
@@ -153,11 +164,6 @@ class _Translation:
         return "." if character == "." else re.escape(character)
 
     def _quantifier(self) -> str:
-        if "x" in self._flags:
-            while self._pattern[self._position : self._position + 1].strip(" \t\n\r") == "" and (
-                self._position < len(self._pattern)
-            ):
-                self._position += 1
         match = _QUANTIFIER.match(self._pattern, self._position)
         if match is None:
             return ""
@@ -165,7 +171,7 @@ class _Translation:
         return match.group()
 
     def _escape(self, *, inside: bool) -> str:
-        """An escape; `inside` a character class it stands without brackets of its own."""
+        """An escape; inside of a character class, only one that stands for one character."""
         following = self._pattern[self._position + 1 : self._position + 2]
         if following in _CONTROLS:
             self._position += 2
@@ -175,8 +181,11 @@ class _Translation:
             return f"\\{following}"
         if following.isdigit() and following.isascii() and not inside:
             return self._back_reference()
-        members = class_text(self._multi_character_escape(following))
-        return members if inside else f"[{members}]"
+        return self._exactly(class_text(self._multi_character_escape(following)))
+
+    def _exactly(self, members: str) -> str:
+        """The class of `members`; `i` does not change what an escape like `\\p{Lu}` matches."""
+        return f"(?-i:[{members}])" if "i" in self._flags else f"[{members}]"
 
     def _back_reference(self) -> str:
         end = self._position + 2
@@ -189,7 +198,8 @@ class _Translation:
         if group not in self._closed:
             raise self._error(f"\\{group} refers to no group before it")
         self._position = end
-        return f"(?:\\{group})"
+        # A group that took no part matches nothing: the empty string.
+        return f"(?:(?({group})\\{group}))"
 
     def _multi_character_escape(self, letter: str) -> Ranges:
         match letter.lower():
@@ -228,16 +238,18 @@ class _Translation:
         self._position += 1
         negated = self._pattern.startswith("^", self._position)
         self._position += negated
-        members: list[str] = []
+        characters: list[str] = []
+        escapes: list[str] = []
         subtracted = ""
         while True:
             character = self._pattern[self._position : self._position + 1]
             if character == "":
                 raise self._error("a [ that is never closed")
-            if character == "]" and members:
+            is_begun = bool(characters or escapes)
+            if character == "]" and is_begun:
                 self._position += 1
                 break
-            if self._pattern.startswith("-[", self._position) and members:
+            if self._pattern.startswith("-[", self._position) and is_begun:
                 self._position += 1
                 subtracted = f"(?!{self._class()})"
                 if self._pattern[self._position : self._position + 1] != "]":
@@ -246,32 +258,71 @@ class _Translation:
                 break
             if character in "[]":
                 raise self._error(f"{character} needs a backslash in a class")
-            members.append(self._member())
-        text = f"[{'^' if negated else ''}{''.join(members)}]"
+            if self._is_set():
+                following = self._pattern[self._position + 1]
+                escapes.append(class_text(self._multi_character_escape(following)))
+                if self._begins_range():
+                    raise self._error("a range has a character at both ends")
+            else:
+                characters.append(self._member())
+        text = self._members("".join(characters), "".join(escapes), negated=negated)
         return f"(?:{subtracted}{text})" if subtracted else text
 
+    def _members(self, characters: str, escapes: str, *, negated: bool) -> str:
+        """A class of characters, which `i` makes either case, and of escapes, which it does not."""
+        sign = "^" if negated else ""
+        if not (escapes and "i" in self._flags):
+            return f"[{sign}{characters}{escapes}]"
+        either = self._exactly(escapes)
+        if characters:
+            either = f"(?:[{characters}]|{either})"
+        return f"(?:(?!{either})(?s:.))" if negated else either
+
+    def _is_set(self) -> bool:
+        """Whether an escape that stands for a set of characters comes next."""
+        following = self._pattern[self._position + 1 : self._position + 2]
+        return self._pattern[self._position] == "\\" and following.lower() in tuple("sicdwp")
+
     def _member(self) -> str:
-        """One character, escape or range of a class, escaped for Python."""
-        first, is_single = self._single_member()
-        is_range = self._pattern.startswith("-", self._position) and (
-            self._pattern[self._position + 1 : self._position + 2] not in ("]", "[", "")
-        )
-        if not is_range:
+        """One character or range of a class, escaped for Python."""
+        first = self._single_member()
+        if not self._begins_range():
             return first
         self._position += 1
-        last, is_character = self._single_member()
-        if not (is_single and is_character):
+        if self._is_set():
             raise self._error("a range has a character at both ends")
-        return f"{first}-{last}"
+        return f"{first}-{self._single_member()}"
 
-    def _single_member(self) -> tuple[str, bool]:
-        """A character or escape of a class, and whether it stands for one character."""
-        character = self._pattern[self._position]
-        if character == "\\":
-            following = self._pattern[self._position + 1 : self._position + 2]
-            return self._escape(inside=True), following.lower() not in set("sicdwp")
+    def _begins_range(self) -> bool:
+        return self._pattern.startswith("-", self._position) and (
+            self._pattern[self._position + 1 : self._position + 2] not in ("]", "[", "")
+        )
+
+    def _single_member(self) -> str:
+        """A character of a class, which may be escaped."""
+        if self._pattern[self._position] == "\\":
+            return self._escape(inside=True)
         self._position += 1
-        return re.escape(character), True
+        return re.escape(self._pattern[self._position - 1])
 
     def _error(self, reason: str) -> PatternError:
         return PatternError(f"{self._pattern}: {reason}")
+
+
+def _without_space(pattern: str) -> str:
+    """The pattern for flag `x`: white space outside of character classes does not count."""
+    kept: list[str] = []
+    depth, is_escaped = 0, False
+    for character in pattern:
+        if character in " \t\n\r" and depth == 0:
+            continue
+        kept.append(character)
+        if is_escaped:
+            is_escaped = False
+        elif character == "\\":
+            is_escaped = True
+        elif character == "[":
+            depth += 1
+        elif character == "]":
+            depth -= 1
+    return "".join(kept)

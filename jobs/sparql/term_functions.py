@@ -11,8 +11,8 @@ import math
 from decimal import Decimal
 
 from jobs.rdf import terms
-from jobs.rdf.terms import LANG_STRING, Blank, Iri
-from jobs.sparql.calendar import zone_text
+from jobs.rdf.terms import DIR_LANG_STRING, LANG_STRING, Blank, Iri
+from jobs.sparql.calendar import date_text, date_time_text
 from jobs.sparql.iris import is_absolute, resolve
 from jobs.sparql.numerics import truncate
 from jobs.sparql.values import (
@@ -30,6 +30,7 @@ from jobs.sparql.values import (
     decimal,
     double,
     integer,
+    nearest_single,
     single,
     to_text,
     typed,
@@ -102,7 +103,9 @@ def strdt(lexical: Value, datatype: Value) -> Value | None:
     """STRDT."""
     if not isinstance(lexical, Text) or not isinstance(datatype, Iri):
         return None
-    return None if datatype.value == LANG_STRING else typed(lexical.lexical, datatype.value)
+    if datatype.value in (LANG_STRING, DIR_LANG_STRING):
+        return None
+    return typed(lexical.lexical, datatype.value)
 
 
 def strlang(lexical: Value, language: Value) -> Value | None:
@@ -114,8 +117,12 @@ def strlang(lexical: Value, language: Value) -> Value | None:
 
 
 def cast_string(value: Value) -> Value | None:
-    """xsd:string: IRIs and literals; numbers in XPath's form (`100`, `1.0E7`)."""
+    """xsd:string: IRIs and literals; numbers and dates in XPath's form (`100`, `1.0E7`)."""
     match value:
+        case DateTime(moment, _):
+            return Text(date_time_text(moment))
+        case Date(moment, _, datatype) if datatype == f"{XSD}date":
+            return Text(date_text(moment))
         case Number():
             return Text(_number_text(value))
         case Boolean(true, _):
@@ -183,7 +190,7 @@ def cast_float(value: Value) -> Value | None:
     """xsd:float."""
     match value:
         case Number(number):
-            return single(_float(number))
+            return single(number if isinstance(number, float) else nearest_single(number))
         case Boolean(true, _):
             return single(float(true))
         case Text():
@@ -197,11 +204,8 @@ def cast_date_time(value: Value) -> Value | None:
     match value:
         case DateTime():
             return value
-        case Date(moment, lexical, datatype) if datatype == f"{XSD}date":
-            zone = zone_text(moment.offset)
-            return typed(
-                f"{lexical[: -len(zone)] if zone else lexical}T00:00:00{zone}", f"{XSD}dateTime"
-            )
+        case Date(moment, _, datatype) if datatype == f"{XSD}date":
+            return typed(date_time_text(moment), f"{XSD}dateTime")
         case Text():
             return _of_text(value, "dateTime")
         case _:
@@ -214,9 +218,7 @@ def cast_date(value: Value) -> Value | None:
         case Date(_, _, datatype) if datatype == f"{XSD}date":
             return value
         case DateTime(moment, _):
-            zone = zone_text(moment.offset)
-            year = f"{'-' if moment.year < 0 else ''}{abs(moment.year):04}"
-            return typed(f"{year}-{moment.month:02}-{moment.day:02}{zone}", f"{XSD}date")
+            return typed(date_text(moment), f"{XSD}date")
         case Text():
             return _of_text(value, "date")
         case _:

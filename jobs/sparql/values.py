@@ -219,6 +219,23 @@ def to_single(value: float) -> float:
     return float(rounded)
 
 
+def nearest_single(number: int | Decimal) -> float:
+    """The nearest 32-bit float, rounded once: not to 64 bits before."""
+    try:
+        near = float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
+    if math.isfinite(near) and number != near and _last_bit(near) == 0:
+        # An odd neighbour lies between the same two floats of 32 bits, and is never halfway.
+        near = math.nextafter(near, math.inf if number > near else -math.inf)
+    return to_single(near)
+
+
+def _last_bit(value: float) -> int:
+    (bits,) = struct.unpack("<q", struct.pack("<d", value))
+    return int(bits) & 1
+
+
 def canonical_float(value: float, shortest: str) -> str:
     """The canonical lexical form of a float whose shortest decimal form is `shortest`.
 
@@ -281,6 +298,8 @@ def _number(lexical: str, name: str) -> Number | None:
     if name in ("float", "double") and _FLOAT.fullmatch(lexical):
         number = float(lexical.replace("INF", "inf"))
         if name == "float":
-            return Number(to_single(number), "float", lexical, datatype)
+            is_exact = math.isfinite(number) and number
+            rounded = nearest_single(Decimal(lexical)) if is_exact else number
+            return Number(rounded, "float", lexical, datatype)
         return Number(number, "double", lexical, datatype)
     return None

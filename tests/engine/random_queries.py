@@ -73,12 +73,9 @@ class Writer:
 
     def template(self) -> str:
         nodes = [f"?{name}" for name in self.known(4)]
-        triples = (
-            f"{nodes[0]} {iri('made')} {nodes[1]}",
-            f"_:n {iri('of')} {nodes[2]}",
-            f"{nodes[1]} {nodes[2]} {nodes[3]}",
-            f"{nodes[3]} {iri('has')} _:n",
-        )
+        triples = [f"{nodes[0]} {iri('made')} {nodes[1]}", f"{nodes[1]} {nodes[2]} {nodes[3]}"]
+        if self.rng.random() < 0.5:
+            triples += [f"_:n {iri('of')} {nodes[2]}", f"{nodes[3]} {iri('has')} _:n"]
         return " . ".join(self.some(triples) or triples[:1])
 
     def select(self, depth: int, *, outermost: bool = False) -> str:
@@ -89,9 +86,7 @@ class Writer:
             items, modifiers, shown = self.grouped()
         else:
             items, modifiers, shown = self.projected()
-        distinct = self.rng.choice(("", "", "DISTINCT ", "REDUCED "))
-        if distinct == "REDUCED ":
-            distinct = self.rng.choice(("", "REDUCED "))
+        distinct = self.rng.choices(("", "DISTINCT ", "REDUCED "), (14, 7, 1))[0]
         text = f"SELECT {distinct}{items} {self.dataset() if outermost else ''}WHERE {{ {body} }}"
         text += modifiers + self.ordered(shown)
         if self.rng.random() < 0.04:
@@ -327,19 +322,17 @@ class Writer:
             return predicate
         a = self.path_text(predicate, depth - 1)
         b = self.path_text(rng.choice(PREDICATES[:2]), depth - 1)
-        return rng.choice(
-            (
-                f"({a})+",
-                f"({a})+",
-                f"({a})*",
-                f"({a})?",
-                f"({a}/{b})",
-                f"({a}|{b})",
-                f"^({a})",
-                f"!({PREDICATES[2]}|^{PREDICATES[1]})",
-                f"!({rng.choice(PREDICATES)})",
-            )
-        )
+        paths = {
+            f"({a})+": 5,
+            f"({a})*": 3,
+            f"({a})?": 3,
+            f"({a}/{b})": 3,
+            f"({a}|{b})": 2,
+            f"^({a})": 3,
+            f"!({PREDICATES[2]}|^{PREDICATES[1]})": 1,
+            f"!({rng.choice(PREDICATES)})": 1,
+        }
+        return rng.choices(list(paths), list(paths.values()))[0]
 
     def subquery(self, depth: int) -> str:
         return f"{{ {self.select(depth)} }}"

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import ast
+from pathlib import Path
 
 import pytest
 
-from tests.mutations import MUTATIONS, PROJECT, Mutation
+from tests.mutations.ways import MUTATIONS, Mutation
+
+JOBS = Path(__file__).parent.parent.parent / "jobs"
 
 
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.name)
 def test_a_mutation_breaks_the_present_text(mutation: Mutation) -> None:
-    source = (PROJECT / "jobs" / f"{mutation.module}.py").read_text()
+    source = (JOBS / f"{mutation.module}.py").read_text()
     broken = mutation.applied(source)
     assert ast.dump(ast.parse(broken)) != ast.dump(ast.parse(source))
 

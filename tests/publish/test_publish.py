@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from jobs import stage as stages
+from jobs.cli.standing import standings
 from jobs.errors import QualityError
 from jobs.publish_answers import publish_answers
 from jobs.validate_answers import PAGE, validate_answers
@@ -217,6 +218,9 @@ def test_a_wrong_quad_holds_back_every_query(spark: SparkSession, lake: HandMade
     with pytest.raises(QualityError, match="2 queries are held back"):
         publish_answers(spark, lake.settings, "r2")
     assert [watermark(lake, name) for name in ("touched", "untouched")] == [1, 1]
+    found = standings(lake.settings)
+    assert [standing.state for standing in found] == ["held", "held"]
+    assert "the graph: weight_is_a_sign" in (found[0].reason or "")
 
 
 def test_rows_that_came_after_the_check_are_not_published(

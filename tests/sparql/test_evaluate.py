@@ -90,6 +90,8 @@ def _value(expression: str, **solution: str) -> str | None:
         ('STRLANG("a", "EN-gb")', '"a"@en-gb'),
         ('STRLANG("a", "no such tag")', None),
         ('STRDT("1", xsd:integer)', f'"1"^^<{_X}integer>'),
+        ('STRDT("a", <http://www.w3.org/1999/02/22-rdf-syntax-ns#langString>)', None),
+        ('STRDT("a", <http://www.w3.org/1999/02/22-rdf-syntax-ns#dirLangString>)', None),
         ('IRI("relative")', None),
         ('IRI("u:a b")', None),
         ('IRI("u:ab")', "<u:ab>"),
@@ -121,6 +123,20 @@ def _value(expression: str, **solution: str) -> str | None:
             'xsd:dateTime("2020-01-01Z"^^xsd:date)',
             f'"2020-01-01T00:00:00Z"^^<{_X}dateTime>',
         ),
+        (
+            'xsd:dateTime("2020-01-01+00:00"^^xsd:date)',
+            f'"2020-01-01T00:00:00Z"^^<{_X}dateTime>',
+        ),
+        ('xsd:string("2020-01-01T23:00:00.50-00:00"^^xsd:dateTime)', '"2020-01-01T23:00:00.5Z"'),
+        ('xsd:string("2020-12-31T24:00:00.0+01:00"^^xsd:dateTime)', '"2021-01-01T00:00:00+01:00"'),
+        ('xsd:string("-0044-03-15+00:00"^^xsd:date)', '"-0044-03-15Z"'),
+        # To 32 bits it is rounded once, not to 64 bits first.
+        ('"1.00000005960464478"^^xsd:float = "1.0000001"^^xsd:float', '"true"'),
+        ('xsd:float("1.00000005960464478")', f'"1.0000001E0"^^<{_X}float>'),
+        ("xsd:float(1.00000005960464478)", f'"1.0000001E0"^^<{_X}float>'),
+        ('1.00000005960464478 = "1.0000001"^^xsd:float', '"true"'),
+        ("xsd:float(1.000000059604644775390625)", f'"1.0E0"^^<{_X}float>'),
+        ("xsd:float(-1e-60)", f'"-0.0E0"^^<{_X}float>'),
         # Strings.
         ('SUBSTR("abcde", 0, 3)', '"ab"'),
         ('SUBSTR("👪bc"@en, 2)', '"bc"@en'),
@@ -147,6 +163,15 @@ def test_an_expression_has_the_value_of_the_specification(
     expression: str, value: str | None
 ) -> None:
     assert _value(expression) == value
+
+
+def test_a_quotient_does_not_depend_on_what_was_computed_before() -> None:
+    quotient = "xsd:decimal(0.1e0) / 2"
+    before = _value(quotient)
+    digits = "xsd:decimal(0.1e0)"
+    assert _value(f"{digits} * {digits} * {digits} * {digits}"), "more digits than are exact"
+    assert _value(quotient) == before
+    assert before == f'"0.05000000000000000277555756156289135105907917022705078125"^^<{_X}decimal>'
 
 
 def test_huge_numbers_are_an_error_and_no_crash() -> None:

@@ -52,6 +52,11 @@ def test_the_empty_reference_is_the_base_without_its_fragment() -> None:
     assert resolve("", "http://a/b?c#d") == "http://a/b?c"
 
 
+@pytest.mark.parametrize("iri", ["http://a/x/../b", "urn:a/../b", "http://a/./b"])
+def test_an_absolute_iri_stays_as_it_is_written(iri: str) -> None:
+    assert resolve(iri, "http://a/b/") == iri
+
+
 def test_a_path_is_merged_with_a_base_that_has_only_an_authority() -> None:
     assert resolve("g", "http://a") == "http://a/g"
 
