@@ -38,12 +38,14 @@ from jobs.plans import plan_of
 from jobs.registry import RegisteredQuery
 from jobs.sparql.algebra import TriplePattern
 from jobs.sparql.expressions import Call, Constant, Exists, Expression, Variable
+from jobs.sparql.recursion import deep_recursion
 
 DIALECT = "spark"
 # The SQL of a run over three epochs; only the numbers differ from run to run.
 EXAMPLE = EpochRange(after=4, last=7)
 
 
+@deep_recursion()
 def explain_query(query: RegisteredQuery, *, sql: bool = False) -> str:
     """The explanation of a query as text; with `sql` also the statements of an example run."""
     plan = plan_of(query)
@@ -54,7 +56,7 @@ def explain_query(query: RegisteredQuery, *, sql: bool = False) -> str:
         *(f"without effect on the stored answer: {part}" for part in query.query.presentation),
         "",
         "plan (* = stored in embeddings/" + query.name + "):",
-        *_tree(plan, plan.root, 1),
+        *_tree(plan, plan.root, 1, set()),
         "",
         "parts:",
         *_parts(plan),
@@ -66,12 +68,18 @@ def explain_query(query: RegisteredQuery, *, sql: bool = False) -> str:
     return "\n".join(lines)
 
 
-def _tree(plan: Plan, node: PlanNode, depth: int) -> Iterator[str]:
+def _tree(plan: Plan, node: PlanNode, depth: int, shown: set[str]) -> Iterator[str]:
+    """The node and what is below it; below a node that stands in two places it is shown once."""
     stored = "*" if node in plan.stored else " "
     whole = " [looks at all rows below]" if node in plan.whole_reads else ""
     yield f"{'  ' * depth}{stored}{plan.ids[node]}: {_described(plan, node)}{whole}"
+    if plan.ids[node] in shown:
+        if children(node):
+            yield f"{'  ' * (depth + 1)} (as above)"
+        return
+    shown.add(plan.ids[node])
     for child in children(node):
-        yield from _tree(plan, child, depth + 1)
+        yield from _tree(plan, child, depth + 1, shown)
 
 
 def _described(plan: Plan, node: PlanNode) -> str:

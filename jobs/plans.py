@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 
 from jobs.plan.lower import PLAN_FORMAT, lower
-from jobs.plan.operators import walk
+from jobs.plan.operators import PlanNode, walk
 from jobs.plan.plan import Plan
 from jobs.registry import RegisteredQuery
+from jobs.sparql.recursion import deep_recursion
 
 _Json = str | int | bool | None | list["_Json"] | dict[str, "_Json"]
 
@@ -19,6 +21,7 @@ def plan_of(query: RegisteredQuery) -> Plan:
     return lower(query.query, allow_product=query.front_matter.allow_product)
 
 
+@deep_recursion()
 def fingerprint(plan: Plan) -> str:
     """SHA-256 of what the stored rows of a plan depend on, hexadecimal.
 
@@ -27,21 +30,22 @@ def fingerprint(plan: Plan) -> str:
     variables that are not published keeps the stored rows; one that moves a column or an id has
     them made anew, even if the answer stays the same: in the old rows, `v0` is another variable.
     """
+    numbers = {node: number for number, node in enumerate(walk(plan.root))}
     depends_on: _Json = [
         PLAN_FORMAT,
-        _plain(plan.root),
-        [plan.ids[node] for node in walk(plan.root)],
+        [_fields(node, numbers) for node in numbers],
+        [plan.ids[node] for node in numbers],
         [plan.ids[node] for node in plan.stored],
         plan.width,
-        _plain(plan.columns),
+        _plain(plan.columns, numbers),
         plan.is_set,
     ]
     text = json.dumps(depends_on, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _plain(value: object) -> _Json:
-    """A value of a plan as JSON; equal values give equal text in every process.
+def _plain(value: object, numbers: Mapping[PlanNode, int]) -> _Json:
+    """A value of a plan as JSON, a node as its number; equal ones give equal text in any process.
 
     Raises:
         TypeError: a plan holds something that is not made of frozen values.
@@ -50,15 +54,21 @@ def _plain(value: object) -> _Json:
         case None | bool() | int() | str():
             return value
         case tuple():
-            return [_plain(item) for item in value]
+            return [_plain(item, numbers) for item in value]
         case frozenset():
             # Strings hash differently in each process, and so does the order of a set.
-            return sorted((_plain(item) for item in value), key=json.dumps)
-        case _ if is_dataclass(value) and not isinstance(value, type):
-            compared = (each.name for each in fields(value) if each.compare)
-            return {
-                "": type(value).__name__,
-                **{name: _plain(getattr(value, name)) for name in compared},
-            }
+            return sorted((_plain(item, numbers) for item in value), key=json.dumps)
+        case _ if isinstance(value, PlanNode):
+            return {"node": numbers[value]}
         case _:
-            raise TypeError(f"a plan does not hold a {type(value).__name__}")
+            return _fields(value, numbers)
+
+
+def _fields(value: object, numbers: Mapping[PlanNode, int]) -> _Json:
+    if not is_dataclass(value) or isinstance(value, type):
+        raise TypeError(f"a plan does not hold a {type(value).__name__}")
+    compared = (each.name for each in fields(value) if each.compare)
+    return {
+        "": type(value).__name__,
+        **{name: _plain(getattr(value, name), numbers) for name in compared},
+    }

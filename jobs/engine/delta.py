@@ -80,6 +80,7 @@ from jobs.plan.operators import (
     touch_key,
 )
 from jobs.plan.plan import Plan
+from jobs.sparql.recursion import deep_recursion
 
 _LOG = ("epoch", "weight")
 
@@ -109,6 +110,7 @@ class PlanDelta:
     products: tuple[tuple[str, ...], ...]
 
 
+@deep_recursion()
 def plan_delta(
     plan: Plan, epochs: EpochRange, inputs: Inputs, prefix: str, keep: Keep = "small"
 ) -> PlanDelta:

@@ -16,6 +16,7 @@ from jobs.engine.evaluation import (
     evaluate_batch,
     sort_keys,
 )
+from jobs.sparql.recursion import deep_recursion
 
 if TYPE_CHECKING:
     import duckdb
@@ -46,7 +47,7 @@ class DuckEngine:
     def make(self, statement: Statement) -> None:
         """Make a relation; one that is kept becomes a table."""
         kind = "VIEW" if statement.keep == "view" else "TABLE"
-        query = statement.select.sql(dialect=DIALECT)
+        query = _sql(statement.select)
         self.connection.execute(f'CREATE OR REPLACE {kind} "{statement.name}" AS {query}')
 
     def load(self, name: str, rows: pa.Table) -> None:
@@ -70,4 +71,9 @@ class DuckEngine:
 
     def rows(self, query: exp.Query) -> list[tuple[object, ...]]:
         """The rows of `query`."""
-        return self.connection.execute(query.sql(dialect=DIALECT)).fetchall()
+        return self.connection.execute(_sql(query)).fetchall()
+
+
+def _sql(query: exp.Query) -> str:
+    with deep_recursion():
+        return query.sql(dialect=DIALECT)

@@ -18,7 +18,7 @@ from sqlglot import exp
 
 from jobs.engine.conditions import value_sql
 from jobs.engine.evaluation import AGGREGATE
-from jobs.engine.folds import ADDEND, EXACT, RUNNING, TIMES, measures, value
+from jobs.engine.folds import ADDEND, EXACT, MOST_TIMES, RUNNING, TIMES, measures, value
 from jobs.engine.relations import (
     EpochRange,
     Keep,
@@ -164,21 +164,27 @@ class GroupStatements:
         )
         amount = exp.cast(exp.cast(digits, ADDEND) * exp.cast(weight, TIMES), EXACT)
         zero = exp.Literal.number(0)
-        is_exact = shown.copy().is_(exp.null()).not_()
+        # With a row that comes or goes so often at once, the sum is made of the rows from then on.
+        times = exp.func("ABS", weight.copy())
+        is_many = times.copy() >= exp.Literal.number(MOST_TIMES)
         return select(
             *columns((*self.node.keys, "epoch")),
             weight.copy().as_(f"{column_}_count", quoted=True),
             exp.Case()
-            .when(is_exact, zero.copy())
-            .else_(weight.copy())
+            .when(shown.copy().is_(exp.null()), weight.copy())
+            .when(is_many, times)
+            .else_(zero.copy())
             .as_(f"{column_}_inexact", quoted=True),
             exp.Case()
             .when(kind.eq(text("d")), weight.copy())
             .else_(zero.copy())
             .as_(f"{column_}_decimals", quoted=True),
-            exp.func("COALESCE", amount, exp.cast(zero.copy(), EXACT)).as_(
-                f"{column_}_total", quoted=True
-            ),
+            exp.Case()
+            .when(
+                exp.or_(shown.copy().is_(exp.null()), is_many.copy()), exp.cast(zero.copy(), EXACT)
+            )
+            .else_(amount)
+            .as_(f"{column_}_total", quoted=True),
         ).from_(prepared.subquery("prepared", copy=False), copy=False)
 
     def _source(self, column_: str, fold: Fold) -> str:

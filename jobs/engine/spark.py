@@ -16,6 +16,7 @@ from jobs.engine.evaluation import (
     evaluate_batch,
     sort_keys,
 )
+from jobs.sparql.recursion import deep_recursion
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -73,7 +74,9 @@ class SparkEngine:
 
     def frame(self, query: exp.Query) -> DataFrame:
         """The frame of a query."""
-        return self.spark.sql(query.sql(dialect=DIALECT))
+        with deep_recursion():
+            text = query.sql(dialect=DIALECT)
+        return self.spark.sql(text)
 
     def count(self, relation: str) -> int:
         """The number of rows of a relation; computes it if it is kept."""

@@ -7,8 +7,10 @@ column names are not.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
+from jobs.plan.nodes import node
 from jobs.sparql.algebra import TriplePattern
 from jobs.sparql.expressions import Expression
 
@@ -40,7 +42,7 @@ class Scope:
         return f"each of {listed}" if self.each else f"merge of {listed or 'no graph'}"
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Component:
     """A segment of a basic graph pattern's connected-variable decomposition (000, Section 4.2).
 
@@ -58,27 +60,27 @@ class Component:
         if (self.graph is not None) != self.scope.each:
             raise ValueError("a graph's name is read where each graph is by itself, and only there")
 
-    @property
+    @cached_property
     def variables(self) -> tuple[str, ...]:
         """The graph's, then the variables of the patterns in order of appearance."""
         first = () if self.graph is None else (self.graph,)
         names = (name for pattern in self.patterns for name in pattern.variables)
         return tuple(dict.fromkeys((*first, *names)))
 
-    @property
+    @cached_property
     def certain(self) -> frozenset[str]:
         """Every variable is bound in every solution."""
         return frozenset(self.variables)
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Values:
     """Solutions that hold at every epoch; None is unbound."""
 
     variables: tuple[str, ...]
     rows: tuple[tuple[str | None, ...], ...]
 
-    @property
+    @cached_property
     def certain(self) -> frozenset[str]:
         """What every row binds."""
         return frozenset(

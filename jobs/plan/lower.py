@@ -11,6 +11,7 @@ from jobs.plan.operators import Ask, Distinct, Instantiate, Project
 from jobs.plan.patterns import PatternLowering
 from jobs.plan.plan import Plan
 from jobs.sparql import algebra
+from jobs.sparql.recursion import deep_recursion
 
 PLAN_FORMAT = 4
 """Raised when equal plan nodes come to have other solutions than before, for the engine had them
@@ -22,6 +23,7 @@ ANSWER_VARIABLE = "answer"
 CONSTRUCT_COLUMNS = ("subject", "predicate", "object")
 
 
+@deep_recursion()
 def lower(query: algebra.Query, *, allow_product: bool = False) -> Plan:
     """The plan of `query`.
 

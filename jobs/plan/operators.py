@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, assert_never
 
 from jobs.plan.leaves import Component, Values
+from jobs.plan.nodes import node
 from jobs.sparql.algebra import TriplePattern
 from jobs.sparql.expressions import Call, Constant, Expression, Variable
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Product:
     """Solutions of parts that share no variable, combined (000, Lemma 3)."""
 
@@ -30,36 +32,36 @@ class Product:
                 )
             seen |= set(child.variables)
 
-    @property
+    @cached_property
     def variables(self) -> tuple[str, ...]:
         """The children's variables, in order."""
         return tuple(name for child in self.children for name in child.variables)
 
-    @property
+    @cached_property
     def certain(self) -> frozenset[str]:
         """What is certain in a child is certain here."""
         return frozenset().union(*(child.certain for child in self.children))
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Join:
     """Compatible solutions of two sides that share variables, merged."""
 
     left: PlanNode
     right: PlanNode
 
-    @property
+    @cached_property
     def variables(self) -> tuple[str, ...]:
         """The left side's, then what only the right side has."""
         return tuple(dict.fromkeys((*self.left.variables, *self.right.variables)))
 
-    @property
+    @cached_property
     def certain(self) -> frozenset[str]:
         """What is certain on a side."""
         return self.left.certain | self.right.certain
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class LeftJoin:
     """Compatible solutions of both sides for which `condition` holds, merged; and the left ones
     that have no such match.
@@ -69,18 +71,18 @@ class LeftJoin:
     right: PlanNode
     condition: Expression | None = None
 
-    @property
+    @cached_property
     def variables(self) -> tuple[str, ...]:
         """The left side's, then what only the right side has."""
         return tuple(dict.fromkeys((*self.left.variables, *self.right.variables)))
 
-    @property
+    @cached_property
     def certain(self) -> frozenset[str]:
         """What is certain on the left."""
         return self.left.certain
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Match:
     """The left solutions, by whether a right one is compatible and satisfies the condition.
 
@@ -96,54 +98,54 @@ class Match:
     overlapping: tuple[str, ...] = ()
     flag: str | None = None
 
-    @property
+    @cached_property
     def variables(self) -> tuple[str, ...]:
         """The left side's, and the flag."""
         return self.left.variables if self.flag is None else (*self.left.variables, self.flag)
 
-    @property
+    @cached_property
     def certain(self) -> frozenset[str]:
         """The left side's, and the flag."""
         return self.left.certain if self.flag is None else self.left.certain | {self.flag}
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Union:
     """The solutions of all children, as a bag; what a child does not have is unbound."""
 
     children: tuple[PlanNode, ...]
 
-    @property
+    @cached_property
     def variables(self) -> tuple[str, ...]:
         """What any child has."""
         return tuple(dict.fromkeys(name for child in self.children for name in child.variables))
 
-    @property
+    @cached_property
     def certain(self) -> frozenset[str]:
         """What is certain in every child."""
         first, *others = (child.certain for child in self.children)
         return first.intersection(*others)
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Filter:
     """Solutions for which the effective boolean value of `condition` is true."""
 
     condition: Expression
     child: PlanNode
 
-    @property
+    @cached_property
     def variables(self) -> tuple[str, ...]:
         """The child's."""
         return self.child.variables
 
-    @property
+    @cached_property
     def certain(self) -> frozenset[str]:
         """The child's."""
         return self.child.certain
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Extend:
     """Solutions with `variable` bound to the value of `expression`; unbound if it is an error."""
 
@@ -155,50 +157,49 @@ class Extend:
         if self.variable in self.child.variables:
             raise ValueError(f"{self.variable} is bound already")
 
-    @property
+    @cached_property
     def variables(self) -> tuple[str, ...]:
         """The child's and the new one."""
         return (*self.child.variables, self.variable)
 
-    @property
+    @cached_property
     def certain(self) -> frozenset[str]:
         """The child's; and the new one if nothing can be an error."""
+        before = self.child.certain
         match self.expression:
-            case Constant():
-                return self.child.certain | {self.variable}
-            case Variable(name) if name in self.child.certain:
-                return self.child.certain | {self.variable}
-            case Call("COALESCE", (*_, Constant())):
-                return self.child.certain | {self.variable}
+            case Constant() | Call("COALESCE", (*_, Constant())):
+                return before | {self.variable}
+            case Variable(name) if name in before:
+                return before | {self.variable}
             case _:
-                return self.child.certain
+                return before
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Project:
     """Solutions restricted to `variables`; one that the child does not have is unbound."""
 
     variables: tuple[str, ...]
     child: PlanNode
 
-    @property
+    @cached_property
     def certain(self) -> frozenset[str]:
         """What is certain in the child and kept."""
         return self.child.certain & set(self.variables)
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Distinct:
     """Each solution once."""
 
     child: PlanNode
 
-    @property
+    @cached_property
     def variables(self) -> tuple[str, ...]:
         """The child's."""
         return self.child.variables
 
-    @property
+    @cached_property
     def certain(self) -> frozenset[str]:
         """The child's."""
         return self.child.certain
@@ -214,7 +215,7 @@ class Fold:
     separator: str = " "
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Group:
     """One solution per group of solutions that are equal in `keys`.
 
@@ -230,12 +231,12 @@ class Group:
         if self.always and self.keys:
             raise ValueError("only the one group without keys is there without solutions")
 
-    @property
+    @cached_property
     def variables(self) -> tuple[str, ...]:
         """The keys, then the aggregates."""
         return (*self.keys, *(name for name, _ in self.folds))
 
-    @property
+    @cached_property
     def certain(self) -> frozenset[str]:
         """The keys that are certain in the child, and what is never an error."""
         counts = {name for name, fold in self.folds if fold.function == "COUNT"}
@@ -250,7 +251,7 @@ class SortKey:
     descending: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Slice:
     """`limit` solutions (all if None) after the first `offset`, per value of `partition`.
 
@@ -264,18 +265,18 @@ class Slice:
     partition: tuple[str, ...] = ()
     ties: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def variables(self) -> tuple[str, ...]:
         """The child's."""
         return self.child.variables
 
-    @property
+    @cached_property
     def certain(self) -> frozenset[str]:
         """The child's."""
         return self.child.certain
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Closure:
     """The pairs that one or more steps connect, each once.
 
@@ -289,18 +290,18 @@ class Closure:
     start: str | None = None
     partition: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def variables(self) -> tuple[str, ...]:
         """Source and target, and what every step of a path has in common."""
         return (*self.partition, self.source, self.target)
 
-    @property
+    @cached_property
     def certain(self) -> frozenset[str]:
         """The ends, and what is certain in every step."""
         return frozenset({self.source, self.target}) | (self.child.certain & {*self.partition})
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Ask:
     """One solution at every epoch: `variable` is true if the child, a set of empty solutions, has
     one.
@@ -309,18 +310,18 @@ class Ask:
     variable: str
     child: Distinct
 
-    @property
+    @cached_property
     def variables(self) -> tuple[str, ...]:
         """The one variable."""
         return (self.variable,)
 
-    @property
+    @cached_property
     def certain(self) -> frozenset[str]:
         """The one variable."""
         return frozenset(self.variables)
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Instantiate:
     """The triples that a CONSTRUCT template makes of the child's solutions, as a bag.
 
@@ -334,12 +335,12 @@ class Instantiate:
     blank_nodes: frozenset[str]
     child: PlanNode
 
-    @property
+    @cached_property
     def variables(self) -> tuple[str, ...]:
         """Subject, predicate and object."""
         return self.targets
 
-    @property
+    @cached_property
     def certain(self) -> frozenset[str]:
         """A triple has all three."""
         return frozenset(self.targets)
@@ -427,10 +428,15 @@ def touch_key(node: PlanNode) -> tuple[str, ...]:
 
 
 def walk(node: PlanNode) -> Iterator[PlanNode]:
-    """`node` and all nodes below it, parents first."""
-    yield node
-    for child in children(node):
-        yield from walk(child)
+    """`node` and all nodes below it, each once, at its first place from the left."""
+    seen: set[PlanNode] = set()
+    ahead = [node]
+    while ahead:
+        following = ahead.pop()
+        if following not in seen:
+            seen.add(following)
+            yield following
+            ahead.extend(reversed(children(following)))
 
 
 def shared(left: PlanNode, right: PlanNode) -> tuple[str, ...]:

@@ -38,7 +38,8 @@ from jobs.sparql import algebra
 from jobs.sparql.expressions import Call, Constant, Exists, Expression, Variable, map_variables
 from jobs.sparql.scoping import in_scope
 
-_UNBOUND = "<urn:weir:unbound>"
+# No term of a graph: an IRI has no spaces.
+_UNBOUND = "<not bound>"
 
 
 @dataclass(slots=True)

@@ -147,7 +147,9 @@ class Numbered:
             return before.end == token.offset and before.text in ("+", "-")
         if token.text in ("*", "+", "?"):
             after = self._source.tokens[index + 1 : index + 2]
-            is_sign = any(t.kind == "number" and t.offset == token.end for t in after)
+            is_sign = token.text == "+" and any(
+                t.kind == "number" and t.offset == token.end for t in after
+            )
             return not is_sign and (before.kind in ("iri", "name") or before.text in (")", "a"))
         return False
 

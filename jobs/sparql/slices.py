@@ -22,6 +22,9 @@ from jobs.sparql.expressions import Call, Constant, Variable, variables_of
 from jobs.sparql.scoping import in_scope
 from jobs.sparql.tree import Leaf, Source, Tree
 
+MAX_ROWS = 2**61
+"""A greater LIMIT or OFFSET counts as this one."""
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -87,4 +90,5 @@ def _number(clause: Tree, part: str, source: Source) -> int | None:
     text = leaf.token.text if leaf.token else ""
     if not text.isdecimal():
         raise source.malformed(text, leaf.token, f"{part.upper()} takes a whole number")
-    return int(text)
+    # The engine counts in 64 bits, and no table has so many rows.
+    return min(int(text), MAX_ROWS)

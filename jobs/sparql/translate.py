@@ -6,9 +6,6 @@ variables (`numbered.py`).
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Literal
 
 from pyparsing import ParseBaseException, ParseResults
@@ -24,15 +21,13 @@ from jobs.sparql.errors import QuerySyntaxError, UnsupportedQuery
 from jobs.sparql.expressions import Constant, Variable
 from jobs.sparql.numbered import Numbered
 from jobs.sparql.positions import Token, tokenize
+from jobs.sparql.recursion import deep_recursion
 from jobs.sparql.tree import Branch, Leaf, Source, Tree
 
 MAX_BYTES = 65_536
 MAX_DEPTH = 128
 # rdflib takes about a millisecond for each constant of an expression.
 MAX_TOKENS = 10_000
-
-# pyparsing takes about 50 frames for one pair of parentheses.
-_FRAMES = 30_000
 
 _SPLIT = "Split it into several queries."
 _BRACKETS = {")": "(", "]": "[", "}": "{"}
@@ -67,7 +62,7 @@ def translate(
     source = Source.of(file, body)
     if not body:
         raise source.malformed("query", None, "the text has no SELECT, ASK or CONSTRUCT")
-    with _deep_recursion():
+    with deep_recursion():
         return forms.query(_parse(source, prologue), source, prologue.base, default_graph, text)
 
 
@@ -105,17 +100,6 @@ def _check_brackets(tokens: tuple[Token, ...], file: str) -> None:
     if opened:
         last = opened[-1]
         raise QuerySyntaxError(last.text, file, last.line, last.column, "this is never closed")
-
-
-@contextmanager
-def _deep_recursion() -> Iterator[None]:
-    """The parser recurses; the brackets are counted before, so the depth is bounded."""
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, _FRAMES))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(before)
 
 
 def _parse(source: Source, prologue: Prologue) -> Tree:

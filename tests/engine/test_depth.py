@@ -1,0 +1,114 @@
+"""Queries that are as long, as deep or as large as they may be.
+
+What doubled with every part would not end here; what recursed too deeply would raise.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from jobs.plan.lower import lower
+from jobs.plan.plan import Plan
+from jobs.plans import fingerprint
+from jobs.sparql.translate import translate
+from tests.engine.memory import Memory, state
+from tests.engine.random_cases import Quad, iri
+
+_PREFIX = f"PREFIX : {iri('')} "
+_ONE, _TWO, _THREE = (f'"{n}"^^<http://www.w3.org/2001/XMLSchema#integer>' for n in (1, 2, 3))
+_HISTORY = (
+    (frozenset[Quad](), frozenset({("", iri("a"), iri("p"), _ONE)})),
+    (frozenset[Quad](), frozenset({("", iri("b"), iri("p"), _TWO)})),
+    (frozenset({("", iri("a"), iri("p"), _ONE)}), frozenset[Quad]()),
+)
+
+
+def _plan(query: str) -> Plan:
+    return lower(translate(_PREFIX + query), allow_product=True)
+
+
+def _answer(query: str) -> Counter[tuple[str | None, ...]]:
+    """After three epochs, taken one by one."""
+    memory = Memory(_plan(query), _HISTORY)
+    for epoch in range(3):
+        memory.run(epoch, epoch + 1)
+    return state(memory.log(), 3)
+
+
+def _many(text: str, number: int) -> str:
+    return " ".join(text.replace("#", str(i)) for i in range(number))
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        f"SELECT DISTINCT ?x {_many('(COUNT(?y) AS ?n#)', 60)} {{ ?x :p ?y }} GROUP BY ?x",
+        f"SELECT * {{ ?x :p ?y {_many('BIND(?y AS ?n#)', 60)} OPTIONAL {{ ?x :q ?z }} }}",
+        f"SELECT ?x {'{ SELECT ?x (COUNT(*) AS ?n) ' * 40} {{ ?x :p ?y }} GROUP BY ?x"
+        + "} GROUP BY ?x " * 39
+        + "}",
+        "SELECT * { ?x :p ?y "
+        + _many("FILTER NOT EXISTS { ?a :r# ?b OPTIONAL { ?a :q ?c FILTER(?c != ?x) } }", 20)
+        + "}",
+        "SELECT * { ?x :p ?y "
+        + _many("FILTER NOT EXISTS { ?a :r# ?b MINUS { ?a :s ?x } }", 20)
+        + "}",
+    ],
+    ids=["aliases", "binds", "groups", "exists-optional", "exists-minus"],
+)
+def test_a_plan_does_not_double_with_every_part(query: str) -> None:
+    plan = _plan(query)
+    assert len(plan.ids) < 1000
+    assert fingerprint(plan) == fingerprint(_plan(query))
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        f"SELECT ?x {_many('(?y + # AS ?b#)', 120)} {{ ?x :p ?y }}",
+        f"SELECT * {{ ?x :p ?y {_many('BIND(?y AS ?b#)', 120)} }}",
+        f"SELECT * {{ ?x :p ?y OPTIONAL {{ ?x :q ?z }}"
+        f" {_many('FILTER(!BOUND(?z) || ?z != #)', 120)} }}",
+        f"SELECT ?x {{ ?x :p ?y }} ORDER BY {_many('STR(?x)', 120)} LIMIT 1",
+        f"SELECT ?x {'{ SELECT ?x ' * 100} {{ ?x :p ?y }} {'}' * 100}",
+    ],
+    ids=["projection", "bind", "filter", "order", "subquery"],
+)
+def test_a_query_of_many_parts_is_maintained(query: str) -> None:
+    answer = _answer(query)
+    assert [row[0] for row in answer] == [iri("b")]
+
+
+@pytest.mark.parametrize(
+    ("modifiers", "rows"),
+    [
+        ("LIMIT 99999999999999999999", 1),
+        ("OFFSET 99999999999999999999", 0),
+        ("OFFSET 9223372036854775807 LIMIT 9223372036854775807", 0),
+    ],
+)
+def test_a_limit_may_be_any_number(modifiers: str, rows: int) -> None:
+    assert len(_answer(f"SELECT * {{ ?x :p ?y }} ORDER BY ?x {modifiers}")) == rows
+
+
+def test_a_sum_counts_a_row_that_occurs_a_thousand_million_times() -> None:
+    values = " ".join(map(str, range(1000)))
+    many = _many(f"{{ SELECT (1 AS ?k#) {{ VALUES ?v# {{ {values} }} }} }}", 3)
+    (row,) = _answer(
+        f"SELECT (SUM(?y) AS ?s) (AVG(?y) AS ?a) (COUNT(?y) AS ?n) {{ ?x :p ?y {many} }}"
+    )
+    assert [value.split('"')[1] for value in row if value] == ["2000000000", "2", "1000000000"]
+
+
+def test_no_iri_of_the_data_counts_as_unbound() -> None:
+    """EXISTS is told of unbound by a value of its own, which is no term."""
+    query = (
+        "SELECT ?x { { ?x :p ?y } UNION { ?x :q ?z }"
+        " FILTER EXISTS { ?a :q ?b BIND(BOUND(?y) AS ?k) FILTER(!?k) } }"
+    )
+    there = {("", iri("a"), iri("p"), "<urn:weir:unbound>"), ("", iri("c"), iri("q"), _THREE)}
+    memory = Memory(_plan(query), ((frozenset(), frozenset(there)),))
+    memory.run(0, 1)
+    assert [*state(memory.log(), 1)] == [(iri("c"),)]
