@@ -77,12 +77,15 @@ from jobs.plan.operators import (
     Project,
     Slice,
     Union,
+    children,
     touch_key,
 )
 from jobs.plan.plan import Plan
 from jobs.sparql.recursion import deep_recursion
 
 _LOG = ("epoch", "weight")
+# Spark's analyzer ends at 100 queries inside one another.
+_NESTED = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +157,7 @@ class _Run:
     statements: list[Step] = field(default_factory=list)
     made: dict[PlanNode, str] = field(default_factory=dict)
     products: list[tuple[str, ...]] = field(default_factory=list)
+    levels: dict[PlanNode, int] = field(default_factory=dict)
 
     def stored(self, node: PlanNode) -> str:
         """The relation of a stored node's netted delta; it is written and read by its parent."""
@@ -226,7 +230,18 @@ class _Run:
         """The delta of a row-wise operator's child, in the same statement where it can be."""
         if node in self.plan.stored:
             return self._rows(node, self.stored(node))
+        if self._levels(node) % _NESTED == 0:
+            if node not in self.made:
+                self.made[node] = self._make(self._name(node), self.delta(node), "view")
+            return self._rows(node, self.made[node])
         return self.delta(node)
+
+    def _levels(self, node: PlanNode) -> int:
+        """How many nodes are one below the other in the statement of `node`."""
+        if node not in self.levels:
+            inside = (n for n in children(node) if n not in self.plan.stored)
+            self.levels[node] = 1 + max(map(self._levels, inside), default=0)
+        return self.levels[node]
 
     def _rows(self, node: PlanNode, relation: str) -> exp.Query:
         return select(*columns((*node.variables, *_LOG))).from_(rows_of(relation), copy=False)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
+from pyspark.sql import SparkSession
 
 from jobs.plan.lower import lower
 from jobs.plan.plan import Plan
@@ -15,6 +16,7 @@ from jobs.plans import fingerprint
 from jobs.sparql.translate import translate
 from tests.engine.memory import Memory, state
 from tests.engine.random_cases import Quad, iri
+from tests.engine.spark_memory import SparkMemory
 
 _PREFIX = f"PREFIX : {iri('')} "
 _ONE, _TWO, _THREE = (f'"{n}"^^<http://www.w3.org/2001/XMLSchema#integer>' for n in (1, 2, 3))
@@ -64,21 +66,29 @@ def test_a_plan_does_not_double_with_every_part(query: str) -> None:
     assert fingerprint(plan) == fingerprint(_plan(query))
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        f"SELECT ?x {_many('(?y + # AS ?b#)', 120)} {{ ?x :p ?y }}",
-        f"SELECT * {{ ?x :p ?y {_many('BIND(?y AS ?b#)', 120)} }}",
-        f"SELECT * {{ ?x :p ?y OPTIONAL {{ ?x :q ?z }}"
-        f" {_many('FILTER(!BOUND(?z) || ?z != #)', 120)} }}",
-        f"SELECT ?x {{ ?x :p ?y }} ORDER BY {_many('STR(?x)', 120)} LIMIT 1",
-        f"SELECT ?x {'{ SELECT ?x ' * 100} {{ ?x :p ?y }} {'}' * 100}",
-    ],
-    ids=["projection", "bind", "filter", "order", "subquery"],
-)
-def test_a_query_of_many_parts_is_maintained(query: str) -> None:
-    answer = _answer(query)
+_LONG = {
+    "projection": f"SELECT ?x {_many('(?y + # AS ?b#)', 120)} {{ ?x :p ?y }}",
+    "bind": f"SELECT * {{ ?x :p ?y {_many('BIND(?y AS ?b#)', 120)} }}",
+    "filter": f"SELECT * {{ ?x :p ?y OPTIONAL {{ ?x :q ?z }}"
+    f" {_many('FILTER(!BOUND(?z) || ?z != #)', 120)} }}",
+    "order": f"SELECT ?x {{ ?x :p ?y }} ORDER BY {_many('STR(?x)', 120)} LIMIT 1",
+    "subquery": f"SELECT ?x {'{ SELECT ?x ' * 100} {{ ?x :p ?y }} {'}' * 100}",
+}
+
+
+@pytest.mark.parametrize("name", _LONG)
+def test_a_query_of_many_parts_is_maintained(name: str) -> None:
+    answer = _answer(_LONG[name])
     assert [row[0] for row in answer] == [iri("b")]
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["bind", "filter", "order", "subquery"])
+def test_a_query_of_many_parts_is_maintained_by_spark(spark: SparkSession, name: str) -> None:
+    memory = SparkMemory(spark, _plan(_LONG[name]), _HISTORY)
+    memory.run(0, 3)
+    assert [row[0] for row in state(memory.log(), 3)] == [iri("b")]
 
 
 @pytest.mark.parametrize(
