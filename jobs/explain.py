@@ -69,7 +69,7 @@ def explain_query(query: RegisteredQuery, *, sql: bool = False) -> str:
 
 
 def _tree(plan: Plan, node: PlanNode, depth: int, shown: set[str]) -> Iterator[str]:
-    """The node and what is below it; below a node that stands in two places it is shown once."""
+    """The node and what is below it; where a node stands once more, "(as above)" for the latter."""
     stored = "*" if node in plan.stored else " "
     whole = " [looks at all rows below]" if node in plan.whole_reads else ""
     yield f"{'  ' * depth}{stored}{plan.ids[node]}: {_described(plan, node)}{whole}"

@@ -11,9 +11,9 @@ import pyarrow.compute as pc
 from jobs.settings import Settings
 from jobs.unpublished import Unpublished
 from lake.commit import arrow_schema
-from lake.ledger import FAILED, SUCCEEDED, rows_of
+from lake.ledger import SUCCEEDED, rows_of
 from lake.reader import open_table
-from lake.tables import RUNS
+from lake.tables import QUALITY, RUNS
 
 _COLUMNS = [
     "number",
@@ -25,7 +25,6 @@ _COLUMNS = [
     "table_version",
     "checked_run",
 ]
-_ENDED = pa.array([SUCCEEDED, FAILED])
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +75,29 @@ def graph_validated_to(settings: Settings) -> int:
 
 
 def graph_failure(settings: Settings) -> str | None:
-    """Why the last validation as a whole failed, None if it did not.
+    """What did not hold of the graph's epochs after `graph_validated_to`; None if nothing is known.
 
-    Its checks of the graph may have succeeded: `graph_validated_to` tells.
+    Of the last run that checked them.
     """
-    rows = _rows(settings)
-    whole = rows.filter(pc.and_(pc.is_null(rows["query"]), pc.is_in(rows["status"], _ENDED)))
-    last = whole.sort_by("number").slice(max(0, whole.num_rows - 1)).to_pylist()
-    return next((row["reason"] for row in last if row["status"] == FAILED), None)
+    table = open_table(settings.lake, QUALITY.name, settings.storage_options)
+    if table is None:
+        return None
+    columns = ["run_id", "query", "expectation", "unexpected_rows", "from_epoch", "recorded_at"]
+    found = table.to_pyarrow_table(columns=columns, filters=[("success", "=", False)])
+    failed = [
+        row
+        for row in found.sort_by("recorded_at").to_pylist()
+        if row["query"] is None and row["from_epoch"] >= graph_validated_to(settings)
+    ]
+    if not failed:
+        return None
+    last = failed[-1]["run_id"]
+    what = [
+        f"{row['expectation']} ({row['unexpected_rows']} rows)"
+        for row in failed
+        if row["run_id"] == last
+    ]
+    return f"the graph: {'; '.join(what)}"
 
 
 def _rows(settings: Settings) -> pa.Table:

@@ -45,3 +45,13 @@ def test_the_sql_has_the_lookups_and_every_stored_node(tmp_path: Path) -> None:
     told = explain_query(load_query(written(tmp_path)), sql=True)
     for relation in ("g0_keys1", "g0_rows1", "g0_graph", "q_n1", "q_n3", "q_answer", "q_new"):
         assert f"-- {relation} (" in told
+
+
+def test_what_stands_in_two_places_is_explained_once(tmp_path: Path) -> None:
+    file = tmp_path / "alone.rq"
+    alone = "FILTER NOT EXISTS { ?a :q ?b OPTIONAL { ?a :r ?c FILTER(?c != ?y) } }"
+    file.write_text(f"PREFIX : <http://example.org/> SELECT * {{ ?x :p ?y {alone} }}")
+    told = explain_query(load_query(file))
+    assert told.count(": distinct") == 2, "what EXISTS is told, on both sides of OPTIONAL"
+    assert told.count(": project ?y\n") == 1
+    assert told.count("(as above)") == 1

@@ -21,6 +21,7 @@ delta.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import assert_never
 
@@ -84,7 +85,8 @@ from jobs.plan.plan import Plan
 from jobs.sparql.recursion import deep_recursion
 
 _LOG = ("epoch", "weight")
-# Spark's analyzer ends at 100 queries inside one another.
+# Nodes below one another in one statement: Spark's analyzer ends at 100 rounds, and needs one for
+# each query inside another.
 _NESTED = 32
 
 
@@ -157,7 +159,12 @@ class _Run:
     statements: list[Step] = field(default_factory=list)
     made: dict[PlanNode, str] = field(default_factory=dict)
     products: list[tuple[str, ...]] = field(default_factory=list)
+    shared: frozenset[PlanNode] = field(init=False)
     levels: dict[PlanNode, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        read = Counter(child for node in self.plan.ids for child in children(node))
+        self.shared = frozenset(node for node, times in read.items() if times > 1)
 
     def stored(self, node: PlanNode) -> str:
         """The relation of a stored node's netted delta; it is written and read by its parent."""
@@ -230,14 +237,15 @@ class _Run:
         """The delta of a row-wise operator's child, in the same statement where it can be."""
         if node in self.plan.stored:
             return self._rows(node, self.stored(node))
-        if self._levels(node) % _NESTED == 0:
-            if node not in self.made:
-                self.made[node] = self._make(self._name(node), self.delta(node), "view")
-            return self._rows(node, self.made[node])
-        return self.delta(node)
+        if node not in self.shared and self._levels(node) % _NESTED:
+            return self.delta(node)
+        if node not in self.made:
+            keep = self.keep if node in self.shared else "view"
+            self.made[node] = self._make(self._name(node), self.delta(node), keep)
+        return self._rows(node, self.made[node])
 
     def _levels(self, node: PlanNode) -> int:
-        """How many nodes are one below the other in the statement of `node`."""
+        """How many nodes that are not stored are one below the other, `node` the first."""
         if node not in self.levels:
             inside = (n for n in children(node) if n not in self.plan.stored)
             self.levels[node] = 1 + max(map(self._levels, inside), default=0)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import count
 
 from sqlglot import exp
 
@@ -45,26 +46,59 @@ def make(engine: SqlEngine, step: Step) -> None:
             _repeat(engine, step)
 
 
+# As many relations that were merged equally often become one: a statement reads few, however many
+# rounds there were, and a row is copied a few times, not in every round.
+_MERGED = 8
+
+
+@dataclass(slots=True)
+class _Found:
+    """What the rounds have found: relations without a common row, those merged most often first.
+
+    `copied[i]`: how many times the rows of `relations[i]` have been copied.
+    """
+
+    engine: SqlEngine
+    fixpoint: Fixpoint
+    relations: list[str] = field(default_factory=list)
+    copied: list[int] = field(default_factory=list)
+    merges: int = 0
+
+    def add(self, name: str) -> None:
+        """Take in the rows of one more round."""
+        self.relations.append(name)
+        self.copied.append(0)
+        while self.copied[-_MERGED:] == [self.copied[-1]] * _MERGED:
+            together = f"{self.fixpoint.name}_rounds{self.merges}"
+            rows = _all(self.fixpoint.columns, self.relations[-_MERGED:])
+            self.engine.make(Statement(together, rows, self.fixpoint.keep))
+            self.merges += 1
+            self.relations[-_MERGED:] = [together]
+            self.copied[-_MERGED:] = [self.copied[-1] + 1]
+
+
 def _repeat(engine: SqlEngine, fixpoint: Fixpoint) -> None:
-    rounds: list[str] = []
+    known = _Found(engine, fixpoint)
     found = fixpoint.seed
-    while True:
-        name = f"{fixpoint.name}_round{len(rounds)}"
-        engine.make(Statement(name, _new(found, fixpoint.columns, rounds), fixpoint.keep))
-        rounds.append(name)
-        if engine.count(name) == 0:
+    for number in count():
+        name = f"{fixpoint.name}_round{number}"
+        engine.make(Statement(name, _new(found, fixpoint.columns, known.relations), fixpoint.keep))
+        is_last = engine.count(name) == 0
+        if not (is_last and known.relations):
+            known.add(name)
+        if is_last:
             break
         found = fixpoint.step(name)
-    engine.make(Statement(fixpoint.name, _all(fixpoint.columns, rounds)))
+    engine.make(Statement(fixpoint.name, _all(fixpoint.columns, known.relations)))
 
 
-def _new(found: exp.Query, names: tuple[str, ...], rounds: Sequence[str]) -> exp.Query:
-    """The rows of `found` that no round has, each once."""
+def _new(found: exp.Query, names: tuple[str, ...], relations: Sequence[str]) -> exp.Query:
+    """The rows of `found` that no relation has, each once."""
     rows = select(*columns(names, "f")).distinct(copy=False)
     rows = rows.from_(found.subquery("f", copy=False), copy=False)
-    if not rounds:
+    if not relations:
         return rows
-    known = _all(names, rounds).subquery("known", copy=False)
+    known = _all(names, relations).subquery("known", copy=False)
     same = (
         exp.NullSafeEQ(this=column(name, "f"), expression=column(name, "known")) for name in names
     )
@@ -74,5 +108,7 @@ def _new(found: exp.Query, names: tuple[str, ...], rounds: Sequence[str]) -> exp
     )
 
 
-def _all(names: tuple[str, ...], rounds: Sequence[str]) -> exp.Query:
-    return union_all([select(*columns(names)).from_(rows_of(name), copy=False) for name in rounds])
+def _all(names: tuple[str, ...], relations: Sequence[str]) -> exp.Query:
+    return union_all(
+        [select(*columns(names)).from_(rows_of(name), copy=False) for name in relations]
+    )

@@ -13,7 +13,7 @@ from jobs.sparql.wire import encode
 _XSD = "http://www.w3.org/2001/XMLSchema#"
 # The product of an addend and its multiplicity has exactly the digits of a sum: no engine rounds.
 ADDEND, TIMES = exp.DataType.build("DECIMAL(28, 10)"), exp.DataType.build("DECIMAL(9, 0)")
-MOST_TIMES = 10**9
+TOO_MANY_TIMES = 10**9
 """The least multiplicity that `TIMES` has no room for."""
 EXACT = exp.DataType.build("DECIMAL(38, 10)")
 _WHOLE = exp.DataType.build("DECIMAL(38, 0)")

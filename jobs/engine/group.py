@@ -18,7 +18,7 @@ from sqlglot import exp
 
 from jobs.engine.conditions import value_sql
 from jobs.engine.evaluation import AGGREGATE
-from jobs.engine.folds import ADDEND, EXACT, MOST_TIMES, RUNNING, TIMES, measures, value
+from jobs.engine.folds import ADDEND, EXACT, RUNNING, TIMES, TOO_MANY_TIMES, measures, value
 from jobs.engine.relations import (
     EpochRange,
     Keep,
@@ -166,7 +166,7 @@ class GroupStatements:
         zero = exp.Literal.number(0)
         # With a row that comes or goes so often at once, the sum is made of the rows from then on.
         times = exp.func("ABS", weight.copy())
-        is_many = times.copy() >= exp.Literal.number(MOST_TIMES)
+        is_many = times.copy() >= exp.Literal.number(TOO_MANY_TIMES)
         return select(
             *columns((*self.node.keys, "epoch")),
             weight.copy().as_(f"{column_}_count", quoted=True),

@@ -6,17 +6,20 @@ asked of a node is computed once for the node, not once for each path from the r
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any, TypeVar, dataclass_transform
+from dataclasses import dataclass
+from typing import TypeVar, dataclass_transform
 
 _Node = TypeVar("_Node")
 
 
 @dataclass_transform(frozen_default=True)
 def node(cls: type[_Node]) -> type[_Node]:
-    """A frozen dataclass that keeps its hash; its properties may be cached (no slots)."""
+    """A frozen dataclass that keeps its hash and what it was equal to last.
+
+    Its properties may be cached (no slots). It is not to be pickled: hashes are of this process.
+    """
     made = dataclass(frozen=True)(cls)
-    of_fields = made.__hash__
+    of_fields, fields_equal = made.__hash__, made.__eq__
 
     def kept_hash(self: _Node) -> int:
         found: int | None = vars(self).get("_hash")
@@ -25,10 +28,16 @@ def node(cls: type[_Node]) -> type[_Node]:
             vars(self)["_hash"] = found
         return found
 
-    def without_kept(self: _Node) -> dict[str, Any]:
-        # In another process strings have other hashes.
-        return {each.name: getattr(self, each.name) for each in fields(self)}  # type: ignore[arg-type]
+    def kept_equality(self: _Node, other: object) -> bool:
+        if self is other or vars(self).get("_equal") is other:
+            return True
+        if type(self) is not type(other) or hash(self) != hash(other):
+            return False
+        # Two copies that share nodes within themselves would be compared along every path.
+        if equal := fields_equal(self, other):
+            vars(self)["_equal"] = other
+        return equal
 
     made.__hash__ = kept_hash  # type: ignore[method-assign, assignment]
-    made.__getstate__ = without_kept  # type: ignore[method-assign, assignment]
+    made.__eq__ = kept_equality  # type: ignore[method-assign, assignment]
     return made

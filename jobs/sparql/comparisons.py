@@ -5,7 +5,6 @@ https://www.w3.org/TR/sparql11-query/#OperatorMapping
 
 from __future__ import annotations
 
-import math
 from decimal import Decimal
 
 from jobs.rdf.terms import Blank, Iri
@@ -24,6 +23,7 @@ from jobs.sparql.values import (
     Text,
     Value,
     datatype_of,
+    nearest_double,
     nearest_single,
 )
 
@@ -142,13 +142,4 @@ def convert(value: int | Decimal | float, to: NumericType) -> int | Decimal | fl
         return value
     if to == "decimal":
         return Decimal(value) if isinstance(value, int) else value
-    if to == "float":
-        return value if isinstance(value, float) else nearest_single(value)
-    return _to_float(value)
-
-
-def _to_float(value: int | Decimal | float) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf
+    return nearest_single(value) if to == "float" else nearest_double(value)

@@ -26,6 +26,7 @@ def resolve(reference: str, base: str) -> str:
         return reference
     of_base = _split(base)
     scheme = of_base[0]
+    assert scheme is not None, "a base is absolute"
     if authority is not None:
         path = _remove_dot_segments(path)
     else:
@@ -36,7 +37,7 @@ def resolve(reference: str, base: str) -> str:
         else:
             path = _remove_dot_segments(path if path[0] == "/" else _merge(of_base, path))
     return (
-        ("" if scheme is None else f"{scheme}:")
+        f"{scheme}:"
         + ("" if authority is None else f"//{authority}")
         + path
         + ("" if query is None else f"?{query}")

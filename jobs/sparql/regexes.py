@@ -31,6 +31,8 @@ _START, _END = "^", r"\Z"
 _LINE_START, _LINE_END = r"(?:\A|(?<=\n)(?!\Z))", r"(?:(?=\n)|(?<!\n)\Z)"
 _ESCAPED = frozenset("\\|.?*+(){}$-[]^")
 _CONTROLS = {"n": "\\n", "r": "\\r", "t": "\\t"}
+# \s, \D, ...: escapes that stand for a set of characters.
+_SETS = frozenset("sicdwp")
 _QUANTIFIER = re.compile(r"(?:[?*+]|\{[0-9]+(?:,[0-9]*)?\})\??")
 
 
@@ -281,7 +283,7 @@ class _Translation:
     def _is_set(self) -> bool:
         """Whether an escape that stands for a set of characters comes next."""
         following = self._pattern[self._position + 1 : self._position + 2]
-        return self._pattern[self._position] == "\\" and following.lower() in tuple("sicdwp")
+        return self._pattern[self._position] == "\\" and following.lower() in _SETS
 
     def _member(self) -> str:
         """One character or range of a class, escaped for Python."""

@@ -23,7 +23,7 @@ from jobs.sparql.scoping import in_scope
 from jobs.sparql.tree import Leaf, Source, Tree
 
 MAX_ROWS = 2**61
-"""A greater LIMIT or OFFSET counts as this one."""
+"""A greater LIMIT or OFFSET counts as this one: the engine counts in 64 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,5 +90,6 @@ def _number(clause: Tree, part: str, source: Source) -> int | None:
     text = leaf.token.text if leaf.token else ""
     if not text.isdecimal():
         raise source.malformed(text, leaf.token, f"{part.upper()} takes a whole number")
-    # The engine counts in 64 bits, and no table has so many rows.
-    return min(int(text), MAX_ROWS)
+    digits = text.lstrip("0") or "0"
+    # Python reads no number of thousands of digits.
+    return MAX_ROWS if len(digits) > len(str(MAX_ROWS)) else min(int(digits), MAX_ROWS)

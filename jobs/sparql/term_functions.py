@@ -30,6 +30,7 @@ from jobs.sparql.values import (
     decimal,
     double,
     integer,
+    nearest_double,
     nearest_single,
     single,
     to_text,
@@ -177,7 +178,7 @@ def cast_double(value: Value) -> Value | None:
     """xsd:double."""
     match value:
         case Number(number):
-            return double(_float(number))
+            return double(nearest_double(number))
         case Boolean(true, _):
             return double(float(true))
         case Text():
@@ -190,7 +191,7 @@ def cast_float(value: Value) -> Value | None:
     """xsd:float."""
     match value:
         case Number(number):
-            return single(number if isinstance(number, float) else nearest_single(number))
+            return single(nearest_single(number))
         case Boolean(true, _):
             return single(float(true))
         case Text():
@@ -243,13 +244,6 @@ def _of_text(text: Text, name: str) -> Value | None:
             return boolean(true)
         case _:
             return value
-
-
-def _float(number: int | Decimal | float) -> float:
-    try:
-        return float(number)
-    except OverflowError:
-        return math.inf if number > 0 else -math.inf
 
 
 def _number_text(number: Number) -> str:

@@ -219,12 +219,17 @@ def to_single(value: float) -> float:
     return float(rounded)
 
 
-def nearest_single(number: int | Decimal) -> float:
-    """The nearest 32-bit float, rounded once: not to 64 bits before."""
+def nearest_double(number: int | Decimal | float) -> float:
+    """The nearest 64-bit float; infinite beyond the greatest."""
     try:
-        near = float(number)
+        return float(number)
     except OverflowError:
         return math.inf if number > 0 else -math.inf
+
+
+def nearest_single(number: int | Decimal | float) -> float:
+    """The nearest 32-bit float, rounded once: not to 64 bits before."""
+    near = nearest_double(number)
     if math.isfinite(near) and number != near and _last_bit(near) == 0:
         # An odd neighbour lies between the same two floats of 32 bits, and is never halfway.
         near = math.nextafter(near, math.inf if number > near else -math.inf)
@@ -298,8 +303,9 @@ def _number(lexical: str, name: str) -> Number | None:
     if name in ("float", "double") and _FLOAT.fullmatch(lexical):
         number = float(lexical.replace("INF", "inf"))
         if name == "float":
-            is_exact = math.isfinite(number) and number
-            rounded = nearest_single(Decimal(lexical)) if is_exact else number
+            # Zero keeps its sign; an exponent out of range is zero or infinite, and no Decimal.
+            is_ordinary = math.isfinite(number) and number != 0
+            rounded = nearest_single(Decimal(lexical)) if is_ordinary else number
             return Number(rounded, "float", lexical, datatype)
         return Number(number, "double", lexical, datatype)
     return None

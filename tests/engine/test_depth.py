@@ -10,6 +10,8 @@ from collections import Counter
 import pytest
 from pyspark.sql import SparkSession
 
+from jobs.engine.delta import Inputs, plan_delta
+from jobs.engine.relations import EpochRange, Statement
 from jobs.plan.lower import lower
 from jobs.plan.plan import Plan
 from jobs.plans import fingerprint
@@ -43,6 +45,9 @@ def _many(text: str, number: int) -> str:
     return " ".join(text.replace("#", str(i)) for i in range(number))
 
 
+_COPY = "?x :p ?y " + _many("FILTER NOT EXISTS { VALUES ?a# {1} MINUS { VALUES ?x {1} } }", 15)
+
+
 @pytest.mark.parametrize(
     "query",
     [
@@ -57,13 +62,29 @@ def _many(text: str, number: int) -> str:
         "SELECT * { ?x :p ?y "
         + _many("FILTER NOT EXISTS { ?a :r# ?b MINUS { ?a :s ?x } }", 20)
         + "}",
+        f"SELECT * {{ ?x :p ?y {_many('OPTIONAL { ?x :q# ?o# }', 20)}"
+        f" FILTER EXISTS {{ ?a :r ?b {_many('BIND(?b AS ?o#) FILTER(BOUND(?o#))', 20)} }} }}",
+        f"SELECT * {{ {{ {_COPY} }} UNION {{ {_COPY} }} }}",
     ],
-    ids=["aliases", "binds", "groups", "exists-optional", "exists-minus"],
+    ids=[
+        "aliases",
+        "binds",
+        "groups",
+        "exists-optional",
+        "exists-minus",
+        "binds-in-exists",
+        "equal-copies",
+    ],
 )
 def test_a_plan_does_not_double_with_every_part(query: str) -> None:
     plan = _plan(query)
     assert len(plan.ids) < 1000
     assert fingerprint(plan) == fingerprint(_plan(query))
+    graphs = {component.scope: "graph" for component in plan.components}
+    delta = plan_delta(plan, EpochRange(1, 2), Inputs(graphs, "stored"), "q")
+    statements = [step for step in delta.statements if isinstance(step, Statement)]
+    assert len(delta.statements) < 1000
+    assert sum(len(step.select.sql()) for step in statements) < 2_000_000
 
 
 _LONG = {
@@ -91,11 +112,27 @@ def test_a_query_of_many_parts_is_maintained_by_spark(spark: SparkSession, name:
     assert [row[0] for row in state(memory.log(), 3)] == [iri("b")]
 
 
+@pytest.mark.parametrize("epochs", [1, 2])
+def test_a_path_of_a_hundred_steps_is_maintained(epochs: int) -> None:
+    """More rounds than are merged at once, and merges of merged ones."""
+    steps = [("", iri(f"n{i}"), iri("p"), iri(f"n{i + 1}")) for i in range(100)]
+    history = (
+        (frozenset[Quad](), frozenset(steps)),
+        (frozenset({steps[60]}), frozenset[Quad]()),
+    )
+    memory = Memory(_plan("SELECT ?x ?y { ?x :p+ ?y }"), history)
+    for after in range(0, 2, epochs):
+        memory.run(after, after + epochs)
+    assert len(state(memory.log(), 1)) == 100 * 101 // 2
+    assert len(state(memory.log(), 2)) == 60 * 61 // 2 + 39 * 40 // 2
+
+
 @pytest.mark.parametrize(
     ("modifiers", "rows"),
     [
         ("LIMIT 99999999999999999999", 1),
         ("OFFSET 99999999999999999999", 0),
+        pytest.param("LIMIT " + "9" * 5000, 1, id="5000 digits"),
         ("OFFSET 9223372036854775807 LIMIT 9223372036854775807", 0),
     ],
 )

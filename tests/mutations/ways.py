@@ -301,6 +301,12 @@ MUTATIONS = (
         'until = exp.func("GREATEST", column("until", "f"), column("until", "e"))',
     ),
     Mutation(
+        "a round is lost when rounds are merged",
+        "engine/fixpoint",
+        "rows = _all(self.fixpoint.columns, self.relations[-_MERGED:])",
+        "rows = _all(self.fixpoint.columns, self.relations[-_MERGED:-1])",
+    ),
+    Mutation(
         "a path may start anywhere",
         "engine/closure",
         "if node.start is not None:",

@@ -223,6 +223,26 @@ def test_a_wrong_quad_holds_back_every_query(spark: SparkSession, lake: HandMade
     assert "the graph: weight_is_a_sign" in (found[0].reason or "")
 
 
+def test_a_query_is_not_held_by_what_is_wrong_with_another(
+    spark: SparkSession, lake: HandMadeLake
+) -> None:
+    lake.query("good", SELECT)
+    lake.query("bad", SELECT)
+    lake.ingest(1)
+    for name in ("good", "bad"):
+        lake.maintain(name, [(1, 1, A, B)], base=1, mode="initial")
+    run(spark, lake)
+    lake.ingest(1)
+    lake.maintain("good", [(2, 1, A, C)], base=1)
+    lake.maintain("bad", [(2, -1, A, C)], base=1)
+    with pytest.raises(QualityError, match="bad"):
+        validate_answers(spark, lake.settings, "r2")
+    lake.ingest(1)
+    lake.maintain("good", [(3, 1, B, C)], base=1)
+    found = {standing.query: standing.state for standing in standings(lake.settings)}
+    assert found == {"good": "behind", "bad": "held"}
+
+
 def test_rows_that_came_after_the_check_are_not_published(
     spark: SparkSession, lake: HandMadeLake
 ) -> None:

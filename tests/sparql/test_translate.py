@@ -170,6 +170,13 @@ def test_signs_are_operators_between_operands_and_part_of_a_number_elsewhere() -
     )
 
 
+@pytest.mark.parametrize("spaced", ["?s :p* 1", "?s (:p)* 1", "?s a* 1", "?s :p +1", "?s :p+ -1"])
+def test_a_number_may_follow_a_path_without_a_space(spaced: str) -> None:
+    together = "".join(spaced.rsplit(" ", 1))
+    prefix = "PREFIX : <http://a/> ASK"
+    assert translate(f"{prefix} {{ {together} }}") == translate(f"{prefix} {{ {spaced} }}")
+
+
 def test_a_relative_iri_of_a_function_is_resolved_against_the_base() -> None:
     form = translate("BASE <http://b/> ASK { ?s ?p ?o FILTER(?s = IRI(?o)) }").form
     assert isinstance(form, Ask)
