@@ -142,8 +142,10 @@ def _unbounded(pattern: Pattern, graphs: Graphs) -> Iterator[Solution]:
                 if found is not None:
                     yield found
         case Values(variables, rows):
-            for row in rows:
-                yield {v: t for v, t in zip(variables, row, strict=True) if t is not None}
+            bound = [
+                {v: t for v, t in zip(variables, row, strict=True) if t is not None} for row in rows
+            ]
+            yield from _compatible(dict(graphs.given), bound)
         case Join(left, right):
             others = list(_solutions(right, graphs))
             for solution in _solutions(left, graphs):
