@@ -74,10 +74,10 @@ def graph_validated_to(settings: Settings) -> int:
     return int(pc.max(rows.filter(pc.is_null(rows["query"]))["to_epoch"]).as_py() or 0)
 
 
-def graph_failure(settings: Settings) -> str | None:
-    """What did not hold of the graph's epochs after `graph_validated_to`; None if nothing is known.
+def graph_failure(settings: Settings, validated_to: int) -> str | None:
+    """What did not hold of the graph's epochs after `validated_to` (`graph_validated_to`).
 
-    Of the last run that checked them.
+    In the last run that checked them; None if nothing is known.
     """
     table = open_table(settings.lake, QUALITY.name, settings.storage_options)
     if table is None:
@@ -87,7 +87,7 @@ def graph_failure(settings: Settings) -> str | None:
     failed = [
         row
         for row in found.sort_by("recorded_at").to_pylist()
-        if row["query"] is None and row["from_epoch"] >= graph_validated_to(settings)
+        if row["query"] is None and row["from_epoch"] >= validated_to
     ]
     if not failed:
         return None

@@ -95,7 +95,7 @@ def standings(settings: Settings) -> list[Standing]:
 def _held(settings: Settings, works: Sequence[Unpublished]) -> dict[str, str]:
     """Why the rows of a query, or the graph that they come from, did not pass the checks."""
     found, graph_to = verdicts(settings), graph_validated_to(settings)
-    graph = graph_failure(settings)
+    graph = graph_failure(settings, graph_to)
     held = {}
     for work in works:
         verdict = found.get(work.query)

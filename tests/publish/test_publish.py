@@ -46,6 +46,15 @@ def run(spark: SparkSession, lake: HandMadeLake, run_id: str = "r") -> None:
     publish_answers(spark, lake.settings, run_id)
 
 
+def publish_first(spark: SparkSession, lake: HandMadeLake, *queries: str) -> None:
+    """Queries with one solution, published at epoch 1."""
+    lake.ingest(1)
+    for name in queries:
+        lake.query(name, SELECT)
+        lake.maintain(name, [(1, 1, A, B)], base=1, mode="initial")
+    run(spark, lake)
+
+
 BOTH_WAYS = pytest.mark.parametrize("distributed", [False, True], ids=["driver", "spark"])
 
 
@@ -177,12 +186,7 @@ def test_rows_computed_anew_at_the_same_epoch_publish_the_difference(
 def test_a_failed_check_holds_back_its_query_alone_until_the_rows_are_right(
     spark: SparkSession, lake: HandMadeLake
 ) -> None:
-    lake.query("good", SELECT)
-    lake.query("bad", SELECT)
-    lake.ingest(1)
-    for name in ("good", "bad"):
-        lake.maintain(name, [(1, 1, A, B)], base=1, mode="initial")
-    run(spark, lake)
+    publish_first(spark, lake, "good", "bad")
     lake.ingest(1)
     lake.maintain("good", [(2, -1, A, B)], base=1)
     lake.maintain("bad", [(2, -1, A, C)], base=1)
@@ -204,12 +208,7 @@ def test_a_failed_check_holds_back_its_query_alone_until_the_rows_are_right(
 
 
 def test_a_wrong_quad_holds_back_every_query(spark: SparkSession, lake: HandMadeLake) -> None:
-    lake.query("touched", SELECT)
-    lake.query("untouched", SELECT)
-    lake.ingest(1)
-    for name in ("touched", "untouched"):
-        lake.maintain(name, [(1, 1, A, B)], base=1, mode="initial")
-    run(spark, lake)
+    publish_first(spark, lake, "touched", "untouched")
     lake.ingest(1, weight=2)
     lake.maintain("touched", [(2, 1, A, C)], base=1)
     lake.leave_untouched("untouched", 1)
@@ -226,12 +225,7 @@ def test_a_wrong_quad_holds_back_every_query(spark: SparkSession, lake: HandMade
 def test_a_query_is_not_held_by_what_is_wrong_with_another(
     spark: SparkSession, lake: HandMadeLake
 ) -> None:
-    lake.query("good", SELECT)
-    lake.query("bad", SELECT)
-    lake.ingest(1)
-    for name in ("good", "bad"):
-        lake.maintain(name, [(1, 1, A, B)], base=1, mode="initial")
-    run(spark, lake)
+    publish_first(spark, lake, "good", "bad")
     lake.ingest(1)
     lake.maintain("good", [(2, 1, A, C)], base=1)
     lake.maintain("bad", [(2, -1, A, C)], base=1)
