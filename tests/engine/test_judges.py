@@ -19,7 +19,7 @@ from tests.engine.answers import comparable
 from tests.engine.oracle import Oxigraph, Row, by_the_book, states
 from tests.engine.whole_cases import whole_case
 
-QUERIES = int(os.environ.get("WEIR_JUDGED_QUERIES", "600"))
+QUERIES = int(os.environ.get("WEIR_JUDGED_QUERIES", "400"))
 _CHOICES = ("choice", "equal solutions")
 
 
