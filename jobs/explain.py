@@ -30,10 +30,9 @@ from jobs.plan.operators import (
     Project,
     Slice,
     Union,
-    children,
-    shared,
 )
 from jobs.plan.plan import Plan
+from jobs.plan.structure import children, shared
 from jobs.plans import plan_of
 from jobs.registry import RegisteredQuery
 from jobs.sparql.algebra import TriplePattern

@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 
 from jobs.plan.lower import PLAN_FORMAT, lower
-from jobs.plan.operators import PlanNode, walk
+from jobs.plan.operators import PlanNode
 from jobs.plan.plan import Plan
+from jobs.plan.structure import walk
 from jobs.registry import RegisteredQuery
 from jobs.sparql.recursion import deep_recursion
 

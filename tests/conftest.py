@@ -14,10 +14,6 @@ if TYPE_CHECKING:
 
 PROJECT = Path(__file__).parent.parent
 
-# For all JVMs of the tests, those of commands and DAGs too: they end before code that the second
-# compiler made would have paid for itself.
-os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1")
-
 
 @pytest.fixture(scope="session")
 def shared() -> Path:

@@ -11,7 +11,8 @@ from typing import Self
 from sqlglot import exp
 
 from jobs.engine.relations import column
-from jobs.plan.operators import PlanNode, shared
+from jobs.plan.operators import PlanNode
+from jobs.plan.structure import shared
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,6 @@ delta.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import assert_never
 
@@ -78,10 +77,9 @@ from jobs.plan.operators import (
     Project,
     Slice,
     Union,
-    children,
-    touch_key,
 )
 from jobs.plan.plan import Plan
+from jobs.plan.structure import children, touch_key
 from jobs.sparql.recursion import deep_recursion
 
 _LOG = ("epoch", "weight")
@@ -159,12 +157,7 @@ class _Run:
     statements: list[Step] = field(default_factory=list)
     made: dict[PlanNode, str] = field(default_factory=dict)
     products: list[tuple[str, ...]] = field(default_factory=list)
-    shared: frozenset[PlanNode] = field(init=False)
     levels: dict[PlanNode, int] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        read = Counter(child for node in self.plan.ids for child in children(node))
-        self.shared = frozenset(node for node, times in read.items() if times > 1)
 
     def stored(self, node: PlanNode) -> str:
         """The relation of a stored node's netted delta; it is written and read by its parent."""
@@ -237,10 +230,10 @@ class _Run:
         """The delta of a row-wise operator's child, in the same statement where it can be."""
         if node in self.plan.stored:
             return self._rows(node, self.stored(node))
-        if node not in self.shared and self._levels(node) % _NESTED:
+        if node not in self.plan.reused and self._levels(node) % _NESTED:
             return self.delta(node)
         if node not in self.made:
-            keep = self.keep if node in self.shared else "view"
+            keep = self.keep if node in self.plan.reused else "view"
             self.made[node] = self._make(self._name(node), self.delta(node), keep)
         return self._rows(node, self.made[node])
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from jobs.plan.leaves import UNIT, Scope
-from jobs.plan.operators import Join, PlanNode, Product, shared
+from jobs.plan.operators import Join, PlanNode, Product
+from jobs.plan.structure import shared
 
 
 @dataclass(frozen=True, slots=True)

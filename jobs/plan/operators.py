@@ -6,10 +6,9 @@ leaves unbound.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, assert_never
+from typing import Literal
 
 from jobs.plan.leaves import Component, Values
 from jobs.plan.nodes import node
@@ -364,81 +363,3 @@ PlanNode = (
     | Ask
     | Instantiate
 )
-
-
-def children(node: PlanNode) -> tuple[PlanNode, ...]:
-    """The nodes that `node` reads."""
-    match node:
-        case Component() | Values():
-            return ()
-        case Product(parts) | Union(parts):
-            return parts
-        case Join() | LeftJoin() | Match():
-            return (node.left, node.right)
-        case (
-            Filter()
-            | Extend()
-            | Project()
-            | Distinct()
-            | Group()
-            | Slice()
-            | Closure()
-            | Ask()
-            | Instantiate()
-        ):
-            return (node.child,)
-        case _:
-            assert_never(node)
-
-
-def has_memory(node: PlanNode) -> bool:
-    """Whether the delta of `node` needs its children's stored state, not only their deltas."""
-    match node:
-        case Product() | Join() | LeftJoin() | Match() | Distinct() | Group() | Slice() | Closure():
-            return True
-        case (
-            Component()
-            | Values()
-            | Union()
-            | Filter()
-            | Extend()
-            | Project()
-            | Ask()
-            | Instantiate()
-        ):
-            return False
-        case _:
-            assert_never(node)
-
-
-def touch_key(node: PlanNode) -> tuple[str, ...]:
-    """The columns that decide which rows of its children's state the delta of `node` looks at.
-
-    Those whose values occur in a child's delta. Without such columns it looks at all of them.
-    """
-    match node:
-        case Join() | LeftJoin() | Match():
-            return shared(node.left, node.right)
-        case Distinct():
-            return node.variables
-        case Group():
-            return node.keys
-        case _:
-            return ()
-
-
-def walk(node: PlanNode) -> Iterator[PlanNode]:
-    """`node` and all nodes below it, each once, at its first place from the left."""
-    seen: set[PlanNode] = set()
-    ahead = [node]
-    while ahead:
-        following = ahead.pop()
-        if following not in seen:
-            seen.add(following)
-            yield following
-            ahead.extend(reversed(children(following)))
-
-
-def shared(left: PlanNode, right: PlanNode) -> tuple[str, ...]:
-    """The variables of both, in the order of `left`."""
-    return tuple(name for name in left.variables if name in right.variables)

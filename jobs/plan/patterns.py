@@ -31,9 +31,9 @@ from jobs.plan.operators import (
     Slice,
     SortKey,
     Union,
-    shared,
 )
 from jobs.plan.path_plans import PathLowering
+from jobs.plan.structure import shared
 from jobs.sparql import algebra
 from jobs.sparql.expressions import Call, Constant, Exists, Expression, Variable, map_variables
 from jobs.sparql.scoping import in_scope

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 from jobs.plan.leaves import Component
-from jobs.plan.operators import PlanNode, children, has_memory, touch_key, walk
+from jobs.plan.operators import PlanNode
+from jobs.plan.structure import children, has_memory, touch_key, walk
 
 ANSWER = "answer"
 """The node id of a plan's root."""
@@ -18,7 +20,7 @@ class Plan:
     `names[i]` is the SPARQL name of column `v<i>`. `columns` are the published columns: (name,
     internal column). `is_set` says that the answer is a set by construction. Equal nodes share one
     id and one stored log. `stored` are the nodes whose logs are kept: the answer, and each child of
-    an operator with memory.
+    an operator with memory. `reused` are the nodes that several nodes read, or one several times.
     """
 
     root: PlanNode
@@ -28,6 +30,7 @@ class Plan:
     allow_product: bool = False
     ids: dict[PlanNode, str] = field(init=False, repr=False, compare=False, hash=False)
     stored: tuple[PlanNode, ...] = field(init=False, repr=False, compare=False, hash=False)
+    reused: frozenset[PlanNode] = field(init=False, repr=False, compare=False, hash=False)
 
     def __post_init__(self) -> None:
         ids: dict[PlanNode, str] = {}
@@ -39,6 +42,9 @@ class Plan:
             if has_memory(node):
                 kept.extend(children(node))
         object.__setattr__(self, "stored", tuple(dict.fromkeys(kept)))
+        read = Counter(child for node in ids for child in children(node))
+        reused = frozenset(node for node, times in read.items() if times > 1)
+        object.__setattr__(self, "reused", reused)
 
     @property
     def components(self) -> tuple[Component, ...]:

@@ -9,7 +9,7 @@ from jobs.engine.delta import Inputs, plan_delta
 from jobs.engine.fixpoint import make
 from jobs.engine.hybrid import DriverLimits, HybridEngine
 from jobs.engine.relations import EpochRange
-from jobs.engine.restrict import changes_relation, read_neighbourhood
+from jobs.engine.restrict import Thresholds, changes_relation, read_neighbourhood
 from jobs.plan.plan import Plan
 from tests.engine.memory import LOOKED_UP, History, Memory
 
@@ -24,9 +24,11 @@ class SparkMemory(Memory):
         self.spark = spark
         self.driver_rows = driver_rows
 
-    def run(self, after: int, last: int, **options: object) -> None:
+    def run(
+        self, after: int, last: int, *, thresholds: Thresholds = LOOKED_UP, initial: bool = False
+    ) -> None:
         """Take the epochs (after, last] in."""
-        assert not options, "the Spark side has one way to run"
+        assert not initial, "the Spark side takes every epoch in"
         engine = HybridEngine(
             self.spark,
             duckdb.connect(),
@@ -43,7 +45,7 @@ class SparkMemory(Memory):
                 changes = f"changes{i}"
                 changes_relation(engine, scope, epochs, changes)
                 read = read_neighbourhood(
-                    engine, parts, changes, scope, epochs, LOOKED_UP, f"scope{i}"
+                    engine, parts, changes, scope, epochs, thresholds, f"scope{i}"
                 )
                 graphs[scope] = read.relation
             delta = plan_delta(self.plan, epochs, Inputs(graphs, "stored"), "q")

@@ -15,8 +15,9 @@ from pathlib import Path
 import pytest
 
 from jobs.plan.lower import lower
-from jobs.plan.operators import Slice, walk
+from jobs.plan.operators import Slice
 from jobs.plan.plan import Plan
+from jobs.plan.structure import walk
 from jobs.sparql import algebra
 from jobs.sparql.errors import UnsupportedQuery
 from jobs.sparql.translate import translate

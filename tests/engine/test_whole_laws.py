@@ -16,8 +16,9 @@ from typing import get_args
 import pytest
 
 from jobs.plan.lower import lower
-from jobs.plan.operators import PlanNode, walk
+from jobs.plan.operators import PlanNode
 from jobs.plan.plan import Plan
+from jobs.plan.structure import walk
 from jobs.sparql import algebra
 from jobs.sparql.translate import translate
 from tests.engine.answers import comparable
@@ -53,12 +54,12 @@ def broken_laws(case: WholeCase) -> list[str]:
     # Runs of one epoch each read the stored state most.
     first = rng.randint(1, last - 1)
     cuts = range(first, min(last, first + SINGLE))
-    cut = run_in_cuts(Memory(plan, history), last, cuts)
+    cut = run_in_cuts(Memory(plan, history, optimized=False), last, cuts)
     compare(f"split invariance with runs up to {[*cuts]}", cut.log())
     if Counter(cut.new_rows(cuts[-1], last)) - Counter(cut.stored()):
         broken.append(f"replay: the run over ({cuts[-1]}, {last}] makes other rows again")
     base = rng.randint(1, last - 1)
-    late = Memory(plan, history)
+    late = Memory(plan, history, optimized=False)
     late.run(0, base, initial=True)
     if state(late.log(), base) != state(log, base):
         broken.append(f"registration at epoch {base}: not the state at that epoch")

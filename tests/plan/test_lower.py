@@ -7,8 +7,9 @@ import pytest
 from jobs.plan.leaves import Component, Scope
 from jobs.plan.lookups import lookups, predicates, seeds
 from jobs.plan.lower import lower
-from jobs.plan.operators import Distinct, Filter, Product, walk
+from jobs.plan.operators import Distinct, Filter, Product
 from jobs.plan.plan import Plan
+from jobs.plan.structure import walk
 from jobs.sparql.translate import translate
 
 PREFIX = "PREFIX : <http://example.org/> "
