@@ -10,7 +10,6 @@ from dataclasses import fields, is_dataclass
 from jobs.plan.lower import PLAN_FORMAT, lower
 from jobs.plan.operators import PlanNode
 from jobs.plan.plan import Plan
-from jobs.plan.structure import walk
 from jobs.registry import RegisteredQuery
 from jobs.sparql.recursion import deep_recursion
 
@@ -31,7 +30,7 @@ def fingerprint(plan: Plan) -> str:
     variables that are not published keeps the stored rows; one that moves a column or an id has
     them made anew, even if the answer stays the same: in the old rows, `v0` is another variable.
     """
-    numbers = {node: number for number, node in enumerate(walk(plan.root))}
+    numbers = {node: number for number, node in enumerate(plan.ids)}
     depends_on: _Json = [
         PLAN_FORMAT,
         [_fields(node, numbers) for node in numbers],

@@ -35,7 +35,7 @@ class Plan:
     def __post_init__(self) -> None:
         ids: dict[PlanNode, str] = {}
         for node in walk(self.root):
-            ids.setdefault(node, f"n{len(ids)}" if ids else ANSWER)
+            ids[node] = f"n{len(ids)}" if ids else ANSWER
         object.__setattr__(self, "ids", ids)
         kept = [self.root]
         for node in ids:
@@ -49,8 +49,7 @@ class Plan:
     @property
     def components(self) -> tuple[Component, ...]:
         """The leaves that read the graph."""
-        found = (node for node in walk(self.root) if isinstance(node, Component))
-        return tuple(dict.fromkeys(found))
+        return tuple(node for node in self.ids if isinstance(node, Component))
 
     @property
     def whole_reads(self) -> tuple[PlanNode, ...]:

@@ -93,8 +93,8 @@ def test_spark_stores_the_rows_that_duckdb_stores_of_the_w3c_tests(
         plan = lower(translate(test.text, "default"), allow_product=True)
         history = history_to(test.quads, seed=0)
         expected = run_in_cuts(Memory(plan, history), len(history), ())
-        spark = SparkMemory(interpreted, plan, history)
-        found = run_in_cuts(spark, len(history), (), thresholds=WHOLE)
+        memory = SparkMemory(interpreted, plan, history)
+        found = run_in_cuts(memory, len(history), (), thresholds=WHOLE)
         if found.stored() != expected.stored():
             differing.append(test.name)
     assert not differing
