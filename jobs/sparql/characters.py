@@ -32,6 +32,20 @@ def category(name: str) -> Ranges | None:
     return _categories().get(name)
 
 
+def block(name: str) -> Ranges | None:
+    """The characters of a Unicode block, by its name behind `Is`: `Greek`, `Latin-1Supplement`."""
+    # Imported only here: it costs half a second, and patterns seldom name blocks.
+    from elementpath.regex import unicode_block
+
+    try:
+        found = unicode_block(name)
+    except KeyError:
+        return None
+    return tuple(
+        (run, run) if isinstance(run, int) else (run[0], run[1] - 1) for run in found.codepoints
+    )
+
+
 def union(*sets: Ranges) -> Ranges:
     """The characters of all of `sets`."""
     return tuple(sorted(run for ranges in sets for run in ranges))

@@ -4,7 +4,7 @@ https://www.w3.org/TR/xpath-functions/#regex-syntax over https://www.w3.org/TR/x
 What differs: `$` is the end only, not before a last line end, and with `m` a last line end begins
 no line; `\s \d \w \i \c \p{..}` are XML Schema's, and `i` leaves them as they are; `[a-z-[aeiou]]`
 subtracts; a reference to a group that took no part is empty; `x` drops white space and knows no
-comments; `(?=`, `\b`, `\A` and named groups are errors. The blocks `\p{Is..}` are not known.
+comments; `(?=`, `\b`, `\A` and named groups are errors.
 
 There is no bound on the time that a pattern takes: nested quantifiers as in `(a+)+$` are
 exponential in Python.
@@ -20,6 +20,7 @@ from jobs.sparql.characters import (
     NAME_START,
     SPACE,
     Ranges,
+    block,
     category,
     class_text,
     complement,
@@ -224,14 +225,14 @@ class _Translation:
         return complement(members) if letter.isupper() else members
 
     def _property(self) -> Ranges:
-        """The category of `\\p{category}`; reads all but the first two characters."""
+        """The braces of `\\p{Lu}` or `\\p{IsGreek}`; reads all but the first two characters."""
         end = self._pattern.find("}", self._position)
         name = self._pattern[self._position + 3 : end]
         if self._pattern[self._position + 2 : self._position + 3] != "{" or end < 0:
-            raise self._error("\\p needs {a category}")
-        members = category(name)
+            raise self._error("\\p needs {a category or Is and a block}")
+        members = block(name[2:]) if name.startswith("Is") else category(name)
         if members is None:
-            raise self._error(f"{name} is no Unicode category (blocks are not supported)")
+            raise self._error(f"{name} is no category of Unicode and no block")
         self._position = end - 1
         return members
 
