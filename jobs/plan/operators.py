@@ -140,8 +140,13 @@ class Filter:
 
     @cached_property
     def certain(self) -> frozenset[str]:
-        """The child's."""
-        return self.child.certain
+        """The child's, and what has to be bound for the condition to be true."""
+        match self.condition:
+            case Call("BOUND" | "SAMETERM", arguments):
+                bound = (part.name for part in arguments if isinstance(part, Variable))
+                return self.child.certain | frozenset(bound)
+            case _:
+                return self.child.certain
 
 
 @node

@@ -12,8 +12,8 @@ from jobs.plan.columns import Columns
 from jobs.plan.context import Context, joined
 from jobs.plan.decompose import classify
 from jobs.plan.filters import push_filter
-from jobs.plan.leaves import Component, Values
-from jobs.plan.operators import Closure, Distinct, Extend, PlanNode, Project, Union
+from jobs.plan.leaves import UNIT, Component, Values
+from jobs.plan.operators import Closure, Distinct, Extend, Filter, PlanNode, Project, Union
 from jobs.sparql import paths
 from jobs.sparql.algebra import Node, TriplePattern
 from jobs.sparql.expressions import Call, Constant, Variable
@@ -26,8 +26,30 @@ class PathLowering:
     columns: Columns
     context: Context
 
+    def pattern(self, subject: Node, path: paths.Path, object_: Node) -> PlanNode:
+        """The pairs that `path` connects; columns: the variables, and what is carried.
+
+        Inside EXISTS, an end that has a value outside is that value, as a constant would be: a path
+        of no steps connects it with itself, in the graph or not.
+        """
+        # No expression in a path sees what is carried: only the graph tells paths apart.
+        steps = PathLowering(self.columns, self.context.of_graph)
+        ends = [node.name for node in (subject, object_) if isinstance(node, Variable)]
+        told = [name for name in dict.fromkeys(ends) if name in self.context.carried]
+        if len(ends) < 2 or not told or not paths.may_take_no_step(path):
+            return self.context.carry(steps.path(subject, path, object_))
+        match path:
+            case paths.Alternative(left, right):
+                sides = (self.pattern(subject, side, object_) for side in (left, right))
+                return Union(tuple(sides))
+            case paths.Inverse(inner):
+                return self.pattern(object_, inner, subject)
+            case _:
+                pairs = self.context.carry(steps.path(subject, path, object_))
+                return Distinct(Union((pairs, self._told_ends(told, ends, pairs))))
+
     def path(self, subject: Node, path: paths.Path, object_: Node) -> PlanNode:
-        """The pairs that `path` connects; columns: the variables, and what is carried."""
+        """The pairs that `path` connects; columns: the variables, and the graph's name."""
         match path:
             case paths.Link(predicate):
                 return self._step(subject, Constant(predicate), object_)
@@ -55,7 +77,7 @@ class PathLowering:
                 return Distinct(Union((once, self._no_step(subject, object_, once))))
             case paths.Closure(inner, minimum):
                 pairs = self._closure(subject, inner, object_)
-                if minimum and not _may_take_no_step(inner):
+                if minimum and not paths.may_take_no_step(inner):
                     return pairs
                 return Distinct(Union((pairs, self._no_step(subject, object_, pairs))))
             case _:
@@ -118,6 +140,18 @@ class PathLowering:
                 raise AssertionError("a node is a variable or a constant")
         return Project(like.variables, node)
 
+    def _told_ends(self, told: list[str], ends: list[str], like: PlanNode) -> PlanNode:
+        """What is carried, with both ends the value of the one that is told."""
+        value = self._fresh()
+        either = Call("COALESCE", tuple(map(Variable, told)))
+        node: PlanNode = Extend(value.name, either, self.context.carry(UNIT))
+        node = Filter(Call("BOUND", (value,)), node)
+        # Of two that differ, the first would be both. That fits no solution outside: it has both.
+        node = Project(tuple(name for name in node.variables if name not in told), node)
+        for name in dict.fromkeys(ends):
+            node = Extend(name, value, node)
+        return Project(like.variables, node)
+
     def _terms(self, name: str) -> PlanNode:
         """The subjects and objects of the graph, each once."""
         here = Variable(name)
@@ -133,23 +167,3 @@ class PathLowering:
 
     def _without(self, node: PlanNode, variable: Variable) -> PlanNode:
         return Project(tuple(name for name in node.variables if name != variable.name), node)
-
-
-def _may_take_no_step(path: paths.Path) -> bool:
-    """Whether a path connects a constant that the graph has not with itself.
-
-    A sequence does not: between its parts is a term of the graph.
-    """
-    match path:
-        case paths.ZeroOrOne():
-            return True
-        case paths.Closure(inner, minimum):
-            return minimum == 0 or _may_take_no_step(inner)
-        case paths.Inverse(inner):
-            return _may_take_no_step(inner)
-        case paths.Alternative(left, right):
-            return _may_take_no_step(left) or _may_take_no_step(right)
-        case paths.Link() | paths.Negated() | paths.Sequence():
-            return False
-        case _:
-            assert_never(path)

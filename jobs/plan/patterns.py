@@ -7,13 +7,13 @@ from typing import Literal, assert_never
 
 from jobs.plan.columns import Columns
 from jobs.plan.context import Context, joined
+from jobs.plan.correlation import seen_inside, terms_of_graph
 from jobs.plan.decompose import decompose
 from jobs.plan.expressions import (
     conjuncts,
     has_exists,
     mentioned,
     mentioned_in,
-    seen_inside,
     with_seeds,
 )
 from jobs.plan.filters import push_filter
@@ -62,10 +62,9 @@ class PatternLowering:
             case algebra.Bgp():
                 return self._bgp(pattern, context)
             case algebra.PathPattern(subject, path, object_):
-                # No expression in a path sees what is carried: only the graph tells paths apart.
-                lowering = PathLowering(self.columns, context.of_graph)
-                ends = (self.columns.node(subject), self.columns.node(object_))
-                return context.carry(lowering.path(ends[0], path, ends[1]))
+                lowering = PathLowering(self.columns, context)
+                start, end = (self.columns.node(node) for node in (subject, object_))
+                return lowering.pattern(start, path, end)
             case algebra.Values(variables, rows):
                 names = tuple(self.columns.column(name) for name in variables)
                 return context.carry(Values(names, rows))
@@ -265,7 +264,10 @@ class PatternLowering:
         while isinstance(inner, algebra.Filter) and not has_exists(inner.condition):
             conditions.append(inner.condition)
             inner = inner.pattern
-        outer = {name: self.columns.column(name) for name in seen_inside(inner)}
+        inside = {name: self.columns.column(name) for name in mentioned_in(inner)}
+        in_graph = terms_of_graph(left, context)
+        terms = frozenset(name for name, column in inside.items() if column in in_graph)
+        outer = {name: self.columns.column(name) for name in seen_inside(inner, terms)}
         bound = set(left.variables)
         told = tuple(sorted(c for c in outer.values() if c in bound and c not in context.carried))
         kept = left.variables if flag is None else (*left.variables, flag)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import assert_never
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,3 +63,23 @@ class Closure:
 
 
 Path = Link | Inverse | Sequence | Alternative | Negated | ZeroOrOne | Closure
+
+
+def may_take_no_step(path: Path) -> bool:
+    """Whether a path connects a term that the graph has not with itself, if the term is given.
+
+    A sequence does not: between its parts is a term of the graph.
+    """
+    match path:
+        case ZeroOrOne():
+            return True
+        case Closure(inner, minimum):
+            return minimum == 0 or may_take_no_step(inner)
+        case Inverse(inner):
+            return may_take_no_step(inner)
+        case Alternative(left, right):
+            return may_take_no_step(left) or may_take_no_step(right)
+        case Link() | Negated() | Sequence():
+            return False
+        case _:
+            assert_never(path)

@@ -69,8 +69,8 @@ def judge() -> None:
     """
     from tests.engine.kept import kept_cases, read
     from tests.engine.test_w3c_histories import evaluation_cases, wrong_answers
-    from tests.engine.test_whole_laws import broken_laws
     from tests.engine.whole_cases import whole_case
+    from tests.engine.whole_laws import broken_laws
 
     for file in kept_cases():
         if broken_laws(read(file)):

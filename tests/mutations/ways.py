@@ -315,7 +315,7 @@ MUTATIONS = (
     Mutation(
         "the path of no steps is forgotten",
         "plan/path_plans",
-        "                if minimum and not _may_take_no_step(inner):\n"
+        "                if minimum and not paths.may_take_no_step(inner):\n"
         "                    return pairs",
         "                return pairs",
     ),
@@ -374,16 +374,34 @@ MUTATIONS = (
         "    if False:\n",
     ),
     Mutation(
+        "a path does not begin at what EXISTS is told",
+        "plan/path_plans",
+        "return Distinct(Union((pairs, self._told_ends(told, ends, pairs))))",
+        "return pairs",
+    ),
+    Mutation(
+        "a path is not told what is no term of the graph",
+        "plan/correlation",
+        "return frozenset() if ends & terms else ends",
+        "return frozenset()",
+    ),
+    Mutation(
+        "what one graph has, every graph has",
+        "plan/correlation",
+        "return seen_inside(inner)\n",
+        "return seen_inside(inner, terms)\n",
+    ),
+    Mutation(
         "one or more times a path that may take no step never takes none",
         "plan/path_plans",
-        "if minimum and not _may_take_no_step(inner):",
+        "if minimum and not paths.may_take_no_step(inner):",
         "if minimum:",
     ),
     Mutation(
         "the key of a group decides nothing below it",
-        "plan/expressions",
-        " - set(variables)) | seen_inside(inner)",
-        " - set(variables))",
+        "plan/correlation",
+        " - keys) | seen_inside(inner, terms & keys)",
+        " - keys)",
     ),
     Mutation(
         "a column of VALUES is carried though it is unbound",

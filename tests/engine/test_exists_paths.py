@@ -1,0 +1,62 @@
+"""Paths that may take no step, inside EXISTS, from variables that have a value outside.
+
+EXISTS puts the value into its pattern: the path connects it with itself, in the graph or not
+(https://www.w3.org/TR/sparql11-query/#defn_substitute). pyoxigraph does not.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.engine.whole_cases import case_of
+from tests.engine.whole_laws import broken_laws
+
+_PREFIX = "PREFIX : <http://example.org/> SELECT * "
+_STEP = "?x ?y ?z"
+_ENDS = (
+    "VALUES (?y ?w) { (:a :zz) (:zz :zz) (:b :b) (UNDEF :zz) (:zz UNDEF) (UNDEF UNDEF) (1 :b)"
+    " (:a :b) }"
+)
+_COUNT = "{ SELECT ?y (COUNT(*) AS ?n) { ?y (:p*|:q?) ?w } GROUP BY ?y } FILTER(?n > 1)"
+
+QUERIES = {
+    "from a predicate": f"{_STEP} FILTER EXISTS {{ ?y :p* ?w }}",
+    "not, from a predicate": f"{_STEP} FILTER NOT EXISTS {{ ?y :p? ?w }}",
+    "to a predicate": f"{_STEP} FILTER EXISTS {{ ?w :p* ?y }}",
+    "both ends": f"{_ENDS} FILTER EXISTS {{ ?y :p* ?w }}",
+    "both ends, in both directions": f"{_ENDS} FILTER NOT EXISTS {{ ?y ^(:p|:q?) ?w }}",
+    "both ends of a sequence": f"{_ENDS} FILTER EXISTS {{ ?y :p*/:q? ?w }}",
+    "both ends as a flag": f"{_ENDS} BIND(EXISTS {{ ?y (:p?)+ ?w }} AS ?k)",
+    "a value or none": "?x :p ?z OPTIONAL { ?x :q ?o BIND(STR(?o) AS ?y) }"
+    " FILTER EXISTS { ?y :p* ?w }",
+    "to itself": "?x :p ?z OPTIONAL { ?x :q ?o BIND(STR(?o) AS ?y) } FILTER EXISTS { ?y :p* ?y }",
+    "in an OPTIONAL": "?x :p ?z BIND(STR(?z) AS ?y)"
+    " FILTER EXISTS { ?x :q ?a OPTIONAL { ?y :p* ?w } FILTER(BOUND(?w)) }",
+    "in each graph": "?x :p ?z BIND(STR(?z) AS ?y) FILTER EXISTS { GRAPH ?g { ?y :p* ?w } }",
+    "in another graph": "?x :p ?z FILTER NOT EXISTS { GRAPH :g1 { ?z :p* ?w } }",
+    "in the same graph": f"GRAPH ?g {{ {_STEP} FILTER EXISTS {{ ?y :p* ?w }} }}",
+    "of a term of the graph": f"{_STEP} FILTER NOT EXISTS {{ ?z :p* ?w FILTER(?w != ?z) }}",
+    "joined with a triple": f"{_STEP} FILTER EXISTS {{ ?y :p* ?w . ?y :q ?a }}",
+    "counted": f"{_STEP} FILTER EXISTS {{ {_COUNT} }}",
+    "cut off": f"{_STEP} FILTER EXISTS {{"
+    " { SELECT ?y ?w { ?y :p? ?w } ORDER BY ?w LIMIT 1 } FILTER(?w = ?y) }",
+    "not projected": f"{_STEP} FILTER EXISTS {{ {{ SELECT ?w {{ ?y :p* ?w }} }} FILTER(?w = ?y) }}",
+    "below another EXISTS": f"{_STEP}"
+    " FILTER EXISTS { ?x :q ?a FILTER NOT EXISTS { ?y :p? ?w } }",
+    "of the EXISTS around": f"{_STEP} FILTER EXISTS {{ ?x ?v ?a FILTER EXISTS {{ ?v :p? ?y }} }}",
+    "in a UNION": f"{_STEP} FILTER EXISTS {{ {{ ?y :p* ?w }} UNION {{ ?x :q ?w }} }}",
+    "in a MINUS": f"{_STEP} FILTER EXISTS {{ ?x :p ?a MINUS {{ ?y :p* ?a }} }}",
+    "joined with inline data": f"{_STEP} FILTER EXISTS {{ VALUES ?y {{ :p :a }} ?y :p* ?w }}",
+    "in the condition of an OPTIONAL": f"{_STEP}"
+    " OPTIONAL { ?z :q ?w FILTER EXISTS { ?y :p* ?v } }",
+}
+
+
+@pytest.mark.parametrize("default_graph", ["union", "default"])
+@pytest.mark.parametrize("name", QUERIES)
+def test_a_path_of_no_steps_is_there_from_what_exists_is_told(
+    name: str, default_graph: str
+) -> None:
+    query = f"{_PREFIX} {{ {QUERIES[name]} }}"
+    case = case_of(query, default_graph, 0, "pyoxigraph has no such path")
+    assert broken_laws(case) == []
