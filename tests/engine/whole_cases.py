@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import pyoxigraph as ox
 
 from tests.engine.oracle import Change, Oxigraph
-from tests.engine.random_cases import NODES, PREDICATES, Quad, Triple, iri
+from tests.engine.random_cases import NODES, PREDICATES, XSD, Quad, Triple, iri
 from tests.engine.random_queries import GRAPHS, LITERALS, Writer
 
 History = tuple[Change, ...]
@@ -80,6 +80,8 @@ def _case(seed: int, rng: random.Random) -> WholeCase:
     writer = Writer(rng, read)
     query = writer.query()
     reasons = [reason for words, reason in _BY_THE_BOOK.items() if re.search(words, query)]
+    if re.search(r"M(IN|AX)\(", query) and _has_literals_without_order(pool, query):
+        reasons.append("the order of literals that < does not compare is a choice")
     if _looks_out_of_an_optional(query):
         reasons.append("inside OPTIONAL, pyoxigraph tells MINUS and EXISTS what is bound outside")
     by_the_book = next(iter([*writer.by_the_book, *reasons]), None)
@@ -103,6 +105,13 @@ def _different_answers(case: WholeCase) -> int:
     return len(seen)
 
 
+# Literals that `<` does not compare, in pyoxigraph in the order of their text.
+_WITHOUT_ORDER = (
+    {'"x"@en', f'"true"^^<{XSD}boolean>'},
+    {'"x"@en', '"v"^^<urn:unknown>'},
+    {'"1"', f'"2"^^<{XSD}integer>'},
+    {'"1"', f'"2.5"^^<{XSD}decimal>'},
+)
 _BY_THE_BOOK = {
     "LIMIT|OFFSET": "which of equal solutions are kept is a choice",
     "SAMPLE": "which of a group is a choice",
@@ -118,6 +127,11 @@ _BY_THE_BOOK = {
     r"(?=.*COUNT\(DISTINCT \*\)).*[>)*+?]/[<(^!]": "pyoxigraph counts what is between two steps",
     "_:n": "equal solutions make one blank node here, and several by the specification",
 }
+
+
+def _has_literals_without_order(pool: Sequence[Quad], query: str) -> bool:
+    there = {quad[3] for quad in pool} | {term for term in LITERALS if term in query}
+    return any(pair <= there for pair in _WITHOUT_ORDER)
 
 
 def _looks_out_of_an_optional(query: str) -> bool:
