@@ -75,8 +75,19 @@ def test_from_makes_the_default_graph_of_the_front_matter_irrelevant() -> None:
     assert fingerprint(one) == fingerprint(two)
 
 
-def test_every_process_gives_the_same_fingerprint() -> None:
-    text = "CONSTRUCT { _:a <u:p> _:b . _:b <u:p> _:c . _:d <u:p> ?x } { ?x <u:p> ?y }"
+@pytest.mark.parametrize(
+    "text",
+    [
+        "CONSTRUCT { _:a <u:p> _:b . _:b <u:p> _:c . _:d <u:p> ?x } { ?x <u:p> ?y }",
+        "SELECT ?x { ?x <u:p> ?z FILTER NOT EXISTS { ?x <u:q> ?a . ?a <u:p> ?b . ?b <u:q> ?c } }",
+        "SELECT ?x { ?x <u:p> ?z"
+        " FILTER EXISTS { ?x <u:q> ?a OPTIONAL { ?c <u:q> ?d . ?d <u:p> ?e } } }",
+        "SELECT ?x { ?x <u:p> ?z OPTIONAL {"
+        " ?x <u:q> ?y FILTER EXISTS { ?y <u:q> ?a . ?a <u:p> ?b . ?b <u:q> ?d } } }",
+    ],
+    ids=["template", "exists", "optional-in-exists", "exists-in-optional"],
+)
+def test_every_process_gives_the_same_fingerprint(text: str) -> None:
     program = (
         "from jobs.plan.lower import lower; from jobs.plans import fingerprint; "
         "from jobs.sparql.translate import translate; "

@@ -39,6 +39,12 @@ class Columns:
             self._names.append(name)
         return f"v{self._numbers[name]}"
 
+    def variable(self, column: str) -> str | None:
+        """The variable that a column is of; None if it is hidden, or the column of none."""
+        number = int(column[1:])
+        name = self._names[number]
+        return name if self._numbers.get(name) == number else None
+
     def place(self, column: str) -> tuple[bool, str]:
         """Sorts columns by name, those of no variable of the query last."""
         name = self._names[int(column[1:])]

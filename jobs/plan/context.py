@@ -34,6 +34,11 @@ class Context:
         names = (name for domain in self.domains for name in domain.variables)
         return tuple(dict.fromkeys(names))
 
+    @property
+    def certain(self) -> frozenset[str]:
+        """The carried columns that no solution leaves unbound."""
+        return frozenset[str]().union(*(domain.certain for domain in self.domains))
+
     def carry(self, node: PlanNode) -> PlanNode:
         """`node` combined with the domains of what it does not carry yet.
 

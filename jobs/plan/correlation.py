@@ -42,8 +42,8 @@ def seen_inside(pattern: algebra.Pattern, terms: _Names = frozenset()) -> _Names
     """
     own = frozenset[str]().union(*(mentioned(e) for e in own_expressions(pattern)))
     match pattern:
-        case algebra.PathPattern(Variable(start), path, Variable(end)) if may_take_no_step(path):
-            ends = frozenset({start, end})
+        case algebra.PathPattern(start, path, end) if may_take_no_step(path, both_ends=True):
+            ends = _variables(start, end)
             return frozenset() if ends & terms else ends
         case algebra.Bgp() | algebra.PathPattern() | algebra.Values():
             return frozenset()
@@ -76,7 +76,10 @@ def seen_inside(pattern: algebra.Pattern, terms: _Names = frozenset()) -> _Names
 
 
 def terms_of_graph(node: PlanNode, context: Context) -> _Names:
-    """Columns of `node` whose values are subjects or objects of the graph of `context`."""
+    """Columns of `node` whose values are subjects or objects of the graph of `context`.
+
+    As `_surely_terms`, for the outside, which has been lowered when its EXISTS is.
+    """
     match node:
         case Component(patterns):
             here = (node.scope, node.graph) == (context.scope, context.graph)
@@ -111,8 +114,11 @@ def _surely_terms(pattern: algebra.Pattern) -> _Names:
 
 
 def _ends(patterns: tuple[algebra.TriplePattern, ...]) -> _Names:
-    ends = (end for pattern in patterns for end in (pattern.subject, pattern.object))
-    return frozenset(end.name for end in ends if isinstance(end, Variable))
+    return _variables(*(end for triple in patterns for end in (triple.subject, triple.object)))
+
+
+def _variables(*nodes: algebra.Node) -> _Names:
+    return frozenset(node.name for node in nodes if isinstance(node, Variable))
 
 
 def _surely_bound(pattern: algebra.Pattern) -> _Names:
@@ -121,7 +127,7 @@ def _surely_bound(pattern: algebra.Pattern) -> _Names:
         case algebra.Bgp(patterns):
             return frozenset(name for triple in patterns for name in triple.variables)
         case algebra.PathPattern(subject, _, object_):
-            return frozenset(n.name for n in (subject, object_) if isinstance(n, Variable))
+            return _variables(subject, object_)
         case algebra.Join():
             return _surely_bound(pattern.left) | _surely_bound(pattern.right)
         case algebra.LeftJoin():

@@ -13,7 +13,7 @@ from jobs.plan.plan import Plan
 from jobs.sparql import algebra
 from jobs.sparql.recursion import deep_recursion
 
-PLAN_FORMAT = 4
+PLAN_FORMAT = 5
 """Raised when equal plan nodes come to have other solutions than before, for the engine had them
 wrong: all stored embeddings are then made anew. Other nodes need no such thing, for the fingerprint
 of a query is that of its nodes.

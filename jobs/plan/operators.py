@@ -143,8 +143,8 @@ class Filter:
         """The child's, and what has to be bound for the condition to be true."""
         match self.condition:
             case Call("BOUND" | "SAMETERM", arguments):
-                bound = (part.name for part in arguments if isinstance(part, Variable))
-                return self.child.certain | frozenset(bound)
+                bound = {part.name for part in arguments if isinstance(part, Variable)}
+                return self.child.certain | (bound & set(self.variables))
             case _:
                 return self.child.certain
 

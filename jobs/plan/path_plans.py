@@ -34,18 +34,27 @@ class PathLowering:
         """
         # No expression in a path sees what is carried: only the graph tells paths apart.
         steps = PathLowering(self.columns, self.context.of_graph)
-        ends = [node.name for node in (subject, object_) if isinstance(node, Variable)]
-        told = [name for name in dict.fromkeys(ends) if name in self.context.carried]
-        if len(ends) < 2 or not told or not paths.may_take_no_step(path):
+        names = (node.name for node in (subject, object_) if isinstance(node, Variable))
+        ends = tuple(dict.fromkeys(names))
+        told = tuple(name for name in ends if name in self.context.carried)
+        if not told or not paths.may_take_no_step(path, both_ends=True):
             return self.context.carry(steps.path(subject, path, object_))
         match path:
+            case paths.Inverse(inner):
+                return self.pattern(object_, inner, subject)
             case paths.Alternative(left, right):
                 sides = (self.pattern(subject, side, object_) for side in (left, right))
                 return Union(tuple(sides))
-            case paths.Inverse(inner):
-                return self.pattern(object_, inner, subject)
+            case paths.Sequence(first, second):
+                between = self._fresh()
+                before = self.pattern(subject, first, between)
+                after = self.pattern(between, second, object_)
+                return self._without(joined(before, after), between)
             case _:
                 pairs = self.context.carry(steps.path(subject, path, object_))
+                if isinstance(subject, Constant) or isinstance(object_, Constant):
+                    # A path from a constant has connected it with itself.
+                    return pairs
                 return Distinct(Union((pairs, self._told_ends(told, ends, pairs))))
 
     def path(self, subject: Node, path: paths.Path, object_: Node) -> PlanNode:
@@ -140,15 +149,17 @@ class PathLowering:
                 raise AssertionError("a node is a variable or a constant")
         return Project(like.variables, node)
 
-    def _told_ends(self, told: list[str], ends: list[str], like: PlanNode) -> PlanNode:
-        """What is carried, with both ends the value of the one that is told."""
+    def _told_ends(self, told: tuple[str, ...], ends: tuple[str, ...], like: PlanNode) -> PlanNode:
+        """What is carried, with all `ends` the value of the one that is told.
+
+        If two are told and differ, that is a pair which no solution outside is compatible with.
+        """
         value = self._fresh()
         either = Call("COALESCE", tuple(map(Variable, told)))
         node: PlanNode = Extend(value.name, either, self.context.carry(UNIT))
         node = Filter(Call("BOUND", (value,)), node)
-        # Of two that differ, the first would be both. That fits no solution outside: it has both.
         node = Project(tuple(name for name in node.variables if name not in told), node)
-        for name in dict.fromkeys(ends):
+        for name in ends:
             node = Extend(name, value, node)
         return Project(like.variables, node)
 

@@ -119,8 +119,12 @@ class PatternLowering:
         kept = tuple(dict.fromkeys((*left.variables, *right.variables)))
         if has_exists(condition):
             # EXISTS is decided on the right side, which is told what it sees of the left one.
-            seen = {self.columns.column(name) for name in mentioned(condition)}
-            told = tuple(n for n in left.variables if n in seen and n not in right.certain)
+            seen = mentioned(condition)
+            told = tuple(
+                column
+                for column in left.variables
+                if self.columns.variable(column) in seen and column not in right.certain
+            )
             if told:
                 left, domain = self._told(left, told)
                 right = joined(right, domain)
@@ -264,12 +268,18 @@ class PatternLowering:
         while isinstance(inner, algebra.Filter) and not has_exists(inner.condition):
             conditions.append(inner.condition)
             inner = inner.pattern
-        inside = {name: self.columns.column(name) for name in mentioned_in(inner)}
+        # Looked up: a column that is made for a variable of `inner` would be made too early.
+        outside = {column: self.columns.variable(column) for column in left.variables}
         in_graph = terms_of_graph(left, context)
-        terms = frozenset(name for name, column in inside.items() if column in in_graph)
-        outer = {name: self.columns.column(name) for name in seen_inside(inner, terms)}
-        bound = set(left.variables)
-        told = tuple(sorted(c for c in outer.values() if c in bound and c not in context.carried))
+        terms = frozenset(name for column in in_graph if (name := outside[column]) is not None)
+        seen = seen_inside(inner, terms)
+        told = tuple(
+            sorted(
+                column
+                for column, name in outside.items()
+                if name in seen and column not in context.certain
+            )
+        )
         kept = left.variables if flag is None else (*left.variables, flag)
         if told:
             left, domain = self._told(left, told)

@@ -65,10 +65,11 @@ class Closure:
 Path = Link | Inverse | Sequence | Alternative | Negated | ZeroOrOne | Closure
 
 
-def may_take_no_step(path: Path) -> bool:
-    """Whether a path connects a term that the graph has not with itself, if the term is given.
+def may_take_no_step(path: Path, *, both_ends: bool = False) -> bool:
+    """Whether a path connects a term that the graph has not with itself, if one end is given.
 
-    A sequence does not: between its parts is a term of the graph.
+    Or both ends: a sequence does then, if both parts do. With one, between its parts is a term of
+    the graph.
     """
     match path:
         case ZeroOrOne():
@@ -76,10 +77,13 @@ def may_take_no_step(path: Path) -> bool:
         case Closure(inner, minimum):
             return minimum == 0 or may_take_no_step(inner)
         case Inverse(inner):
-            return may_take_no_step(inner)
+            return may_take_no_step(inner, both_ends=both_ends)
         case Alternative(left, right):
-            return may_take_no_step(left) or may_take_no_step(right)
-        case Link() | Negated() | Sequence():
+            sides = (left, right)
+            return any(may_take_no_step(side, both_ends=both_ends) for side in sides)
+        case Sequence(first, second):
+            return both_ends and may_take_no_step(first) and may_take_no_step(second)
+        case Link() | Negated():
             return False
         case _:
             assert_never(path)

@@ -47,6 +47,17 @@ QUERIES = {
     "in a UNION": f"{_STEP} FILTER EXISTS {{ {{ ?y :p* ?w }} UNION {{ ?x :q ?w }} }}",
     "in a MINUS": f"{_STEP} FILTER EXISTS {{ ?x :p ?a MINUS {{ ?y :p* ?a }} }}",
     "joined with inline data": f"{_STEP} FILTER EXISTS {{ VALUES ?y {{ :p :a }} ?y :p* ?w }}",
+    "of inline data between": "?x :p ?z OPTIONAL { ?x :q ?y }"
+    " FILTER EXISTS { VALUES ?y { :zz } FILTER EXISTS { ?y :q? ?k } }",
+    "of a side of a UNION between": "?x :p ?z OPTIONAL { ?x :q ?y } FILTER EXISTS {"
+    " { ?x ?y ?a FILTER EXISTS { ?y :q? ?k } } UNION { ?y :p* ?d FILTER(?d = :none) } }",
+    "a sequence or another": "VALUES (?y ?w) { (:zz :zz) (:a :zz) (UNDEF :zz) (:zz UNDEF) }"
+    " FILTER EXISTS { ?y (:p*/:q?)|:r ?w }",
+    "a sequence or another to itself": f"{_STEP} FILTER EXISTS {{ ?y :r|(:p*/:q*) ?y }}",
+    "a sequence or another, from a constant": "VALUES ?w { :zz :a }"
+    " FILTER EXISTS { :zz (:p*/:q?)|:r ?w }",
+    "one or more sequences": "VALUES (?y ?w) { (:zz :zz) (:a :zz) (UNDEF :zz) (:zz UNDEF) }"
+    " FILTER EXISTS { ?y ((:p*/:q?)|:r)+ ?w }",
     "in the condition of an OPTIONAL": f"{_STEP}"
     " OPTIONAL { ?z :q ?w FILTER EXISTS { ?y :p* ?v } }",
 }
