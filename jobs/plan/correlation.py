@@ -53,7 +53,7 @@ def seen_inside(pattern: algebra.Pattern, terms: _Names = frozenset()) -> _Names
         case algebra.Union(left, right):
             return seen_inside(left, terms) | seen_inside(right, terms)
         case algebra.LeftJoin(left, right) | algebra.Minus(left, right):
-            late = (own | mentioned_in(right)) - _surely_bound(left)
+            late = (own | mentioned_in(right)) - surely_bound(left)
             inside = seen_inside(right, terms | _surely_terms(left))
             return late | seen_inside(left, terms) | inside
         case algebra.Group(variables, _, inner):
@@ -66,7 +66,7 @@ def seen_inside(pattern: algebra.Pattern, terms: _Names = frozenset()) -> _Names
             shown = frozenset(variables)
             return seen_inside(inner, terms & shown) & shown
         case algebra.Filter(_, inner) | algebra.Extend(inner):
-            return (own - _surely_bound(inner)) | seen_inside(inner, terms)
+            return (own - surely_bound(inner)) | seen_inside(inner, terms)
         case algebra.Graph(_, inner):
             return seen_inside(inner)
         case algebra.Distinct(inner) | algebra.Reduced(inner):
@@ -121,7 +121,7 @@ def _variables(*nodes: algebra.Node) -> _Names:
     return frozenset(node.name for node in nodes if isinstance(node, Variable))
 
 
-def _surely_bound(pattern: algebra.Pattern) -> _Names:
+def surely_bound(pattern: algebra.Pattern) -> _Names:
     """Variables that the triple patterns right below an expression bind."""
     match pattern:
         case algebra.Bgp(patterns):
@@ -129,13 +129,13 @@ def _surely_bound(pattern: algebra.Pattern) -> _Names:
         case algebra.PathPattern(subject, _, object_):
             return _variables(subject, object_)
         case algebra.Join():
-            return _surely_bound(pattern.left) | _surely_bound(pattern.right)
+            return surely_bound(pattern.left) | surely_bound(pattern.right)
         case algebra.LeftJoin():
-            return _surely_bound(pattern.left)
+            return surely_bound(pattern.left)
         case algebra.Filter() | algebra.Extend() | algebra.Distinct() | algebra.Slice():
-            return _surely_bound(pattern.pattern)
+            return surely_bound(pattern.pattern)
         case algebra.Group():
             # Its expressions are about the solutions that are grouped.
-            return _surely_bound(pattern.pattern)
+            return surely_bound(pattern.pattern)
         case _:
             return frozenset()

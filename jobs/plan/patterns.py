@@ -7,7 +7,7 @@ from typing import Literal, assert_never
 
 from jobs.plan.columns import Columns
 from jobs.plan.context import Context, joined
-from jobs.plan.correlation import seen_inside, terms_of_graph
+from jobs.plan.correlation import seen_inside, surely_bound, terms_of_graph
 from jobs.plan.decompose import decompose
 from jobs.plan.expressions import (
     conjuncts,
@@ -20,6 +20,7 @@ from jobs.plan.filters import push_filter
 from jobs.plan.graph_names import graph_names, has_graph, needs_triple
 from jobs.plan.grouping import grouped
 from jobs.plan.leaves import UNIT, Component, Scope, Values
+from jobs.plan.marks import marked
 from jobs.plan.operators import (
     Distinct,
     Extend,
@@ -135,16 +136,26 @@ class PatternLowering:
         return node if node.variables == kept else Project(kept, node)
 
     def _minus(self, pattern: algebra.Minus, context: Context) -> PlanNode:
-        left = self.pattern(pattern.left, context)
-        right = self.pattern(pattern.right, context)
-        # What is only carried is not shared: MINUS asks for variables of the patterns themselves.
         both = {*in_scope(pattern.left)} & {*in_scope(pattern.right)}
-        common = [self.columns.column(name) for name in sorted(both)]
+        sure = both & surely_bound(pattern.left) & surely_bound(pattern.right)
+        # What is only carried is not shared: MINUS asks for variables of the patterns themselves.
+        marks: dict[str, str] = {}
+        for name in map(self.columns.variable, () if sure else context.carried):
+            if name in both:
+                self._places += 1
+                marks[name] = f"_:own{self._places}"
+        left = self.pattern(marked(pattern.left, marks), context)
+        right = self.pattern(marked(pattern.right, marks), context)
+        common = sorted(self.columns.column(marks.get(name, name)) for name in both)
         if not common:
             return left
         if any(name in left.certain and name in right.certain for name in common):
             common = []
-        return Match(left, right, "unmatched", overlapping=tuple(common))
+        node = Match(left, right, "unmatched", overlapping=tuple(common))
+        own = {*map(self.columns.column, marks.values())}
+        if not own:
+            return node
+        return Project(tuple(name for name in node.variables if name not in own), node)
 
     def _graph(self, pattern: algebra.Graph, context: Context) -> PlanNode:
         match pattern.name:

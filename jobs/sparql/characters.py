@@ -34,9 +34,12 @@ def category(name: str) -> Ranges | None:
 
 def block(name: str) -> Ranges | None:
     """The characters of a Unicode block, by its name behind `Is`: `Greek`, `Latin-1Supplement`."""
-    # Imported only here: it costs half a second, and patterns seldom name blocks.
+    # Imported only here: patterns seldom name blocks, and it imports a whole XPath.
     from elementpath.regex import unicode_block
 
+    if name == "NoBlock":
+        # The library's word for all the rest.
+        return None
     try:
         found = unicode_block(name)
     except KeyError:

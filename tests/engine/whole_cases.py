@@ -120,7 +120,7 @@ _BY_THE_BOOK = {
     "EXISTS.*BOUND": "in BOUND, pyoxigraph takes as unbound what only the outside of EXISTS binds",
     r"EXISTS.*\)[*?]": "pyoxigraph loses the path of no steps of what EXISTS gives a value",
     "FROM <.*FROM <": "pyoxigraph counts a triple once per graph",
-    "EXISTS.*MINUS": "in MINUS, a variable that EXISTS replaces by its value is still shared there",
+    "EXISTS.*MINUS": "inside EXISTS, MINUS shares what the pattern binds, not all that has a value",
     r"GRAPH \?\w+ \{ (?![?<\"_])": "pyoxigraph does not ask whether a graph that is bound is there",
     r"GRAPH .*\{ SELECT": "pyoxigraph does not tell a subquery which graph it is in",
     "REDUCED": "how often a solution is kept is a choice",

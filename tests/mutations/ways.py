@@ -374,6 +374,18 @@ MUTATIONS = (
         "    if False:\n",
     ),
     Mutation(
+        "MINUS shares what only EXISTS gives a value",
+        "plan/patterns",
+        "() if sure else context.carried",
+        "()",
+    ),
+    Mutation(
+        "a nested EXISTS is not told what may be unbound outside",
+        "plan/patterns",
+        "if name in seen and column not in context.certain",
+        "if name in seen and column not in context.carried",
+    ),
+    Mutation(
         "a path does not begin at what EXISTS is told",
         "plan/path_plans",
         "return Distinct(Union((pairs, self._told_ends(told, ends, pairs))))",
