@@ -26,6 +26,7 @@ from jobs.plan.operators import (
 from jobs.sparql import algebra
 from jobs.sparql.expressions import Variable
 from jobs.sparql.paths import may_take_no_step
+from jobs.sparql.scoping import in_scope
 
 _Names = frozenset[str]
 
@@ -42,8 +43,8 @@ def seen_inside(pattern: algebra.Pattern, terms: _Names = frozenset()) -> _Names
     """
     own = frozenset[str]().union(*(mentioned(e) for e in own_expressions(pattern)))
     match pattern:
-        case algebra.PathPattern(start, path, end) if may_take_no_step(path, both_ends=True):
-            ends = _variables(start, end)
+        case algebra.PathPattern(_, path) if may_take_no_step(path, both_ends=True):
+            ends = frozenset(in_scope(pattern))
             return frozenset() if ends & terms else ends
         case algebra.Bgp() | algebra.PathPattern() | algebra.Values():
             return frozenset()
@@ -114,20 +115,15 @@ def _surely_terms(pattern: algebra.Pattern) -> _Names:
 
 
 def _ends(patterns: tuple[algebra.TriplePattern, ...]) -> _Names:
-    return _variables(*(end for triple in patterns for end in (triple.subject, triple.object)))
-
-
-def _variables(*nodes: algebra.Node) -> _Names:
-    return frozenset(node.name for node in nodes if isinstance(node, Variable))
+    ends = (end for triple in patterns for end in (triple.subject, triple.object))
+    return frozenset(end.name for end in ends if isinstance(end, Variable))
 
 
 def surely_bound(pattern: algebra.Pattern) -> _Names:
     """Variables that the triple patterns right below an expression bind."""
     match pattern:
-        case algebra.Bgp(patterns):
-            return frozenset(name for triple in patterns for name in triple.variables)
-        case algebra.PathPattern(subject, _, object_):
-            return _variables(subject, object_)
+        case algebra.Bgp() | algebra.PathPattern():
+            return frozenset(in_scope(pattern))
         case algebra.Join():
             return surely_bound(pattern.left) | surely_bound(pattern.right)
         case algebra.LeftJoin():

@@ -8,6 +8,7 @@ from typing import assert_never
 
 from jobs.sparql import algebra
 from jobs.sparql.expressions import Call, Constant, Exists, Expression, Variable
+from jobs.sparql.scoping import in_scope
 
 
 def mentioned(expression: Expression) -> frozenset[str]:
@@ -30,12 +31,8 @@ def mentioned_in(pattern: algebra.Pattern) -> frozenset[str]:
     names: set[str] = set()
     for part in _parts(pattern):
         match part:
-            case algebra.Bgp(patterns):
-                names.update(name for triple in patterns for name in triple.variables)
-            case algebra.PathPattern(subject, _, object_):
-                names.update(n.name for n in (subject, object_) if isinstance(n, Variable))
-            case algebra.Values(variables) | algebra.Project(variables):
-                names.update(variables)
+            case algebra.Bgp() | algebra.PathPattern() | algebra.Values() | algebra.Project():
+                names.update(in_scope(part))
             case algebra.Graph(Variable(name)):
                 names.add(name)
             case algebra.Extend():

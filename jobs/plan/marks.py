@@ -19,6 +19,8 @@ _BOUND = '"true"^^<http://www.w3.org/2001/XMLSchema#boolean>'
 
 def marked(pattern: algebra.Pattern, marks: Mapping[str, str]) -> algebra.Pattern:
     """`pattern` with one more variable for each in `marks`: bound where the pattern binds that."""
+    if not marks:
+        return pattern
     match pattern:
         case algebra.Bgp() | algebra.PathPattern():
             return _with(pattern, tuple(marks[n] for n in in_scope(pattern) if n in marks))

@@ -283,14 +283,8 @@ class PatternLowering:
         outside = {column: self.columns.variable(column) for column in left.variables}
         in_graph = terms_of_graph(left, context)
         terms = frozenset(name for column in in_graph if (name := outside[column]) is not None)
-        seen = seen_inside(inner, terms)
-        told = tuple(
-            sorted(
-                column
-                for column, name in outside.items()
-                if name in seen and column not in context.certain
-            )
-        )
+        seen, known = seen_inside(inner, terms), context.certain
+        told = tuple(sorted(c for c, name in outside.items() if name in seen and c not in known))
         kept = left.variables if flag is None else (*left.variables, flag)
         if told:
             left, domain = self._told(left, told)

@@ -382,8 +382,8 @@ MUTATIONS = (
     Mutation(
         "a nested EXISTS is not told what may be unbound outside",
         "plan/patterns",
-        "if name in seen and column not in context.certain",
-        "if name in seen and column not in context.carried",
+        "seen_inside(inner, terms), context.certain",
+        "seen_inside(inner, terms), context.carried",
     ),
     Mutation(
         "a path does not begin at what EXISTS is told",
