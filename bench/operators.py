@@ -25,9 +25,9 @@ from bench.results import Rows, Scenario, Target, Temperature, Timing, machine
 from bench.session import RunFailed
 from bench.steps import Run, Take, copies_of, walk
 from bench.walks import ANEW, EPOCH, SINGLE, history_steps, single_steps
+from jobs.catalog.plans import plan_of
+from jobs.catalog.queries import load_registry
 from jobs.plan.lookups import predicates
-from jobs.plans import plan_of
-from jobs.registry import load_registry
 
 QUERIES = Path(__file__).resolve().parent / "queries_operators"
 CHANGE_SETS, TRIPLES, FULL_REPEATS = 20, 5, 3

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import lake.tables
 from bench.places import Project
-from jobs.plans import fingerprint, plan_of
-from jobs.registry import load_registry
+from jobs.catalog.plans import fingerprint, plan_of
+from jobs.catalog.queries import load_registry
 
 _MARK = "ready"
 

@@ -19,7 +19,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from rdflib.plugins.sparql import prepareQuery
 from rdflib.term import Variable
 
-from jobs.duck import connect
+from jobs.compute.connection import connect
 from lake.scan import attach
 
 if TYPE_CHECKING:

@@ -48,7 +48,7 @@ WITHIN = "within a stage: "
 PROBES = (
     Probe("start", "jobs.cli.session", "_start", _always(f"{WITHIN}start of Spark")),
     Probe("start", "jobs.ingest_changes", "is_anything_pending", _always("anything pending?")),
-    Probe("start", "jobs.unfinished", "is_anything_unfinished", _always("anything unfinished?")),
+    Probe("start", "jobs.pending_work", "is_anything_unfinished", _always("anything unfinished?")),
     Probe("ingest", "jobs.ingest.batch", "read_batch", _always("parse")),
     Probe("ingest", "jobs.ingest.batch", "_claims", _always("who owns the graphs")),
     Probe("ingest", "jobs.ingest.batch", "_net", _always("net against presence")),
@@ -58,7 +58,7 @@ PROBES = (
     Probe("maintain", "jobs.maintain.group", "read_touched", _always("read changes")),
     Probe("maintain", "jobs.maintain.group", "read_neighbourhood", _always("neighbourhood")),
     Probe("maintain", "jobs.maintain.group", "read_whole", _always("whole graph")),
-    Probe("maintain", "jobs.engine.hybrid", "HybridEngine.make", _hop),
+    Probe("maintain", "jobs.compute.hybrid", "HybridEngine.make", _hop),
     Probe(
         "maintain", "jobs.maintain.new_rows", "NewRows.commit", _always("all queries (4 threads)")
     ),

@@ -34,7 +34,7 @@ CONFIG = Path(os.environ.get("WEIR_PROJECT", CODE)).resolve() / CONFIG_FILE
 SETTINGS = Settings.load(CONFIG)
 
 NOTHING_TO_DO = 99
-"""Exit code of `jobs.unfinished`."""
+"""Exit code of `jobs.pending_work`."""
 
 START = pendulum.datetime(2026, 1, 1, tz="UTC")
 
@@ -106,7 +106,7 @@ def announce(table: Asset) -> BashOperator:
     It is skipped, and emits nothing, if not. What counts is what stands in the tables, not how the
     tasks before it ended.
     """
-    command = [sys.executable, "-m", "jobs.unfinished", "--config", str(CONFIG)]
+    command = [sys.executable, "-m", "jobs.pending_work", "--config", str(CONFIG)]
     return BashOperator(
         task_id="announce_changes",
         bash_command=shlex.join(command),

@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from jobs.catalog.queries import load_registry
 from jobs.errors import BusyError
-from jobs.registry import load_registry
+from jobs.progress.verdicts import graph_validated_to
+from jobs.progress.watermarks import head, mark, queries_of, untouched
 from jobs.settings import Settings
 from jobs.stage import Progress, claimed, run_stage, silent
-from jobs.validated import graph_validated_to
-from jobs.watermarks import head, mark, queries_of, untouched
 from lake.maintenance import Consolidated, compact_files, consolidate, keep_feed, vacuum
 from lake.tables import QUADS, SHARED_TABLES, TRIPLES
 

@@ -20,9 +20,9 @@ from jobs.errors import WeirError
 from jobs.ingest.batch import take_in
 from jobs.ingest.changesets import ChangeSet, Consumed, SourceError, is_overtaken, pending
 from jobs.ingest.journal import JOB, Journal, Transaction
+from jobs.ingest.sources.declared import Source, load_sources
 from jobs.ingest.workplace import Workplace
 from jobs.settings import Limits, Settings
-from jobs.sources import Source, load_sources
 from jobs.stage import Progress, Spark, claimed, run_stage, session_of, silent
 from lake.reader import last_metadata, open_table
 from lake.staging import staging_folder

@@ -10,14 +10,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
+from jobs.catalog.queries import load_registry
 from jobs.errors import WeirError
 from jobs.maintain.group import Group
 from jobs.maintain.outcome import MaintainResult, Outcome
 from jobs.maintain.tasks import JOB, groups, tasks_behind
-from jobs.registry import load_registry
+from jobs.progress.watermarks import head
 from jobs.settings import Settings
 from jobs.stage import Progress, Spark, claimed, run_stage, session_of, silent
-from jobs.watermarks import head
 
 
 def maintain_queries(

@@ -18,15 +18,15 @@ from typing import TYPE_CHECKING, Literal
 
 import pyarrow.compute as pc
 
-from jobs.answer_delta import answer_delta, published_columns, stored_columns
+from jobs.catalog.queries import load_registry
+from jobs.compute.small_reads import Read, is_small
 from jobs.errors import QualityError, WeirError
-from jobs.registry import load_registry
+from jobs.progress.backlog import Unpublished, unpublished
+from jobs.progress.verdicts import Verdict, graph_validated_to, verdicts
+from jobs.progress.watermarks import UNTOUCHED
+from jobs.publish.publication_query import answer_delta, published_columns, stored_columns
 from jobs.settings import Settings
-from jobs.small_reads import Read, is_small
 from jobs.stage import Claim, Progress, Spark, claimed, run_stage, session_of, silent
-from jobs.unpublished import Unpublished, unpublished
-from jobs.validated import Verdict, graph_validated_to, verdicts
-from jobs.watermarks import UNTOUCHED
 from lake.commit import append, append_rows
 from lake.ledger import FAILED
 from lake.metadata import Metadata

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from jobs.errors import BusyError
-from jobs.foreseen import foreseen
+from jobs.expected_errors import foreseen
 from jobs.settings import Settings
 from lake.ledger import FAILED, SUCCEEDED, AlreadyRunning, LedgerRow, claim, record
 

@@ -25,22 +25,22 @@ from expectations.quads import QUADS_SUITE
 from expectations.run import Check, import_ahead, run_checks
 from expectations.suite import QualityResult
 from expectations.transactions import TRANSACTIONS_SUITE
-from jobs.checked_rows import (
+from jobs.catalog.plans import fingerprint, plan_of
+from jobs.catalog.queries import RegisteredQuery, load_registry
+from jobs.compute.small_reads import has_few_new_rows, is_small
+from jobs.errors import QualityError
+from jobs.progress.backlog import Unpublished, unpublished
+from jobs.progress.verdicts import graph_validated_to, verdicts
+from jobs.progress.watermarks import head
+from jobs.settings import Settings
+from jobs.stage import Progress, Spark, claimed, run_stage, session_of, silent
+from jobs.validate.validation_queries import (
     QUADS_LOG,
     AnswerRules,
     answer_rows,
     quad_rows,
     transaction_rows,
 )
-from jobs.errors import QualityError
-from jobs.plans import fingerprint, plan_of
-from jobs.registry import RegisteredQuery, load_registry
-from jobs.settings import Settings
-from jobs.small_reads import has_few_new_rows, is_small
-from jobs.stage import Progress, Spark, claimed, run_stage, session_of, silent
-from jobs.unpublished import Unpublished, unpublished
-from jobs.validated import graph_validated_to, verdicts
-from jobs.watermarks import head
 from lake.commit import append_rows
 from lake.ledger import FAILED, SUCCEEDED
 from lake.metadata import Metadata

@@ -32,7 +32,7 @@ def show(
 
     `weight` is how often a row is there: SPARQL answers are bags unless the query says DISTINCT.
     """
-    from jobs.views import CURRENT, answer_at
+    from jobs.cli.views import CURRENT, answer_at
 
     options = Options.of(context)
     settings = options.settings()
@@ -52,7 +52,7 @@ def log(
     terms: Terms = False,
 ) -> None:
     """Print the published changes of a query: what appeared (+) or vanished (-) at which epoch."""
-    from jobs.views import CHANGES, changes_between
+    from jobs.cli.views import CHANGES, changes_between
 
     options = Options.of(context)
     settings = options.settings()
@@ -72,7 +72,7 @@ def sql(
     Views: <query>_current, <query>_changes, quads_current, triples_current, transactions, runs,
     quality, rejected. A variable is a plain value; <variable>_term is the exact term.
     """
-    from jobs.views import query_lake
+    from jobs.cli.views import query_lake
 
     options = Options.of(context)
     columns, rows = query_lake(options.settings(), statement)
@@ -81,8 +81,8 @@ def sql(
 
 
 def _must_be_published(settings: Settings, query: str) -> None:
+    from jobs.cli.views import published_queries
     from jobs.errors import ConfigurationError
-    from jobs.views import published_queries
 
     published = published_queries(settings)
     if query in published:
@@ -99,7 +99,7 @@ def _must_be_published(settings: Settings, query: str) -> None:
 
 def _must_have_come(settings: Settings, query: str, epoch: int) -> None:
     from jobs.errors import ConfigurationError
-    from jobs.watermarks import head, mark, untouched
+    from jobs.progress.watermarks import head, mark, untouched
 
     newest = head(settings)
     if epoch > newest:

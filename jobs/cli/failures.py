@@ -12,7 +12,7 @@ INTERRUPTED = 130
 
 def report_failure(error: BaseException, *, debug: bool) -> int:
     """Print an error to standard error and return the exit code that it stands for."""
-    from jobs.foreseen import foreseen
+    from jobs.expected_errors import foreseen
 
     if debug:
         traceback.print_exception(error)

@@ -84,7 +84,7 @@ def init(
 
 def doctor(context: typer.Context) -> None:
     """Check versions, Java, the Delta jars, the folders and the lake; print what to do."""
-    from jobs.cli.diagnosis import examine
+    from jobs.cli.doctor import examine
 
     options = Options.of(context)
     findings = examine(options)

@@ -17,7 +17,7 @@ _FITTING = ("query", "state", "watermark", "lag_epochs", "lag", "rows", "mode")
 
 def status(context: typer.Context) -> None:
     """Print per query how far it is maintained and published, and what the last run did."""
-    from jobs.cli.standing import Standing, standings
+    from jobs.cli.query_status import Standing, standings
 
     options = Options.of(context)
     rows = [asdict(standing) for standing in standings(options.settings())]
@@ -38,9 +38,9 @@ def explain(
     with_sql: Annotated[bool, typer.Option("--sql", help="The SQL of one run, too.")] = False,
 ) -> None:
     """Print how a query is maintained: the class of each part, the plan, which nodes are stored."""
+    from jobs.catalog.queries import load_query
+    from jobs.cli.explanation import explain_query
     from jobs.errors import ConfigurationError
-    from jobs.explain import explain_query
-    from jobs.registry import load_query
 
     options = Options.of(context)
     file = options.settings().queries / f"{query}.rq"

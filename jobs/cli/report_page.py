@@ -12,9 +12,9 @@ from typing import Any
 import pyarrow as pa
 
 from jobs.cli.output import shown
-from jobs.cli.standing import standings
+from jobs.cli.query_status import standings
+from jobs.cli.views import published_queries
 from jobs.settings import Settings
-from jobs.views import published_queries
 from lake.reader import open_table
 
 _RUNS = 50

@@ -52,8 +52,8 @@ def run(context: typer.Context) -> None:
     settings = options.settings()
     from expectations.run import import_ahead
     from jobs.ingest_changes import ingest_changes, is_anything_pending
+    from jobs.pending_work import is_anything_unfinished
     from jobs.stage import new_run_id
-    from jobs.unfinished import is_anything_unfinished
 
     # Imports and statements leave hundreds of thousands of objects that live to the end; to look
     # through them at every 700 new ones costs a fifth of the time of the imports.

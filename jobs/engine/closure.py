@@ -18,19 +18,10 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from jobs.compute.relations import Keep, Statement
+from jobs.compute.sql import column, columns, number, rows_of, same_row, select, text
 from jobs.engine.fixpoint import Fixpoint, Step
-from jobs.engine.relations import (
-    EpochRange,
-    Keep,
-    Statement,
-    column,
-    columns,
-    number,
-    rows_of,
-    same_row,
-    select,
-    text,
-)
+from jobs.engine.relations import EpochRange
 from jobs.engine.sweep import Key, differentiate, ends, presence
 from jobs.plan.operators import Closure
 

@@ -10,7 +10,7 @@ from typing import Self
 
 from sqlglot import exp
 
-from jobs.engine.relations import column
+from jobs.compute.sql import column
 from jobs.plan.operators import PlanNode
 from jobs.plan.structure import shared
 

@@ -15,12 +15,13 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from jobs.compute.sql import column, columns, number, rows_of, select, text
 from jobs.engine.conditions import condition_sql
-from jobs.engine.relations import EpochRange, column, columns, number, rows_of, select, text
+from jobs.engine.relations import EpochRange
 from jobs.engine.sweep import differentiate
 from jobs.plan.leaves import Component, Scope
-from jobs.sparql.algebra import TriplePattern
-from jobs.sparql.expressions import Constant, Variable
+from jobs.sparql.algebra.expressions import Constant, Variable
+from jobs.sparql.algebra.nodes import TriplePattern
 
 POSITIONS = ("subject", "predicate", "object")
 

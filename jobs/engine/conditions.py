@@ -12,11 +12,18 @@ from typing import assert_never
 
 from sqlglot import exp
 
-from jobs.engine.evaluation import EVALUATE
-from jobs.engine.relations import column, text
+from jobs.compute.functions import EVALUATE
+from jobs.compute.sql import column, text
 from jobs.engine.terms import FALSE, TRUE, begins
-from jobs.sparql.expressions import Call, Constant, Exists, Expression, Variable, variables_of
-from jobs.sparql.wire import encode
+from jobs.sparql.algebra.expressions import (
+    Call,
+    Constant,
+    Exists,
+    Expression,
+    Variable,
+    variables_of,
+)
+from jobs.sparql.functions.serialization import encode
 
 _KINDS = {"isIRI": "<", "isURI": "<", "isBlank": "_", "isLiteral": '"'}
 _KINDS_BY_KEYWORD = {keyword.upper(): first for keyword, first in _KINDS.items()}

@@ -26,6 +26,8 @@ from typing import assert_never
 
 from sqlglot import exp
 
+from jobs.compute.relations import Keep, Statement
+from jobs.compute.sql import column, columns, null_text, rows_of, same_row, select, text, union_all
 from jobs.engine.closure import Steps, closure_delta, closure_statements
 from jobs.engine.compatible import Sides
 from jobs.engine.component import component_delta
@@ -33,21 +35,8 @@ from jobs.engine.distinct import distinct_delta
 from jobs.engine.fixpoint import Step
 from jobs.engine.group import GroupStatements
 from jobs.engine.join import Pair, join_delta
-from jobs.engine.match import match_delta
 from jobs.engine.product import Part, product_delta
-from jobs.engine.relations import (
-    EpochRange,
-    Keep,
-    Statement,
-    column,
-    columns,
-    null_text,
-    rows_of,
-    same_row,
-    select,
-    text,
-    union_all,
-)
+from jobs.engine.relations import EpochRange
 from jobs.engine.rowwise import (
     ask_delta,
     extend_delta,
@@ -57,8 +46,9 @@ from jobs.engine.rowwise import (
     union_delta,
     values_delta,
 )
+from jobs.engine.semi_join import match_delta
 from jobs.engine.slice import slice_delta, slice_statements
-from jobs.engine.states import Keys, States
+from jobs.engine.stored_state import Keys, States
 from jobs.engine.sweep import integrate, net
 from jobs.plan.leaves import Component, Scope, Values
 from jobs.plan.operators import (

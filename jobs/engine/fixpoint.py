@@ -8,8 +8,9 @@ from itertools import count
 
 from sqlglot import exp
 
-from jobs.engine.relations import Keep, Statement, column, columns, rows_of, select, union_all
-from jobs.engine.sql import SqlEngine
+from jobs.compute.protocol import SqlEngine
+from jobs.compute.relations import Keep, Statement
+from jobs.compute.sql import column, columns, rows_of, select, union_all
 
 
 @dataclass(frozen=True, slots=True)

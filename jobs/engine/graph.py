@@ -4,20 +4,10 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from jobs.compute.relations import Keep, Statement
+from jobs.compute.sql import column, columns, number, rows_of, select, text, union_all
 from jobs.engine.component import POSITIONS, graph_columns
-from jobs.engine.relations import (
-    FOREVER,
-    EpochRange,
-    Keep,
-    Statement,
-    column,
-    columns,
-    number,
-    rows_of,
-    select,
-    text,
-    union_all,
-)
+from jobs.engine.relations import FOREVER, EpochRange
 from jobs.engine.sweep import differentiate, integrate, presence, within
 from jobs.plan.leaves import Scope
 

@@ -16,25 +16,23 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
+from jobs.compute.functions import AGGREGATE
+from jobs.compute.relations import Keep, Statement
+from jobs.compute.sql import column, columns, number, rows_of, same_row, select, text, union_all
 from jobs.engine.conditions import value_sql
-from jobs.engine.evaluation import AGGREGATE
-from jobs.engine.folds import ADDEND, EXACT, RUNNING, TIMES, TOO_MANY_TIMES, measures, value
-from jobs.engine.relations import (
-    EpochRange,
-    Keep,
-    Statement,
-    column,
-    columns,
-    number,
-    rows_of,
-    same_row,
-    select,
-    text,
-    union_all,
+from jobs.engine.relations import EpochRange
+from jobs.engine.running_aggregates import (
+    ADDEND,
+    EXACT,
+    RUNNING,
+    TIMES,
+    TOO_MANY_TIMES,
+    measures,
+    value,
 )
 from jobs.engine.sweep import Key, differentiate, ends, integrate, presence, sweep
 from jobs.plan.operators import Fold, Group
-from jobs.sparql.expressions import Call, Variable
+from jobs.sparql.algebra.expressions import Call, Variable
 
 
 @dataclass(slots=True)

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from jobs.compute.sql import column, columns, rows_of, select, union_all
 from jobs.engine.compatible import Sides
 from jobs.engine.conditions import condition_sql
-from jobs.engine.relations import column, columns, rows_of, select, union_all
-from jobs.sparql.expressions import Expression
+from jobs.sparql.algebra.expressions import Expression
 
 _LOG = ("epoch", "weight")
 

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from jobs.compute.relations import Statement
+from jobs.compute.sql import column, columns, rows_of, select, text, union_all
 from jobs.engine.component import POSITIONS
-from jobs.engine.relations import Statement, column, columns, rows_of, select, text, union_all
 from jobs.plan.lookups import Lookup, Seed
 
 _LOG = (*POSITIONS, "epoch", "weight")

@@ -18,7 +18,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from jobs.engine.relations import EpochRange, column, columns, number, rows_of, select, union_all
+from jobs.compute.sql import column, columns, number, rows_of, select, union_all
+from jobs.engine.relations import EpochRange
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,27 +1,15 @@
-"""What the engine computes with: logs, interval relations, and the statements that make them.
+"""What the operators compute with: logs and interval relations over a range of epochs.
 
 A *log* has rows, `epoch` and `weight`; an *interval relation* has rows, `since`, `until` and
-`weight`. Both are named relations of the SQL engine; statements are sqlglot trees that Spark and
-DuckDB run alike.
+`weight`. Both are named relations (`jobs.compute.relations`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
-
-from sqlglot import exp
 
 FOREVER = 2**62
 """`until` of what has not ended."""
-
-Keep = Literal["view", "cache", "small", "broadcast"]
-"""How a relation is kept.
-
-`view`: computed where it is read; `cache`: computed once; `small`: once and in one partition;
-`broadcast`: like `small`, and sent to every reader.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,79 +31,3 @@ class EpochRange:
     def start(self) -> int:
         """The first epoch of the range."""
         return self.after + 1
-
-
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """A relation: its name, the query that makes it, and how it is kept."""
-
-    name: str
-    select: exp.Query
-    keep: Keep = "view"
-
-
-# sqlglot's own builders parse every name and copy every argument; a plan has hundreds of both.
-def select(*expressions: exp.Expr | Literal["*"]) -> exp.Select:
-    """A SELECT of expressions that belong to nothing else; `*` is all columns."""
-    return exp.Select(expressions=[exp.Star() if e == "*" else e for e in expressions])
-
-
-def rows_of(name: str) -> exp.Table:
-    """A relation by its name."""
-    return exp.Table(this=exp.to_identifier(name))
-
-
-def column(name: str, table: str | None = None) -> exp.Column:
-    """A column, quoted."""
-    qualifier = None if table is None else exp.Identifier(this=table, quoted=True)
-    return exp.Column(this=exp.Identifier(this=name, quoted=True), table=qualifier)
-
-
-def text(value: str) -> exp.Expr:
-    """A string literal that means the same on both engines.
-
-    Spark reads backslashes in a plain literal as escapes and DuckDB does not; sqlglot writes the
-    literal for each.
-    """
-    return exp.Literal.string(value)
-
-
-def number(value: int) -> exp.Expr:
-    """A BIGINT literal."""
-    bigint = exp.DataType(this=exp.DType.BIGINT, nested=False)
-    return exp.Cast(this=exp.Literal.number(value), to=bigint)
-
-
-def null_text(name: str) -> exp.Expr:
-    """A column that is null, of string type."""
-    string = exp.DataType(this=exp.DType.TEXT, nested=False)
-    null = exp.Cast(this=exp.null(), to=string)
-    return exp.Alias(this=null, alias=exp.Identifier(this=name, quoted=True))
-
-
-def columns(names: tuple[str, ...], table: str | None = None) -> list[exp.Expr]:
-    """Several columns."""
-    return [column(name, table) for name in names]
-
-
-def same_row(
-    names: tuple[str, ...], left: str, right: str, certain: frozenset[str] = frozenset()
-) -> list[exp.Expr]:
-    """Conditions under which rows of `left` and `right` agree; unbound equals unbound."""
-    conditions: list[exp.Expr] = []
-    for name in names:
-        if name in certain:
-            conditions.append(column(name, left).eq(column(name, right)))
-        else:
-            conditions.append(
-                exp.NullSafeEQ(this=column(name, left), expression=column(name, right))
-            )
-    return conditions
-
-
-def union_all(selects: Sequence[exp.Query]) -> exp.Query:
-    """The rows of all `selects`, which have the same columns."""
-    whole = selects[0]
-    for select in selects[1:]:
-        whole = exp.union(whole, select, distinct=False, copy=False)
-    return whole

@@ -10,22 +10,14 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from jobs.compute.sql import column, columns, null_text, number, select, text, union_all
 from jobs.engine.conditions import condition_sql, value_sql
-from jobs.engine.relations import (
-    EpochRange,
-    column,
-    columns,
-    null_text,
-    number,
-    select,
-    text,
-    union_all,
-)
+from jobs.engine.relations import EpochRange
 from jobs.engine.terms import FALSE, TRUE, begins
 from jobs.plan.leaves import Values
 from jobs.plan.operators import Ask, Extend, Filter, Instantiate, Project, Union
-from jobs.sparql.algebra import Node, TriplePattern
-from jobs.sparql.expressions import Constant, Variable
+from jobs.sparql.algebra.expressions import Constant, Variable
+from jobs.sparql.algebra.nodes import Node, TriplePattern
 
 _LOG = ("epoch", "weight")
 

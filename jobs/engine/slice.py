@@ -12,21 +12,10 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from jobs.engine.evaluation import SORT_KEY
-from jobs.engine.relations import (
-    FOREVER,
-    EpochRange,
-    Keep,
-    Statement,
-    column,
-    columns,
-    number,
-    rows_of,
-    same_row,
-    select,
-    text,
-    union_all,
-)
+from jobs.compute.functions import SORT_KEY
+from jobs.compute.relations import Keep, Statement
+from jobs.compute.sql import column, columns, number, rows_of, same_row, select, text, union_all
+from jobs.engine.relations import FOREVER, EpochRange
 from jobs.engine.sweep import differentiate, integrate
 from jobs.plan.operators import Slice
 

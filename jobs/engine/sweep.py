@@ -12,7 +12,8 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from jobs.engine.relations import FOREVER, EpochRange, column, columns, number, select
+from jobs.compute.sql import column, columns, number, select
+from jobs.engine.relations import FOREVER, EpochRange
 
 Key = tuple[str, ...]
 _BIGINT = exp.DataType.build("BIGINT")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from jobs.engine.relations import text
+from jobs.compute.sql import text
 
 TRUE = '"true"^^<http://www.w3.org/2001/XMLSchema#boolean>'
 FALSE = '"false"^^<http://www.w3.org/2001/XMLSchema#boolean>'

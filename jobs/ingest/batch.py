@@ -10,9 +10,9 @@ import pyarrow as pa
 from sqlglot import exp
 from sqlglot.expressions import select
 
-from jobs.engine import netting
-from jobs.engine.relations import Keep, Statement, column, columns, union_all
-from jobs.ingest import ownership
+from jobs.compute.relations import Keep, Statement
+from jobs.compute.sql import column, columns, union_all
+from jobs.ingest import netting, ownership
 from jobs.ingest.changesets import ChangeSet, Consumed, SourceError
 from jobs.ingest.engine import Engine
 from jobs.ingest.journal import Journal, Transaction

@@ -15,9 +15,9 @@ from deltalake.schema import PrimitiveType
 from pyarrow.lib import ArrowException
 
 from jobs.errors import ConfigurationError, WeirError
+from jobs.ingest.sources.declared import DeltaTable, Patches, Snapshots, Source, natural_order
 from jobs.rdf.files import format_of, list_files
 from jobs.rdf.records import Format
-from jobs.sources import DeltaTable, Patches, Snapshots, Source, natural_order
 
 BASE = "base"
 """Position of the file that holds the graph before the first patch."""

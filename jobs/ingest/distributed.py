@@ -11,9 +11,10 @@ from pyspark.sql import DataFrame, SparkSession
 from sqlglot import exp
 from sqlglot.expressions import select
 
-from jobs.engine import netting
-from jobs.engine.relations import Statement, column
-from jobs.engine.spark import SparkEngine
+from jobs.compute.relations import Statement
+from jobs.compute.spark import SparkEngine
+from jobs.compute.sql import column
+from jobs.ingest import netting
 from jobs.ingest.engine import Frame
 from jobs.settings import Settings
 from lake.commit import append

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 import pyarrow as pa
 from sqlglot import exp
 
-from jobs.engine.relations import Statement
+from jobs.compute.relations import Statement
 from lake.metadata import Metadata
 from lake.tables import Table
 

@@ -11,12 +11,12 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from jobs.engine import netting
-from jobs.engine.netting import QUAD
-from jobs.engine.relations import Statement
+from jobs.compute.relations import Statement
+from jobs.ingest import netting
 from jobs.ingest.changesets import ChangeSet
 from jobs.ingest.distributed import DistributedEngine
 from jobs.ingest.engine import Frame
+from jobs.ingest.netting import QUAD
 from jobs.ingest.rows import (
     SCHEMA,
     SPARK_SCHEMA,
@@ -26,11 +26,11 @@ from jobs.ingest.rows import (
     rows_of,
     rows_on_driver,
 )
+from jobs.ingest.sources.declared import DeltaTable
 from jobs.rdf.blank_nodes import scoped_label
 from jobs.rdf.records import Header
 from jobs.rdf.terms import POSITIONS, TermError, canonical_term
 from jobs.settings import Limits
-from jobs.sources import DeltaTable
 from lake.change_feed import CHANGE_TYPE, COMMIT_VERSION, changes_of
 
 _UNCHECKED = ("ordinal", "line", "insert", *QUAD)

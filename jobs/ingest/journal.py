@@ -22,8 +22,9 @@ import pyarrow.compute as pc
 from sqlglot import exp
 from sqlglot.expressions import select
 
-from jobs.engine import netting
-from jobs.engine.relations import Statement, column, columns
+from jobs.compute.relations import Statement
+from jobs.compute.sql import column, columns
+from jobs.ingest import netting
 from jobs.ingest.engine import Engine
 from jobs.settings import Settings
 from lake.commit import append_rows, create_if_missing

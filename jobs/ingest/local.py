@@ -13,12 +13,13 @@ import pyarrow.dataset as ds
 from sqlglot import exp
 from sqlglot.expressions import select
 
-from jobs.duck import connect
-from jobs.engine import netting
-from jobs.engine.duck import DuckEngine
-from jobs.engine.netting import QUAD
-from jobs.engine.relations import Statement, column
+from jobs.compute.connection import connect
+from jobs.compute.duck import DuckEngine
+from jobs.compute.relations import Statement
+from jobs.compute.sql import column
+from jobs.ingest import netting
 from jobs.ingest.engine import Frame
+from jobs.ingest.netting import QUAD
 from jobs.settings import Settings
 from lake.commit import append_rows, arrow_schema
 from lake.metadata import Metadata

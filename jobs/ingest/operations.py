@@ -8,10 +8,11 @@ import pyarrow as pa
 from sqlglot import exp
 from sqlglot.expressions import select
 
-from jobs.engine import netting
-from jobs.engine.netting import QUAD
-from jobs.engine.relations import Statement, column, columns, number, union_all
+from jobs.compute.relations import Statement
+from jobs.compute.sql import column, columns, number, union_all
+from jobs.ingest import netting
 from jobs.ingest.engine import Engine
+from jobs.ingest.netting import QUAD
 from jobs.ingest.versions import Carried
 
 OPERATION = ("epoch", "line", "insert", *QUAD)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 from sqlglot.expressions import select
 
-from jobs.engine.relations import column, columns
+from jobs.compute.sql import column, columns
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,10 +21,10 @@ from jobs.ingest.changesets import (
 )
 from jobs.ingest.parsing import FileTask, parse_by_tasks, parse_on_driver
 from jobs.ingest.rows import FileResult, Rows
+from jobs.ingest.sources.declared import DeltaTable, Patches, Snapshots, Source
 from jobs.ingest.versions import Carried, Version, carried
 from jobs.ingest.workplace import Taken, Workplace
 from jobs.rdf.records import ParseRequest
-from jobs.sources import DeltaTable, Patches, Snapshots, Source
 from lake.change_feed import ChangeFeedGap, lost_files_are_a_gap
 
 _NO_ORDINAL = -1

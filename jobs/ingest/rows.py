@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.engine.netting import QUAD
 from jobs.ingest.engine import Frame
+from jobs.ingest.netting import QUAD
 from jobs.rdf.records import Header
 
 if TYPE_CHECKING:

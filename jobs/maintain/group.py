@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from jobs.duck import connect
-from jobs.engine.hybrid import DriverLimits, HybridEngine
-from jobs.engine.relations import EpochRange, Keep
-from jobs.engine.restrict import Thresholds, read_neighbourhood, read_whole
+from jobs.compute.connection import connect
+from jobs.compute.hybrid import DriverLimits, HybridEngine
+from jobs.compute.relations import Keep
+from jobs.engine.read_graph import Thresholds, read_neighbourhood, read_whole
+from jobs.engine.relations import EpochRange
 from jobs.maintain.new_rows import NewRows, Prepared
 from jobs.maintain.outcome import Outcome
 from jobs.maintain.stored import open_stored

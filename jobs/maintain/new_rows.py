@@ -9,16 +9,17 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
 
+from jobs.catalog.plans import fingerprint
+from jobs.compute.hybrid import HybridEngine
+from jobs.compute.relations import Keep
 from jobs.engine.delta import Inputs, PlanDelta, plan_delta
 from jobs.engine.fixpoint import make
-from jobs.engine.hybrid import HybridEngine
-from jobs.engine.relations import EpochRange, Keep
+from jobs.engine.relations import EpochRange
 from jobs.errors import WeirError
 from jobs.maintain.outcome import Outcome
 from jobs.maintain.stored import open_stored
 from jobs.maintain.tasks import JOB, Task
 from jobs.plan.leaves import Scope
-from jobs.plans import fingerprint
 from jobs.settings import Settings
 from jobs.stage import Progress
 from lake.commit import append, append_rows, overwrite, overwrite_rows

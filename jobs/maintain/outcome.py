@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from jobs.errors import WeirError
 from jobs.maintain.tasks import Mode, Task
+from jobs.progress.watermarks import UNTOUCHED
 from jobs.stage import Claim
-from jobs.watermarks import UNTOUCHED
 from lake.ledger import FAILED
 
 _TOLD = 500

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from jobs.engine.hybrid import HybridEngine
+from jobs.compute.hybrid import HybridEngine
+from jobs.compute.small_reads import small_table
 from jobs.settings import Settings
-from jobs.small_reads import small_table
 from lake.reader import location
 from lake.scan import attach
 

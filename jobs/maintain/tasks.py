@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from jobs.catalog.plans import fingerprint, plan_of
+from jobs.catalog.queries import RegisteredQuery
 from jobs.plan.plan import Plan
-from jobs.plans import fingerprint, plan_of
-from jobs.registry import RegisteredQuery
+from jobs.progress.verdicts import Verdict, verdicts
+from jobs.progress.watermarks import Mark, mark, untouched
 from jobs.settings import Settings
-from jobs.validated import Verdict, verdicts
-from jobs.watermarks import Mark, mark, untouched
 from lake.consolidated import consolidated_until
 from lake.tables import QUADS, TRIPLES, embeddings
 

@@ -6,16 +6,17 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from jobs.changes import read_changes, read_few_changes
-from jobs.engine.hybrid import HybridEngine
+from jobs.compute.hybrid import HybridEngine
+from jobs.compute.relations import Keep
 from jobs.engine.neighbourhood import touched_shapes
-from jobs.engine.relations import EpochRange, Keep
-from jobs.engine.restrict import changes_relation
+from jobs.engine.read_graph import changes_relation
+from jobs.engine.relations import EpochRange
+from jobs.maintain.changes import read_changes, read_few_changes
 from jobs.maintain.tasks import Task
 from jobs.plan.leaves import Component, Scope
 from jobs.plan.lookups import Seed, predicates, seed_of, seeds
+from jobs.progress.watermarks import transactions_after
 from jobs.settings import Settings
-from jobs.watermarks import transactions_after
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-from jobs.sparql.algebra import Node, TriplePattern
-from jobs.sparql.expressions import Variable
+from jobs.sparql.algebra.expressions import Variable
+from jobs.sparql.algebra.nodes import Node, TriplePattern
 
 
 class Columns:

@@ -23,10 +23,10 @@ from jobs.plan.operators import (
     Project,
     Slice,
 )
-from jobs.sparql import algebra
-from jobs.sparql.expressions import Variable
-from jobs.sparql.paths import may_take_no_step
-from jobs.sparql.scoping import in_scope
+from jobs.sparql.algebra import nodes as algebra
+from jobs.sparql.algebra.expressions import Variable
+from jobs.sparql.algebra.paths import may_take_no_step
+from jobs.sparql.algebra.scoping import in_scope
 
 _Names = frozenset[str]
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from jobs.plan.leaves import ComponentClass
-from jobs.sparql.algebra import Bgp, TriplePattern
-from jobs.sparql.expressions import Constant, Variable
+from jobs.sparql.algebra.expressions import Constant, Variable
+from jobs.sparql.algebra.nodes import Bgp, TriplePattern
 
 
 @dataclass(frozen=True, slots=True)

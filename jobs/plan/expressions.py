@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import assert_never
 
-from jobs.sparql import algebra
-from jobs.sparql.expressions import Call, Constant, Exists, Expression, Variable
-from jobs.sparql.scoping import in_scope
+from jobs.sparql.algebra import nodes as algebra
+from jobs.sparql.algebra.expressions import Call, Constant, Exists, Expression, Variable
+from jobs.sparql.algebra.scoping import in_scope
 
 
 def mentioned(expression: Expression) -> frozenset[str]:

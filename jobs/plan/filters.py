@@ -7,7 +7,7 @@ from dataclasses import replace
 from jobs.plan.leaves import Component
 from jobs.plan.operators import Distinct, Extend, Filter, Join, LeftJoin, Match, PlanNode, Product
 from jobs.plan.operators import Union as UnionNode
-from jobs.sparql.expressions import Call, Expression, variables_of
+from jobs.sparql.algebra.expressions import Call, Expression, variables_of
 
 
 def push_filter(condition: Expression, node: PlanNode) -> PlanNode:

@@ -23,8 +23,8 @@ from jobs.plan.operators import (
     Slice,
     Union,
 )
-from jobs.sparql.algebra import TriplePattern
-from jobs.sparql.expressions import Variable
+from jobs.sparql.algebra.expressions import Variable
+from jobs.sparql.algebra.nodes import TriplePattern
 
 
 def graph_names(columns: Columns, named: Scope, graph: str) -> PlanNode:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from jobs.plan.context import Context
 from jobs.plan.leaves import UNIT
 from jobs.plan.operators import Extend, Fold, Group, Match, PlanNode, Project, Union
-from jobs.sparql.expressions import Constant
+from jobs.sparql.algebra.expressions import Constant
 
 _ZERO = '"0"^^<http://www.w3.org/2001/XMLSchema#integer>'
 EMPTY_GROUP = {"COUNT": _ZERO, "SUM": _ZERO, "AVG": _ZERO, "GROUP_CONCAT": '""'}

@@ -11,8 +11,8 @@ from functools import cached_property
 from typing import Literal
 
 from jobs.plan.nodes import node
-from jobs.sparql.algebra import TriplePattern
-from jobs.sparql.expressions import Expression
+from jobs.sparql.algebra.expressions import Expression
+from jobs.sparql.algebra.nodes import TriplePattern
 
 ComponentClass = Literal["ground", "simple var-centric star", "connected-variable"]
 

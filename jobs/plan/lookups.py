@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from jobs.plan.leaves import Component, Scope
-from jobs.sparql.algebra import TriplePattern
-from jobs.sparql.expressions import Constant, Variable
+from jobs.sparql.algebra.expressions import Constant, Variable
+from jobs.sparql.algebra.nodes import TriplePattern
 
 Position = Literal["subject", "predicate", "object"]
 POSITIONS: tuple[Position, Position, Position] = ("subject", "predicate", "object")

@@ -10,7 +10,7 @@ from jobs.plan.leaves import Scope
 from jobs.plan.operators import Ask, Distinct, Instantiate, Project
 from jobs.plan.patterns import PatternLowering
 from jobs.plan.plan import Plan
-from jobs.sparql import algebra
+from jobs.sparql.algebra import nodes as algebra
 from jobs.sparql.recursion import deep_recursion
 
 PLAN_FORMAT = 5

@@ -14,9 +14,9 @@ from jobs.plan.decompose import classify
 from jobs.plan.filters import push_filter
 from jobs.plan.leaves import UNIT, Component, Values
 from jobs.plan.operators import Closure, Distinct, Extend, Filter, PlanNode, Project, Union
-from jobs.sparql import paths
-from jobs.sparql.algebra import Node, TriplePattern
-from jobs.sparql.expressions import Call, Constant, Variable
+from jobs.sparql.algebra import paths
+from jobs.sparql.algebra.expressions import Call, Constant, Variable
+from jobs.sparql.algebra.nodes import Node, TriplePattern
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Literal, assert_never
 
+from jobs.plan.binding_flags import marked
 from jobs.plan.columns import Columns
 from jobs.plan.context import Context, joined
 from jobs.plan.correlation import seen_inside, surely_bound, terms_of_graph
@@ -20,7 +21,6 @@ from jobs.plan.filters import push_filter
 from jobs.plan.graph_names import graph_names, has_graph, needs_triple
 from jobs.plan.grouping import grouped
 from jobs.plan.leaves import UNIT, Component, Scope, Values
-from jobs.plan.marks import marked
 from jobs.plan.operators import (
     Distinct,
     Extend,
@@ -35,9 +35,16 @@ from jobs.plan.operators import (
 )
 from jobs.plan.path_plans import PathLowering
 from jobs.plan.structure import shared
-from jobs.sparql import algebra
-from jobs.sparql.expressions import Call, Constant, Exists, Expression, Variable, map_variables
-from jobs.sparql.scoping import in_scope
+from jobs.sparql.algebra import nodes as algebra
+from jobs.sparql.algebra.expressions import (
+    Call,
+    Constant,
+    Exists,
+    Expression,
+    Variable,
+    map_variables,
+)
+from jobs.sparql.algebra.scoping import in_scope
 
 # No term of a graph: an IRI has no spaces.
 _UNBOUND = "<not bound>"

@@ -15,7 +15,7 @@ from jobs.rdf.canonical import Lines, Terms, split_terms
 from jobs.rdf.limits import ParseLimits
 from jobs.rdf.lines import changes
 from jobs.rdf.nesting import nesting_fault
-from jobs.rdf.pieces import Changes, Piece, Unusable, cut
+from jobs.rdf.parse_events import Changes, Piece, Unusable, cut
 from jobs.rdf.records import Format, ParseRequest, Rejection
 from jobs.rdf.statements import BASE_DIRECTION, BLANK_GRAPH, TRIPLE_TERM, fault_of, n_quads
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.rdf.blank_nodes import content_labels, scoped_label
-from jobs.rdf.pieces import Changes, Piece, Unusable
+from jobs.rdf.parse_events import Changes, Piece, Unusable
 from jobs.rdf.records import CHANGES
 from jobs.rdf.terms import POSITIONS
 

@@ -13,7 +13,7 @@ from pyoxigraph import RdfFormat
 
 from jobs.rdf.canonical import Lines, Mask, Positions, Terms, canonical
 from jobs.rdf.limits import ParseLimits
-from jobs.rdf.pieces import Changes, Piece, Rejections, cut
+from jobs.rdf.parse_events import Changes, Piece, Rejections, cut
 from jobs.rdf.records import CHANGES, ParseRequest, Rejection
 from jobs.rdf.statements import Fault, Quads, Statement, read_quads
 

@@ -12,8 +12,8 @@ from jobs.rdf.files import opened
 from jobs.rdf.labelling import label_by_content, label_by_name
 from jobs.rdf.limits import ParseLimits
 from jobs.rdf.lines import parse_lines
+from jobs.rdf.parse_events import Piece, Unusable
 from jobs.rdf.patch import parse_patch
-from jobs.rdf.pieces import Piece, Unusable
 from jobs.rdf.records import ParseRequest, Rejection
 
 

@@ -17,7 +17,7 @@ from pyoxigraph import RdfFormat
 from jobs.rdf.canonical import canonical
 from jobs.rdf.limits import ParseLimits
 from jobs.rdf.lines import Block, block_pieces, is_empty, overlong_faults, read_blocks
-from jobs.rdf.pieces import Discarded, Piece, Unusable
+from jobs.rdf.parse_events import Discarded, Piece, Unusable
 from jobs.rdf.records import Header, ParseRequest, Rejection
 from jobs.rdf.statements import Fault, Statement, read_quads
 from jobs.rdf.terms import Blank, Iri, Literal, TermError, parse_term

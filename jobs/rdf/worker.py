@@ -23,10 +23,10 @@ from typing import IO, assert_never
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.rdf.frames import End, Failed, Frame, Started, read_frame, write_frame
 from jobs.rdf.limits import ParseLimits
 from jobs.rdf.parse import parse
-from jobs.rdf.pieces import Changes, Discarded, Rejections, Unusable
+from jobs.rdf.parse_events import Changes, Discarded, Rejections, Unusable
+from jobs.rdf.pipe_protocol import End, Failed, Frame, Started, read_frame, write_frame
 from jobs.rdf.records import CHANGES, REJECTIONS, Header, ParsedFile, ParseRequest, Rejection
 
 _OUT_OF_MEMORY = 77

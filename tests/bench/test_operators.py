@@ -17,7 +17,7 @@ from bench.results import Rows, Scenario
 from bench.session import RunFailed
 from bench.steps import Maintain, Publish, Run, Step, Take
 from bench.walks import ANEW, EPOCH, SINGLE, history_steps, single_steps
-from jobs.registry import load_registry
+from jobs.catalog.queries import load_registry
 
 CHANGES = [Path(str(number)) for number in range(8)]
 QUERY = "SELECT ?a ?b WHERE { ?a <urn:p> ?b }"

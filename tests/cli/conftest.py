@@ -11,7 +11,7 @@ import pytest
 
 from jobs.cli import main
 from jobs.settings import Settings
-from tests.publish.handmade import HandMadeLake
+from tests.support.projects.handmade import HandMadeLake
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
+from jobs.catalog.queries import load_registry
 from jobs.errors import EXIT_BUSY, EXIT_FAILED, EXIT_USAGE
-from jobs.registry import load_registry
+from jobs.ingest.sources.declared import load_sources
+from jobs.progress.watermarks import head
 from jobs.settings import Settings
-from jobs.sources import load_sources
 from jobs.stage import claimed
-from jobs.watermarks import head
 from lake.ledger import FAILED, SUCCEEDED, LedgerRow, record
 from lake.reader import exists, last_metadata
 from tests.cli.conftest import Weir
-from tests.publish.handmade import HandMadeLake, publish_by_hand
+from tests.support.projects.handmade import HandMadeLake, publish_by_hand
 
 SELECT = "SELECT ?s ?o WHERE { ?s <http://a/p> ?o }"
 A, B, C = "<http://a/a>", r'"b\"\u0001"@en', "_:c"

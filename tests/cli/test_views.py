@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode
 
+from jobs.cli.views import duckdb_connection
 from jobs.settings import Settings
-from jobs.views import duckdb_connection
 
 
 @pytest.fixture(scope="module")

@@ -11,11 +11,11 @@ import pytest
 from pyoxigraph import QueryBoolean, QuerySolutions, QueryTriples, RdfFormat, Store
 
 from demo.changes import Row, deltas, versions
+from jobs.ingest.sources.declared import Snapshots, load_sources
 from jobs.ingest_changes import ingest_changes
 from jobs.maintain_queries import maintain_queries
 from jobs.publish_answers import publish_answers
 from jobs.settings import CONFIG_FILE, Settings
-from jobs.sources import Snapshots, load_sources
 from jobs.validate_answers import validate_answers
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ import pytest
 
 from jobs.errors import EXIT_BUSY
 from lake.reader import exists
-from tests.maintain.graphs import FIRST, LATER, QUERIES, take_in
-from tests.maintain.project import MaintainedProject
+from tests.support.projects.graphs import FIRST, LATER, QUERIES, take_in
+from tests.support.projects.maintain import MaintainedProject
 
 pytestmark = pytest.mark.slow
 

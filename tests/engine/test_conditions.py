@@ -8,11 +8,11 @@ import duckdb
 import pytest
 from sqlglot.expressions import select
 
+from jobs.compute.duck import DuckEngine
+from jobs.compute.functions import EVALUATE
 from jobs.engine.conditions import condition_sql
-from jobs.engine.duck import DuckEngine
-from jobs.engine.evaluation import EVALUATE
-from jobs.sparql.evaluate import evaluate
-from jobs.sparql.expressions import Call, Constant, Expression, Variable
+from jobs.sparql.algebra.expressions import Call, Constant, Expression, Variable
+from jobs.sparql.functions.evaluate import evaluate
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 TERMS: tuple[str | None, ...] = (

@@ -10,15 +10,16 @@ from collections import Counter
 import pytest
 from pyspark.sql import SparkSession
 
+from jobs.catalog.plans import fingerprint
+from jobs.compute.relations import Statement
 from jobs.engine.delta import Inputs, plan_delta
-from jobs.engine.relations import EpochRange, Statement
+from jobs.engine.relations import EpochRange
 from jobs.plan.lower import lower
 from jobs.plan.plan import Plan
-from jobs.plans import fingerprint
-from jobs.sparql.translate import translate
-from tests.engine.memory import Memory, state
-from tests.engine.random_cases import Quad, iri
-from tests.engine.spark_memory import SparkMemory
+from jobs.sparql.frontend.translate import translate
+from tests.support.generators.basic_cases import Quad, iri
+from tests.support.harness import Memory, state
+from tests.support.spark_harness import SparkMemory
 
 _PREFIX = f"PREFIX : {iri('')} "
 _ONE, _TWO, _THREE = (f'"{n}"^^<http://www.w3.org/2001/XMLSchema#integer>' for n in (1, 2, 3))

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.engine.whole_cases import case_of
-from tests.engine.whole_laws import broken_laws
+from tests.support.generators.grammar_cases import case_of
+from tests.support.grammar_laws import broken_laws
 
 _PREFIX = "PREFIX : <http://example.org/> SELECT * "
 _BOOK = "pyoxigraph substitutes otherwise"

@@ -13,10 +13,10 @@ import pytest
 
 from jobs.plan.lower import lower
 from jobs.plan.plan import Plan
-from jobs.sparql.translate import translate
-from tests.engine.memory import WHOLE, LogRow, Memory, run_in_cuts, state
-from tests.engine.oracle import Row, anonymous, answers
-from tests.engine.random_cases import Case, case
+from jobs.sparql.frontend.translate import translate
+from tests.support.generators.basic_cases import Case, case
+from tests.support.harness import WHOLE, LogRow, Memory, run_in_cuts, state
+from tests.support.oracles.batch import Row, anonymous, answers
 
 PAIRS = int(os.environ.get("WEIR_LAW_PAIRS", "300"))
 PARTS = 10
@@ -93,7 +93,7 @@ def test_random_pairs_keep_the_laws(part: int) -> None:
     """Snapshot, split invariance, neighbourhood, multiplicities, and registration at any epoch."""
     broken = [line for seed in range(part, PAIRS, PARTS) for line in broken_laws(seed)]
     assert not broken, (
-        f"{len(broken)} broken laws; keep them with `python -m tests.engine.kept simple`:\n"
+        f"{len(broken)} broken laws; keep them with `python -m tests.support.regressions simple`:\n"
         + "\n".join(broken[:20])
     )
 

@@ -13,11 +13,11 @@ import pytest
 from jobs.plan.decompose import classify, decompose, is_loosely_connected, partition
 from jobs.plan.lower import lower
 from jobs.plan.plan import Plan
-from jobs.sparql.algebra import Bgp, Distinct, Filter, Project, TriplePattern
-from jobs.sparql.expressions import Constant, Variable
-from jobs.sparql.translate import translate
-from tests.engine.memory import Memory, run_in_cuts
-from tests.fixtures import Fixture, Row, read_fixture
+from jobs.sparql.algebra.expressions import Constant, Variable
+from jobs.sparql.algebra.nodes import Bgp, Distinct, Filter, Project, TriplePattern
+from jobs.sparql.frontend.translate import translate
+from tests.support.harness import Memory, run_in_cuts
+from tests.support.papers import Fixture, Row, read_fixture
 
 GRAPHS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 11)
 ALGEBRA = range(1, 20)

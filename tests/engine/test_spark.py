@@ -11,13 +11,13 @@ import pytest
 from pyspark.sql import SparkSession
 
 from jobs.plan.lower import lower
-from jobs.sparql.translate import translate
-from tests.engine.memory import WHOLE, Memory, run_in_cuts
-from tests.engine.random_cases import case
-from tests.engine.spark_memory import SparkMemory
+from jobs.sparql.frontend.translate import translate
 from tests.engine.test_laws import plan_of
 from tests.engine.test_papers import BAGS, NUMBERED, deltas_of, fixture, plan_for
 from tests.engine.test_w3c_histories import evaluation_cases, history_to
+from tests.support.generators.basic_cases import case
+from tests.support.harness import WHOLE, Memory, run_in_cuts
+from tests.support.spark_harness import SparkMemory
 
 PAIRS = int(os.environ.get("WEIR_SPARK_PAIRS", "50"))
 

@@ -18,14 +18,14 @@ from jobs.plan.lower import lower
 from jobs.plan.operators import Slice
 from jobs.plan.plan import Plan
 from jobs.plan.structure import walk
-from jobs.sparql import algebra
+from jobs.sparql.algebra import nodes as algebra
 from jobs.sparql.errors import UnsupportedQuery
-from jobs.sparql.translate import translate
-from jobs.sparql.values import Number, parse
-from tests.engine.memory import Memory, run_in_cuts, state
-from tests.engine.oracle import FALSE, TRUE, Change, Oxigraph, Row, by_the_book, states
-from tests.sparql.results import Solution, as_csv, read_csv, read_result, same
-from tests.w3c import Case, Quad, read_cases
+from jobs.sparql.frontend.translate import translate
+from jobs.sparql.functions.values import Number, parse
+from tests.support.harness import Memory, run_in_cuts, state
+from tests.support.oracles.batch import FALSE, TRUE, Change, Oxigraph, Row, by_the_book, states
+from tests.support.oracles.results import Solution, as_csv, read_csv, read_result, same
+from tests.support.w3c import Case, Quad, read_cases
 
 _XSD = "http://www.w3.org/2001/XMLSchema#"
 SEEDS = range(3)

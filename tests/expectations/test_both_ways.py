@@ -15,7 +15,7 @@ from expectations.quads import QUADS_SUITE
 from expectations.run import Check, run_checks
 from expectations.suite import Suite
 from expectations.transactions import TRANSACTIONS_SUITE
-from tests.expectations.rows import table
+from tests.support.generators.suite_rows import table
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -19,7 +19,7 @@ from expectations.run import run_suite
 from expectations.suite import QualityResult, Suite
 from expectations.transactions import TRANSACTIONS_SUITE
 from tests.expectations.conftest import Held
-from tests.expectations.rows import table
+from tests.support.generators.suite_rows import table
 
 Row = Mapping[str, Any]
 TRUE = '"true"^^<http://www.w3.org/2001/XMLSchema#boolean>'

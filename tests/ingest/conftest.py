@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.ingest.project import Project
+from tests.support.projects.ingest import Project
 
 
 @pytest.fixture

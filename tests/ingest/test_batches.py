@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.ingest.changesets import ChangeSet, Document
+from jobs.ingest.sources.declared import DeltaTable, Patches
 from jobs.ingest_changes import _cut
 from jobs.settings import Limits
-from jobs.sources import DeltaTable, Patches
 
 PATCHES = Patches(name="p", kind="patches", location="x")
 TABLE = DeltaTable(name="t", kind="delta", location="x")

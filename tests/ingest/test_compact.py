@@ -12,7 +12,7 @@ from lake.metadata import Metadata
 from lake.reader import location
 from lake.removal import remove_table
 from lake.tables import embeddings
-from tests.ingest.project import Project
+from tests.support.projects.ingest import Project
 
 PATCHES = {"name": "p", "kind": "patches", "location": "changes"}
 QUERY = "#+ history: {history}\nSELECT ?o WHERE {{ ?s <urn:p> ?o }}\n"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from lake.commit import KILL_AT
-from tests.ingest.project import Project
+from tests.support.projects.ingest import Project
 
 POINTS = [
     f"ingest:{moment}:{table}"
@@ -21,7 +21,7 @@ POINTS = [
 _RUN = """
 import sys
 from pathlib import Path
-from tests.ingest.project import Project
+from tests.support.projects.ingest import Project
 Project(Path(sys.argv[1])).ingest()
 """
 

@@ -11,9 +11,9 @@ from deltalake import DeltaTable, write_deltalake
 from pyspark.sql import SparkSession
 
 from jobs.ingest_changes import ingest_changes
-from tests.ingest.project import Project
 from tests.ingest.test_crash import fill
 from tests.ingest.test_stopped_sources import FEED
+from tests.support.projects.ingest import Project
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlglot import exp
 
-from jobs.engine import netting
-from jobs.engine.netting import QUAD, TRIPLE
+from jobs.ingest import netting
+from jobs.ingest.netting import QUAD, TRIPLE
 
 Quad = tuple[str, str, str, str]
 Operation = tuple[bool, Quad]

@@ -10,7 +10,7 @@ import pyoxigraph
 import pytest
 
 from lake.reader import to_arrow
-from tests.ingest.project import Project
+from tests.support.projects.ingest import Project
 
 BASE_ID = "urn:uuid:f3dd7e3d-d9a4-5650-89e3-090c2022e7c9"
 

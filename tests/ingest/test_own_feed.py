@@ -10,12 +10,12 @@ import pytest
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
-from jobs.changes import read_changes, read_few_changes
 from jobs.engine.relations import EpochRange
+from jobs.maintain.changes import read_changes, read_few_changes
 from jobs.plan.leaves import Scope
-from jobs.watermarks import transactions_after
+from jobs.progress.watermarks import transactions_after
 from lake.change_feed import ChangeFeedGap
-from tests.ingest.project import Project
+from tests.support.projects.ingest import Project
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 

@@ -14,7 +14,7 @@ from jobs.errors import BusyError, ConfigurationError
 from jobs.ingest.changesets import SourceError
 from jobs.ingest_changes import _all_or_fail, is_anything_pending
 from lake.ledger import claim
-from tests.ingest.project import Project, no_spark
+from tests.support.projects.ingest import Project, no_spark
 
 PATCHES = {"name": "p", "kind": "patches", "location": "changes"}
 OWN_GRAPH = "<urn:weir:graph:p>"

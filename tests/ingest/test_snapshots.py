@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.ingest.versions import Carried, Version, carried
-from tests.ingest.project import Project
+from tests.support.projects.ingest import Project
 
 SNAPSHOTS = {"name": "s", "kind": "snapshots", "location": "versions"}
 BROKEN = "<urn:s> <urn:p> oops"

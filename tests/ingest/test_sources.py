@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from jobs.errors import ConfigurationError
-from jobs.sources import DeltaTable, Patches, Snapshots, load_sources, natural_order
+from jobs.ingest.sources.declared import DeltaTable, Patches, Snapshots, load_sources, natural_order
 
 GOOD = """\
 sources:

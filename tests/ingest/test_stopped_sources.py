@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from jobs.ingest.changesets import SourceError
 from jobs.ingest_changes import IngestResult, _all_or_fail
-from tests.ingest.project import Project, no_spark
+from tests.support.projects.ingest import Project, no_spark
 
 GOOD = {"name": "good", "kind": "patches", "location": "good"}
 FEED = {"delta.enableChangeDataFeed": "true"}

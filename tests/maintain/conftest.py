@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.maintain.project import MaintainedProject
+from tests.support.projects.maintain import MaintainedProject
 
 
 @pytest.fixture

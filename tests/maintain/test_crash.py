@@ -15,8 +15,8 @@ import pytest
 from jobs.publish_answers import publish_answers
 from jobs.validate_answers import validate_answers
 from lake.commit import KILL_AT
-from tests.maintain.graphs import FIRST, KNOWERS, LATER, PAIRS, PRODUCT, take_in
-from tests.maintain.project import MaintainedProject
+from tests.support.projects.graphs import FIRST, KNOWERS, LATER, PAIRS, PRODUCT, take_in
+from tests.support.projects.maintain import MaintainedProject
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -11,14 +11,13 @@ from typing import NoReturn
 import pytest
 from deltalake import DeltaTable
 
-from jobs.engine.hybrid import HybridEngine
-from jobs.engine.relations import Statement
+from jobs.compute.hybrid import HybridEngine
+from jobs.compute.relations import Statement
 from jobs.errors import WeirError
 from lake.maintenance import compact_files
 from lake.reader import exists, location
-from tests.ingest.project import no_spark
-from tests.maintain import random_life
-from tests.maintain.graphs import (
+from tests.support.generators import registry_life as random_life
+from tests.support.projects.graphs import (
     FIRST,
     LATER,
     NAMES,
@@ -28,7 +27,8 @@ from tests.maintain.graphs import (
     knows,
     take_in,
 )
-from tests.maintain.project import Change, MaintainedProject
+from tests.support.projects.ingest import no_spark
+from tests.support.projects.maintain import Change, MaintainedProject
 
 WHERE = (
     "?a <urn:knows> ?b .",

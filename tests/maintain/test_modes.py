@@ -12,7 +12,7 @@ from jobs.errors import WeirError
 from lake.maintenance import consolidate
 from lake.reader import location
 from lake.tables import QUADS, TRIPLES
-from tests.maintain.graphs import (
+from tests.support.projects.graphs import (
     FIRST,
     LATER,
     NAMES,
@@ -24,7 +24,7 @@ from tests.maintain.graphs import (
     name,
     take_in,
 )
-from tests.maintain.project import MaintainedProject
+from tests.support.projects.maintain import MaintainedProject
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

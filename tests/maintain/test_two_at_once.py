@@ -12,9 +12,9 @@ from jobs.publish_answers import publish_answers
 from jobs.settings import Settings
 from jobs.stage import Claim, Job, claimed
 from jobs.validate_answers import validate_answers
-from tests.ingest.project import no_spark
-from tests.maintain.graphs import FIRST, LATER, NAMES, PAIRS, take_in
-from tests.maintain.project import MaintainedProject
+from tests.support.projects.graphs import FIRST, LATER, NAMES, PAIRS, take_in
+from tests.support.projects.ingest import no_spark
+from tests.support.projects.maintain import MaintainedProject
 
 
 @pytest.fixture

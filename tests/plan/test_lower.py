@@ -10,7 +10,7 @@ from jobs.plan.lower import lower
 from jobs.plan.operators import Distinct, Filter, Product
 from jobs.plan.plan import Plan
 from jobs.plan.structure import walk
-from jobs.sparql.translate import translate
+from jobs.sparql.frontend.translate import translate
 
 PREFIX = "PREFIX : <http://example.org/> "
 

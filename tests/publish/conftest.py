@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from jobs.settings import Settings
-from tests.publish.handmade import HandMadeLake
+from tests.support.projects.handmade import HandMadeLake
 
 
 @pytest.fixture

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from jobs import stage as stages
-from jobs.cli.standing import standings
+from jobs.cli.query_status import standings
 from jobs.errors import QualityError
+from jobs.progress.watermarks import mark, untouched
 from jobs.publish_answers import publish_answers
 from jobs.validate_answers import PAGE, validate_answers
-from jobs.watermarks import mark, untouched
 from lake import commit, ledger
 from lake.reader import location
 from lake.removal import remove_table
-from tests.publish.handmade import HandMadeLake, event_time
+from tests.support.projects.handmade import HandMadeLake, event_time
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

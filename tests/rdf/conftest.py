@@ -11,7 +11,7 @@ import pytest
 
 from jobs.rdf.limits import ParseLimits
 from jobs.rdf.parse import parse
-from jobs.rdf.pieces import Changes, Discarded, Rejections, Unusable
+from jobs.rdf.parse_events import Changes, Discarded, Rejections, Unusable
 from jobs.rdf.records import Change, Header, ParseRequest, Rejection
 
 LIMITS = ParseLimits(parse_seconds=30, parse_memory_mb=500)

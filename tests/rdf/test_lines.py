@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from jobs.rdf import lines as lines_module
 from jobs.rdf.lines import parse_lines
-from jobs.rdf.pieces import Changes, Rejections
+from jobs.rdf.parse_events import Changes, Rejections
 from jobs.rdf.records import Change, ParseRequest, Rejection
 from tests.rdf.conftest import LIMITS, Parsed
 from tests.rdf.test_canonical import LINES, judged

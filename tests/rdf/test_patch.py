@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jobs.rdf import lines as lines_module
+from jobs.rdf.parse_events import Changes, Discarded, Rejections, Unusable
 from jobs.rdf.patch import parse_patch
-from jobs.rdf.pieces import Changes, Discarded, Rejections, Unusable
 from jobs.rdf.records import Header, ParseRequest
 from tests.rdf.conftest import LIMITS, Parsed
 from tests.rdf.test_canonical import LINES

@@ -19,8 +19,8 @@ import pytest
 
 from jobs.rdf import worker
 from jobs.rdf.files import format_of
-from jobs.rdf.frames import Started
 from jobs.rdf.limits import ParseLimits
+from jobs.rdf.pipe_protocol import Started
 from jobs.rdf.records import CHANGES, REJECTIONS, ParsedFile, ParseRequest
 from jobs.rdf.worker import ParserError, parse_files
 from tests.rdf.conftest import LIMITS, Parsed

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from jobs.registry import load_registry
+from jobs.catalog.queries import load_registry
+from jobs.ingest.sources.declared import load_sources
 from jobs.settings import CONFIG_FILE, Settings
-from jobs.sources import load_sources
 from setup.steps import ROOT
 
 PROJECTS = (".", "demo")

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from jobs.sparql.algebra import Select
+from jobs.sparql.algebra.nodes import Select
 from jobs.sparql.errors import QueryError, UnsupportedQuery
-from jobs.sparql.translate import translate
-from tests.sparql.naive import answers
-from tests.sparql.results import as_csv, read_csv, read_result, same
-from tests.w3c import Case, read_cases
+from jobs.sparql.frontend.translate import translate
+from tests.support.oracles.reference import answers
+from tests.support.oracles.results import as_csv, read_csv, read_result, same
+from tests.support.w3c import Case, read_cases
 
 EXCEPTIONS = {
     "functions/now01": "NOW() is refused",

@@ -1,0 +1,167 @@
+"""What `weir doctor` looks at, one function per part."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+
+from jobs.cli.options import Options
+from jobs.errors import WeirError
+from jobs.settings import Settings
+
+PACKAGES = (
+    "pyspark",
+    "delta-spark",
+    "great-expectations",
+    "rdflib",
+    "pyoxigraph",
+    "deltalake",
+    "duckdb",
+)
+JARS = (
+    "delta-spark",
+    "delta-storage",
+    "delta-kernel-api",
+    "delta-kernel-defaults",
+    "delta-kernel-unitycatalog",
+    "unitycatalog-client",
+    "unitycatalog-hadoop",
+)
+_SET_UP = "Run `make setup` in Weir's folder."
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at."""
+
+    check: str
+    ok: bool
+    found: str
+    fix: str = ""
+
+
+def examine(options: Options) -> list[Finding]:
+    """Look at everything; later parts are left out if the configuration cannot be read."""
+    findings = [_python(), *_packages(), _java(), _jars()]
+    try:
+        settings = options.settings()
+    except WeirError as error:
+        return [
+            *findings,
+            Finding("configuration", False, f"{error.where}: {error.what}", error.instead),
+        ]
+    findings.append(Finding("configuration", True, str(settings.project)))
+    return [*findings, *_queries(settings), *_sources(settings), *_lake(settings)]
+
+
+def _python() -> Finding:
+    found = ".".join(map(str, sys.version_info[:3]))
+    return Finding("Python", sys.version_info[:2] == (3, 11), found, "Weir runs on Python 3.11.")
+
+
+def _packages() -> Iterator[Finding]:
+    for name in PACKAGES:
+        try:
+            yield Finding(name, True, version(name))
+        except PackageNotFoundError:
+            yield Finding(name, False, "not installed", _SET_UP)
+    try:
+        client, server = version("pyspark-client"), version("pyspark")
+    except PackageNotFoundError:
+        return
+    yield Finding(
+        "pyspark-client",
+        client == server,
+        client,
+        f"It has the same files as pyspark and must be the same version: {server}.",
+    )
+
+
+def _java() -> Finding:
+    home = os.environ.get("JAVA_HOME")
+    program = str(Path(home) / "bin" / "java") if home else shutil.which("java")
+    fix = f"Spark needs Java 17 or 21. {_SET_UP}"
+    if program is None or not Path(program).is_file():
+        return Finding("Java", False, f"none at {program}" if program else "none", fix)
+    told = subprocess.run([program, "-version"], capture_output=True, text=True, check=False).stderr
+    release = re.search(r'version "(\d+)', told)
+    if release is None:
+        return Finding("Java", False, f"{program} does not tell its version", fix)
+    return Finding("Java", int(release[1]) in (17, 21), f"{release[1]} ({program})", fix)
+
+
+def _jars() -> Finding:
+    spec = find_spec("pyspark")
+    if spec is None or spec.origin is None:
+        return Finding("Delta jars", False, "no pyspark", _SET_UP)
+    folder = Path(spec.origin).parent / "jars"
+    missing = [name for name in JARS if not any(folder.glob(f"{name}[-_]*.jar"))]
+    found = f"missing: {', '.join(missing)}" if missing else f"{len(JARS)} in {folder}"
+    return Finding("Delta jars", not missing, found, _SET_UP)
+
+
+def _queries(settings: Settings) -> Iterator[Finding]:
+    from jobs.catalog.queries import load_registry
+
+    try:
+        registry = load_registry(settings.queries)
+    except WeirError as error:
+        yield Finding("queries", False, error.what, error.instead)
+        return
+    number = len(registry.queries)
+    yield Finding(
+        "queries", number > 0, f"{number} in {settings.queries}", "Write a query: <name>.rq."
+    )
+    for wrong in registry.errors:
+        yield Finding("query", False, f"{wrong.where}: {wrong.what}", wrong.instead)
+
+
+def _sources(settings: Settings) -> Iterator[Finding]:
+    from jobs.ingest.sources.declared import load_sources
+    from lake.reader import local_folder
+
+    try:
+        sources = load_sources(settings.sources)
+    except (WeirError, OSError) as error:
+        yield Finding("sources", False, str(error), "Correct the file; `weir init` shows one.")
+        return
+    names = ", ".join(source.name for source in sources)
+    yield Finding("sources", bool(sources), names or "none", f"Declare one in {settings.sources}.")
+    for source in sources:
+        place = local_folder(source.location)
+        if place is not None and not place.exists():
+            yield Finding(
+                f"source {source.name}",
+                False,
+                f"{place} is not there",
+                f"Create it, or correct `location` in {settings.sources}.",
+            )
+
+
+def _lake(settings: Settings) -> Iterator[Finding]:
+    from jobs.progress.watermarks import head
+    from lake.reader import DamagedTable, local_folder
+
+    folder = local_folder(settings.lake)
+    if folder is not None:
+        existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+        yield Finding(
+            "lake can be written",
+            os.access(existing, os.W_OK),
+            settings.lake,
+            f"Give yourself write access to {existing}.",
+        )
+    try:
+        newest = head(settings)
+    except (OSError, DamagedTable) as error:
+        yield Finding("lake can be read", False, str(error), "Correct lake or storage_options.")
+        return
+    yield Finding("lake can be read", True, f"{newest} epochs")

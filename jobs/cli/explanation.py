@@ -1,0 +1,215 @@
+"""How a query is maintained, in words: classes of its parts, plan, stored nodes, SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import assert_never
+
+from jobs.catalog.plans import plan_of
+from jobs.catalog.queries import RegisteredQuery
+from jobs.compute.relations import Statement
+from jobs.engine.delta import Inputs, plan_delta
+from jobs.engine.fixpoint import Fixpoint, Step
+from jobs.engine.graph import log_columns
+from jobs.engine.neighbourhood import hops
+from jobs.engine.read_graph import neighbourhood_graph
+from jobs.engine.relations import EpochRange
+from jobs.plan.leaves import Component, Values
+from jobs.plan.lookups import lookups
+from jobs.plan.operators import (
+    Ask,
+    Closure,
+    Distinct,
+    Extend,
+    Filter,
+    Fold,
+    Group,
+    Instantiate,
+    Join,
+    LeftJoin,
+    Match,
+    PlanNode,
+    Product,
+    Project,
+    Slice,
+    Union,
+)
+from jobs.plan.plan import Plan
+from jobs.plan.structure import children, shared
+from jobs.sparql.algebra.expressions import Call, Constant, Exists, Expression, Variable
+from jobs.sparql.algebra.nodes import TriplePattern
+from jobs.sparql.recursion import deep_recursion
+
+DIALECT = "spark"
+# The SQL of a run over three epochs; only the numbers differ from run to run.
+EXAMPLE = EpochRange(after=4, last=7)
+
+
+@deep_recursion()
+def explain_query(query: RegisteredQuery, *, sql: bool = False) -> str:
+    """The explanation of a query as text; with `sql` also the statements of an example run."""
+    plan = plan_of(query)
+    lines = [
+        f"{query.name}: {query.front_matter.description or query.file.name}",
+        f"answer: a {'set' if plan.is_set else 'bag'} of "
+        + (", ".join(name for name, _ in plan.columns) or "empty solutions"),
+        *(f"without effect on the stored answer: {part}" for part in query.query.presentation),
+        "",
+        "plan (* = stored in embeddings/" + query.name + "):",
+        *_tree(plan, plan.root, 1, set()),
+        "",
+        "parts:",
+        *_parts(plan),
+    ]
+    if sql:
+        lines += ["", f"SQL of a run over the epochs {EXAMPLE.start}..{EXAMPLE.last}:"]
+        for statement in _statements(plan):
+            lines += ["", *_sql(statement)]
+    return "\n".join(lines)
+
+
+def _tree(plan: Plan, node: PlanNode, depth: int, shown: set[str]) -> Iterator[str]:
+    """The node and what is below it; where a node stands once more, "(as above)" for the latter."""
+    stored = "*" if node in plan.stored else " "
+    whole = " [looks at all rows below]" if node in plan.whole_reads else ""
+    yield f"{'  ' * depth}{stored}{plan.ids[node]}: {_described(plan, node)}{whole}"
+    if plan.ids[node] in shown:
+        if children(node):
+            yield f"{'  ' * (depth + 1)} (as above)"
+        return
+    shown.add(plan.ids[node])
+    for child in children(node):
+        yield from _tree(plan, child, depth + 1, shown)
+
+
+def _described(plan: Plan, node: PlanNode) -> str:
+    match node:
+        case Component():
+            count = len(node.patterns)
+            return f"{node.kind}, {count} pattern{'s' if count > 1 else ''}"
+        case Product(parts):
+            return f"product of {len(parts)} parts (they share no variable)"
+        case Values(variables, rows):
+            return f"values {_variables(plan, variables)}: {len(rows)} rows, constant"
+        case Join():
+            return f"join on {_variables(plan, shared(node.left, node.right))}"
+        case LeftJoin():
+            return f"left join on {_variables(plan, shared(node.left, node.right))}" + (
+                f" where {_expression(plan, node.condition)}" if node.condition else ""
+            )
+        case Match():
+            kept = {"matched": "with a match", "unmatched": "without a match", "all": "all"}
+            told = f" and whether they match in {_variable(plan, node.flag)}" if node.flag else ""
+            return (
+                f"left solutions {kept[node.which]}{told}, "
+                f"on {_variables(plan, shared(node.left, node.right))}"
+                + (f" where {_expression(plan, node.condition)}" if node.condition else "")
+            )
+        case Union(parts):
+            return f"union of {len(parts)} parts"
+        case Extend(variable, expression):
+            return f"extend {_variable(plan, variable)} := {_expression(plan, expression)}"
+        case Group():
+            folds = ", ".join(
+                f"{_variable(plan, name)} := {_fold(plan, fold)}" for name, fold in node.folds
+            )
+            by = f" by {_variables(plan, node.keys)}" if node.keys else ", one group"
+            return f"group{by}: {folds or 'no aggregates'}"
+        case Slice():
+            order = ", ".join(
+                f"{_variable(plan, key.column)}{' descending' if key.descending else ''}"
+                for key in node.keys
+            )
+            limit = "all" if node.limit is None else str(node.limit)
+            return (
+                f"slice: {limit} after the first {node.offset}, ordered by {order or 'the terms'}"
+            )
+        case Closure():
+            ends = _variables(plan, (node.source, node.target))
+            return f"closure of steps {ends}" + (f" from {node.start}" if node.start else "")
+        case Filter(condition):
+            return f"filter {_expression(plan, condition)}"
+        case Project(variables):
+            return f"project {_variables(plan, variables)}"
+        case Distinct():
+            return "distinct"
+        case Ask():
+            return "exists: true or false"
+        case Instantiate(template):
+            return f"instantiate {len(template)} template triples"
+        case _:
+            assert_never(node)
+
+
+def _parts(plan: Plan) -> Iterator[str]:
+    for component in plan.components:
+        yield f"  {plan.ids[component]}: {component.kind}, over the {component.scope.name}"
+        for pattern in component.patterns:
+            yield f"      {_pattern(plan, pattern)}"
+        for condition in component.conditions:
+            yield f"      FILTER {_expression(plan, condition)}"
+
+
+def _pattern(plan: Plan, pattern: TriplePattern) -> str:
+    return " ".join(_expression(plan, node) for node in pattern.nodes)
+
+
+def _fold(plan: Plan, fold: Fold) -> str:
+    argument = "*" if fold.argument is None else _variable(plan, fold.argument)
+    return f"{fold.function}({'DISTINCT ' if fold.distinct else ''}{argument})"
+
+
+def _variables(plan: Plan, columns: tuple[str, ...]) -> str:
+    return " ".join(_variable(plan, name) for name in columns) or "nothing"
+
+
+def _variable(plan: Plan, column: str) -> str:
+    name = plan.names[int(column[1:])]
+    return name if name.startswith("_:") else f"?{name}"
+
+
+def _expression(plan: Plan, expression: Expression) -> str:
+    match expression:
+        case Variable(name):
+            return _variable(plan, name)
+        case Constant(term):
+            return term
+        case Call(function, arguments):
+            return f"{function}({', '.join(_expression(plan, part) for part in arguments)})"
+        case Exists():
+            raise ValueError("a plan has matches where a query has EXISTS")
+        case _:
+            assert_never(expression)
+
+
+def _sql(step: Step) -> Iterator[str]:
+    match step:
+        case Statement():
+            yield f"-- {step.name} ({step.keep})"
+            yield step.select.sql(dialect=DIALECT, pretty=True)
+        case Fixpoint():
+            yield f"-- {step.name}: begins with"
+            yield step.seed.sql(dialect=DIALECT, pretty=True)
+            yield f"-- {step.name}: repeated until nothing is new, over the rows that are new"
+            yield step.step(f"{step.name}_new").sql(dialect=DIALECT, pretty=True)
+        case _:
+            assert_never(step)
+
+
+def _statements(plan: Plan) -> Iterator[Step]:
+    graphs = {}
+    for i, scope in enumerate(dict.fromkeys(part.scope for part in plan.components)):
+        parts = [part for part in plan.components if part.scope == scope]
+        prefix, changes = f"g{i}", f"changes{i}"
+        found = hops(prefix, f"{prefix}_log", changes, lookups(parts), log_columns(scope))
+        for hop in found:
+            yield hop.keys
+            yield hop.rows
+        graph = neighbourhood_graph(
+            scope, prefix, [hop.rows.name for hop in found], changes, EXAMPLE
+        )
+        yield graph
+        graphs[scope] = graph.name
+    delta = plan_delta(plan, EXAMPLE, Inputs(graphs, "stored"), "q")
+    yield from delta.statements
+    yield delta.result

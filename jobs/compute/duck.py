@@ -1,0 +1,79 @@
+"""Run the engine's statements on DuckDB."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from duckdb import list_type
+from duckdb.sqltypes import VARCHAR
+
+from jobs.compute.functions import (
+    AGGREGATE,
+    EVALUATE,
+    SORT_KEY,
+    aggregate_batch,
+    evaluate_batch,
+    sort_keys,
+)
+from jobs.sparql.recursion import deep_recursion
+
+if TYPE_CHECKING:
+    import duckdb
+    import pyarrow as pa
+    from sqlglot import exp
+
+    from jobs.compute.relations import Statement
+
+DIALECT = "duckdb"
+
+
+class DuckEngine:
+    """An engine over one DuckDB connection; relations are tables and views of it."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self.connection = connection
+        self._register(EVALUATE, lambda a, b: evaluate_batch(a, b), [VARCHAR, list_type(VARCHAR)])
+        self._register(AGGREGATE, lambda a, b: aggregate_batch(a, b), [VARCHAR, list_type(VARCHAR)])
+        self._register(SORT_KEY, lambda a: sort_keys(a), [VARCHAR])
+
+    def _register(
+        self, name: str, function: Callable[..., Any], arguments: list[duckdb.sqltypes.DuckDBPyType]
+    ) -> None:
+        self.connection.create_function(  # type: ignore[call-overload]
+            name, function, arguments, VARCHAR, type="arrow", null_handling="special"
+        )
+
+    def make(self, statement: Statement) -> None:
+        """Make a relation; one that is kept becomes a table."""
+        kind = "VIEW" if statement.keep == "view" else "TABLE"
+        query = _sql(statement.select)
+        self.connection.execute(f'CREATE OR REPLACE {kind} "{statement.name}" AS {query}')
+
+    def load(self, name: str, rows: pa.Table) -> None:
+        """Make a table of `rows`."""
+        self.connection.register("loaded_rows", rows)
+        self.connection.execute(f'CREATE OR REPLACE TABLE "{name}" AS SELECT * FROM loaded_rows')
+        self.connection.unregister("loaded_rows")
+
+    def arrow(self, relation: str, limit: int | None = None) -> pa.Table:
+        """The rows of a relation, at most `limit` of them."""
+        cut = "" if limit is None else f" LIMIT {limit}"
+        query = f'SELECT * FROM "{relation}"{cut}'
+        rows: pa.Table = self.connection.sql(query).to_arrow_table()
+        return rows
+
+    def count(self, relation: str) -> int:
+        """The number of rows of a relation."""
+        # All rows are fetched: an unfinished result would block the connection.
+        ((found,),) = self.connection.execute(f'SELECT COUNT(*) FROM "{relation}"').fetchall()
+        return int(found)
+
+    def rows(self, query: exp.Query) -> list[tuple[object, ...]]:
+        """The rows of `query`."""
+        return self.connection.execute(_sql(query)).fetchall()
+
+
+def _sql(query: exp.Query) -> str:
+    with deep_recursion():
+        return query.sql(dialect=DIALECT)

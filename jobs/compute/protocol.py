@@ -1,0 +1,23 @@
+"""What the engine asks of the system that runs its statements."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+    from jobs.compute.relations import Statement
+
+
+class SqlEngine(Protocol):
+    """Runs statements: `hybrid` in production, of `duck` and `spark`, which the law tests run."""
+
+    def make(self, statement: Statement) -> None:
+        """Make the relation of `statement`."""
+
+    def count(self, relation: str) -> int:
+        """The number of rows of a relation."""
+
+    def rows(self, query: exp.Query) -> list[tuple[object, ...]]:
+        """The rows of a query whose result is small by construction."""

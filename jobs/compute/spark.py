@@ -1,0 +1,136 @@
+"""Run the engine's statements on Spark; the only Spark file of the engine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.pandas.functions import arrow_udf
+
+from jobs.compute.functions import (
+    AGGREGATE,
+    EVALUATE,
+    SORT_KEY,
+    aggregate_batch,
+    evaluate_batch,
+    sort_keys,
+)
+from jobs.sparql.recursion import deep_recursion
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from sqlglot import exp
+
+    from jobs.compute.relations import Keep, Statement
+
+DIALECT = "spark"
+
+
+class SparkEngine:
+    """An engine over one session; relations are temporary views, some of them persisted.
+
+    Temporary views belong to the whole session, so every relation's name must be the run's own.
+
+    Args:
+        spark: the session.
+        small_rows: most rows of a relation that is kept in one partition or sent to every task,
+            whatever a statement says of it.
+    """
+
+    def __init__(self, spark: SparkSession, small_rows: int) -> None:
+        self.spark = spark
+        self._small_rows = small_rows
+        self._views: list[str] = []
+        self._persisted: list[DataFrame] = []
+
+        for name, function in _FUNCTIONS.items():
+            registered = arrow_udf(function, "string")  # type: ignore[call-overload]
+            spark.udf.register(name, registered)
+
+    def make(self, statement: Statement) -> None:
+        """Make a relation; nothing is computed before it is read."""
+        self.register(statement.name, self.frame(statement.select), statement.keep)
+
+    def register(self, name: str, frame: DataFrame, keep: Keep = "view") -> None:
+        """Make a frame known as relation `name`."""
+        match keep:
+            case "cache":
+                frame = self._persist(frame)
+            case "small":
+                frame, _ = self._cut(frame)
+            case "broadcast":
+                frame, is_small = self._cut(frame)
+                if is_small:
+                    frame = F.broadcast(frame)
+            case _:
+                pass
+        frame.createOrReplaceTempView(name)
+        self._views.append(name)
+
+    def send(self, name: str, rows: pa.Table) -> None:
+        """Make rows of the driver known as relation `name`; few, so every task gets them all."""
+        self.register(name, F.broadcast(self.spark.createDataFrame(rows)))
+
+    def frame(self, query: exp.Query) -> DataFrame:
+        """The frame of a query."""
+        with deep_recursion():
+            text = query.sql(dialect=DIALECT)
+        return self.spark.sql(text)
+
+    def count(self, relation: str) -> int:
+        """The number of rows of a relation; computes it if it is kept."""
+        return self.spark.table(relation).count()
+
+    def rows(self, query: exp.Query) -> list[tuple[object, ...]]:
+        """The rows of a query whose result is small by construction."""
+        return [tuple(row) for row in self.frame(query).collect()]
+
+    def release(self) -> None:
+        """Forget all relations that were made."""
+        for frame in self._persisted:
+            frame.unpersist()
+        for view in self._views:
+            self.spark.catalog.dropTempView(view)
+        self._persisted.clear()
+        self._views.clear()
+
+    def _cut(self, frame: DataFrame) -> tuple[DataFrame, bool]:
+        """The rows of `frame` with its plan cut off, in one partition if they are few; and whether
+        they are.
+
+        Joins of relations in one partition need neither shuffle nor broadcast. Without the cut,
+        Spark would analyse the plans of all relations that a relation was made from wherever it is
+        named: with three hops and five patterns that is exponential, and took minutes. The rows
+        are made by as many tasks as they need and then counted: how many a lookup finds, nobody
+        knows before.
+        """
+        cut = frame.localCheckpoint(eager=True)
+        if cut.rdd.getNumPartitions() == 1:
+            return cut, True
+        is_small = cut.limit(self._small_rows + 1).count() <= self._small_rows
+        return (cut.coalesce(1) if is_small else cut), is_small
+
+    def _persist(self, frame: DataFrame) -> DataFrame:
+        self._persisted.append(frame.persist())
+        return frame
+
+
+# Spark reads the kind of a function from its annotations: plain Arrow arrays.
+def _sparql_eval(expressions: pa.Array, terms: pa.Array) -> pa.Array:  # type: ignore[type-arg]
+    return evaluate_batch(expressions, terms)
+
+
+def _sparql_sort_key(terms: pa.Array) -> pa.Array:  # type: ignore[type-arg]
+    return sort_keys(terms)
+
+
+def _sparql_aggregate(specifications: pa.Array, items: pa.Array) -> pa.Array:  # type: ignore[type-arg]
+    return aggregate_batch(specifications, items)
+
+
+_FUNCTIONS = {
+    EVALUATE: _sparql_eval,
+    SORT_KEY: _sparql_sort_key,
+    AGGREGATE: _sparql_aggregate,
+}

@@ -1,0 +1,75 @@
+"""Aggregates inside expressions: https://www.w3.org/TR/sparql11-query/#sparqlAlgebraAggregates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from jobs.rdf import terms
+from jobs.sparql.algebra.expressions import Call, Constant, Expression, Variable
+from jobs.sparql.algebra.nodes import Aggregate
+from jobs.sparql.frontend.lexer import Token
+from jobs.sparql.frontend.translation import Translation
+from jobs.sparql.frontend.tree import Branch, Leaf, Source, Tree
+
+FUNCTIONS = {
+    "Aggregate_Count": "COUNT",
+    "Aggregate_Sum": "SUM",
+    "Aggregate_Avg": "AVG",
+    "Aggregate_Min": "MIN",
+    "Aggregate_Max": "MAX",
+    "Aggregate_Sample": "SAMPLE",
+    "Aggregate_GroupConcat": "GROUP_CONCAT",
+}
+"""The productions of the grammar and the aggregates they are."""
+
+
+@dataclass(slots=True)
+class Aggregates:
+    """The aggregates of one query level, each once, and the hidden variables of their values."""
+
+    translation: Translation
+    names: dict[Aggregate, str] = field(default_factory=dict)
+
+    def variable(self, aggregate: Aggregate) -> Variable:
+        """The variable that holds the value of `aggregate`."""
+        if aggregate not in self.names:
+            self.names[aggregate] = self.translation.fresh("agg")
+        return Variable(self.names[aggregate])
+
+    def items(self) -> tuple[tuple[str, Aggregate], ...]:
+        """The aggregates as `Group` has them."""
+        return tuple((name, aggregate) for aggregate, name in self.names.items())
+
+    def sampled(self, expression: Expression, many: frozenset[str]) -> Expression:
+        """`expression` with SAMPLE of each variable that a group has `many` of."""
+        match expression:
+            case Variable(name) if name in many:
+                return self.variable(Aggregate("SAMPLE", expression))
+            case Call(_, arguments):
+                return replace(
+                    expression, arguments=tuple(self.sampled(part, many) for part in arguments)
+                )
+            case _:
+                return expression
+
+
+def read_aggregate(tree: Tree, argument: Expression | None, source: Source) -> Aggregate:
+    """The aggregate of a syntax tree; `argument` is None for COUNT(*)."""
+    separator = tree.get("separator")
+    text = " " if separator is None else _string(separator, source)
+    return Aggregate(FUNCTIONS[tree.name], argument, bool(tree.all("distinct")), text)
+
+
+def place_of(tree: Tree, source: Source) -> Token | None:
+    """The keyword of an aggregate."""
+    return source.word_before(source.first_token(tree), FUNCTIONS[tree.name])
+
+
+def _string(branch: Branch, source: Source) -> str:
+    assert isinstance(branch, Leaf), "a separator is a term"
+    assert isinstance(branch.node, Constant), "a separator is a term"
+    term = terms.parse_term(branch.node.term)
+    is_string = branch.token is not None and branch.token.kind == "string"
+    if not is_string or not isinstance(term, terms.Literal) or term.datatype != terms.XSD_STRING:
+        raise source.malformed("SEPARATOR", branch.token, "a separator is a plain string")
+    return term.lexical

@@ -1,0 +1,157 @@
+"""Query text to algebra; the only file that imports rdflib.
+
+Its grammar decides what the structure of a query is; it reads numbers in the place of terms and
+variables (`numbered.py`).
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pyparsing import ParseBaseException, ParseResults
+from rdflib import term as rdf
+from rdflib.plugins.sparql import parser
+from rdflib.plugins.sparql.parserutils import CompValue
+
+from jobs.rdf import terms
+from jobs.sparql.algebra.expressions import Constant, Variable
+from jobs.sparql.algebra.nodes import Query
+from jobs.sparql.errors import QuerySyntaxError, UnsupportedQuery
+from jobs.sparql.frontend import forms
+from jobs.sparql.frontend.lexer import Token, tokenize
+from jobs.sparql.frontend.numbered import Numbered
+from jobs.sparql.frontend.prologue import Prologue, read_prologue
+from jobs.sparql.frontend.tree import Branch, Leaf, Source, Tree
+from jobs.sparql.recursion import deep_recursion
+
+MAX_BYTES = 65_536
+MAX_DEPTH = 128
+# rdflib takes about a millisecond for each constant of an expression.
+MAX_TOKENS = 10_000
+
+_SPLIT = "Split it into several queries."
+_BRACKETS = {")": "(", "]": "[", "}": "{"}
+
+
+def translate(
+    text: str, default_graph: Literal["union", "default"] = "union", file: str = "<query>"
+) -> Query:
+    """The algebra of a query text.
+
+    Raises:
+        QuerySyntaxError: the text is not a SPARQL 1.1 query.
+        UnsupportedQuery: it is one, but uses what Weir does not maintain, or is too large.
+    """
+    if len(_utf_8(text, file)) > MAX_BYTES:
+        raise UnsupportedQuery(
+            "query",
+            file,
+            1,
+            1,
+            f"longer than {MAX_BYTES:,} bytes",
+            "Split it into several queries.",
+        )
+    tokens = tokenize(text, file)
+    if len(tokens) > MAX_TOKENS:
+        raise UnsupportedQuery(
+            "query", file, 1, 1, f"longer than {MAX_TOKENS:,} words and symbols", _SPLIT
+        )
+    _check_brackets(tokens, file)
+    prologue = read_prologue(tokens, file)
+    body = tokens[prologue.length :]
+    source = Source.of(file, body)
+    if not body:
+        raise source.malformed("query", None, "the text has no SELECT, ASK or CONSTRUCT")
+    with deep_recursion():
+        return forms.query(_parse(source, prologue), source, prologue.base, default_graph, text)
+
+
+def _utf_8(text: str, file: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        before = text[: error.start].split("\n")
+        raise QuerySyntaxError(
+            "text", file, len(before), len(before[-1]) + 1, "half of a surrogate pair"
+        ) from error
+
+
+def _check_brackets(tokens: tuple[Token, ...], file: str) -> None:
+    """Every bracket is closed by its own kind, and the nesting is not too deep for the parser."""
+    opened: list[Token] = []
+    for token in tokens:
+        if token.kind != "punctuation":
+            continue
+        if token.text in "([{":
+            opened.append(token)
+            if len(opened) > MAX_DEPTH:
+                raise UnsupportedQuery(
+                    token.text,
+                    file,
+                    token.line,
+                    token.column,
+                    f"nested deeper than {MAX_DEPTH}",
+                    "Flatten the query.",
+                )
+        elif token.text in _BRACKETS and (not opened or opened.pop().text != _BRACKETS[token.text]):
+            raise QuerySyntaxError(
+                token.text, file, token.line, token.column, "nothing that this closes is open"
+            )
+    if opened:
+        last = opened[-1]
+        raise QuerySyntaxError(last.text, file, last.line, last.column, "this is never closed")
+
+
+def _parse(source: Source, prologue: Prologue) -> Tree:
+    numbered = Numbered(source, prologue)
+    try:
+        parsed = parser.Query.parse_string(numbered.text, parse_all=True)
+    except ParseBaseException as error:
+        token = numbered.token_at(error.loc)
+        what = token.text if token else "query"
+        raise source.malformed(
+            what,
+            token,
+            "not SPARQL 1.1 from here on",
+            "See https://www.w3.org/TR/sparql11-query/#grammar.",
+        ) from error
+    tree = _branch(parsed[-1], numbered)
+    assert isinstance(tree, Tree), "the grammar's start symbol is a production"
+    return tree
+
+
+def _branch(value: object, numbered: Numbered) -> Branch:
+    """rdflib's value as ours."""
+    match value:
+        case CompValue(name="literal"):
+            return numbered.leaves[int(value["string"]) - 1]
+        case CompValue():
+            return Tree(value.name, {part: _branch(value[part], numbered) for part in value})
+        case rdf.Variable():
+            return numbered.leaves[int(value) - 1]
+        case rdf.BNode() if value.isdigit():
+            return numbered.leaves[int(value) - 1]
+        case rdf.BNode():
+            return Leaf(Variable(numbered.label(str(value))))
+        case rdf.URIRef() if value.startswith("-"):
+            return Tree("InversePath", {"part": numbered.leaves[-int(value) - 1]})
+        case rdf.URIRef():
+            # What the syntax implies (`a`, `()`, lists) is an IRI of rdflib's own.
+            return (
+                numbered.leaves[int(value) - 1]
+                if value.isdigit()
+                else Leaf(Constant(terms.iri(value)))
+            )
+        case rdf.Literal() if int(value) < 0:
+            # The grammar took the sign for a part of the number.
+            return numbered.leaves[-int(value) - 1].signed("-")
+        case rdf.Literal():
+            return numbered.leaves[int(value) - 1]
+        case str():
+            return value
+        case list() | ParseResults():
+            return tuple(_branch(item, numbered) for item in value)
+        case _:
+            raise TypeError(
+                f"rdflib gave a {type(value).__name__} where a syntax tree was expected"
+            )

@@ -1,0 +1,64 @@
+"""What the translation of one query carries: where things are, the base, and the names used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import count
+
+from jobs.sparql.algebra.nodes import Pattern
+from jobs.sparql.frontend.tree import Branch, Source, Tree
+
+# What reads an algebra recurses: each part may be a level of it.
+MAX_PARTS = 128
+
+
+@dataclass(slots=True)
+class Translation:
+    """The state of one translation.
+
+    Attributes:
+        source: the tokens, for positions.
+        base: the base IRI of the query, which becomes the second argument of IRI().
+        read_group: reads a group graph pattern; given by who starts, as groups and expressions
+            contain each other.
+        labels: the blank node labels of the basic graph patterns read so far.
+        patterns: how many triple and path patterns have been read.
+        parts: how many other parts of groups and query levels.
+    """
+
+    source: Source
+    base: str | None
+    read_group: Callable[[Tree, Translation], Pattern]
+    labels: set[str] = field(default_factory=set)
+    patterns: int = 0
+    parts: int = 0
+    _given: set[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._given = {token.text for token in self.source.tokens if token.kind == "blank"}
+
+    def group(self, tree: Tree) -> Pattern:
+        """The algebra of a group graph pattern."""
+        return self.read_group(tree, self)
+
+    def count_part(self, part: Branch) -> None:
+        """Count a filter, BIND, OPTIONAL, SELECT expression or the like.
+
+        Raises:
+            UnsupportedQuery: there are too many.
+        """
+        self.parts += 1
+        if self.parts > MAX_PARTS:
+            raise self.source.unsupported(
+                "query",
+                self.source.first_token(part),
+                f"more than {MAX_PARTS} filters, groups and expressions",
+                "Split it into several queries.",
+            )
+
+    def fresh(self, kind: str) -> str:
+        """A variable `_:<kind><number>` that the query does not have: no query can name it."""
+        name = next(n for n in (f"_:{kind}{i}" for i in count(1)) if n not in self._given)
+        self._given.add(name)
+        return name

@@ -1,0 +1,107 @@
+"""The one evaluator of SPARQL expressions.
+
+An expression is compiled once to nested functions over a row of typed values; None stands for an
+unbound variable in the row, and for an error as a result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+from jobs.sparql.algebra.expressions import (
+    Call,
+    Constant,
+    Exists,
+    Expression,
+    Variable,
+    variables_of,
+)
+from jobs.sparql.functions import comparisons
+from jobs.sparql.functions.internal import INTERNAL, INTERNAL_LAZY
+from jobs.sparql.functions.special_forms import LAZY, Compiled, Row
+from jobs.sparql.functions.table import FUNCTIONS
+from jobs.sparql.functions.values import Value, parse, to_text
+
+_FUNCTIONS = FUNCTIONS | INTERNAL
+_LAZY = LAZY | INTERNAL_LAZY
+
+
+def evaluate(expression: Expression, solution: Mapping[str, str | None]) -> str | None:
+    """The value of `expression` under `solution`: a term in N-Triples form, or None for an error.
+
+    A variable that `solution` has not, or has as None, is unbound.
+
+    Raises:
+        ValueError: a call of a function that does not exist, or with a wrong number of arguments,
+            or EXISTS.
+        jobs.rdf.terms.TermError: a constant or a term of the solution is no term.
+    """
+    names = tuple(sorted(variables_of(expression)))
+    value = compiled(expression, names)([_value(solution.get(name)) for name in names])
+    return None if value is None else to_text(value)
+
+
+def holds(expression: Expression, solution: Mapping[str, str | None]) -> bool:
+    """Whether FILTER keeps `solution`: the effective boolean value is true, and no error."""
+    return effective_boolean_value(evaluate(expression, solution)) is True
+
+
+def effective_boolean_value(term: str | None) -> bool | None:
+    """The effective boolean value of a term; None for an error.
+
+    https://www.w3.org/TR/sparql11-query/#ebv
+    """
+    value = _value(term)
+    return None if value is None else comparisons.effective_boolean_value(value)
+
+
+@lru_cache(maxsize=4096)
+def compiled(expression: Expression, names: Sequence[str]) -> Compiled:
+    """`expression` as a function of a row of the values of the variables `names`, in order."""
+    match expression:
+        case Variable(name):
+            return _variable(names.index(name))
+        case Constant(term):
+            return _constant(parse(term))
+        case Call(function, arguments):
+            parts = tuple(compiled(argument, names) for argument in arguments)
+            return _call(function, arguments, parts)
+        case Exists():
+            raise ValueError("EXISTS is decided by a plan, not by an expression")
+
+
+def row_of(terms: Sequence[str | None]) -> list[Value | None]:
+    """The typed values of a row of terms."""
+    return [_value(term) for term in terms]
+
+
+def _value(term: str | None) -> Value | None:
+    return None if term is None else parse(term)
+
+
+def _variable(slot: int) -> Compiled:
+    return lambda row: row[slot]
+
+
+def _constant(value: Value) -> Compiled:
+    return lambda _: value
+
+
+def _call(
+    function: str, arguments: tuple[Expression, ...], parts: tuple[Compiled, ...]
+) -> Compiled:
+    known = _LAZY.get(function) or _FUNCTIONS.get(function)
+    if known is None or not known.accepts(len(parts)):
+        raise ValueError(f"no function {function} of {len(parts)} arguments")
+    if function == "BOUND" and not isinstance(arguments[0], Variable):
+        raise ValueError("BOUND takes a variable")
+    if function in _LAZY:
+        return _LAZY[function].make(*parts)
+    implementation = _FUNCTIONS[function].implementation
+
+    def run(row: Row) -> Value | None:
+        values = [part(row) for part in parts]
+        return None if any(value is None for value in values) else implementation(*values)
+
+    return run

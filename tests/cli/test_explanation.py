@@ -1,0 +1,57 @@
+"""What `weir explain` says of a query."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from jobs.catalog.queries import load_query
+from jobs.cli.explanation import explain_query
+
+QUERY = """#+ description: names of the friends of a
+PREFIX : <http://example.org/>
+SELECT DISTINCT ?name { :a :knows ?x . ?x :name ?name . ?c :kind :city FILTER(LANG(?name) = "en") }
+"""
+EXPECTED = """friends: names of the friends of a
+answer: a set of name
+
+plan (* = stored in embeddings/friends):
+  *answer: distinct
+    *n1: project ?name
+       n2: product of 2 parts (they share no variable) [looks at all rows below]
+        *n3: connected-variable, 2 patterns
+        *n4: simple var-centric star, 1 pattern
+
+parts:
+  n3: connected-variable, over the union of all graphs
+      <http://example.org/a> <http://example.org/knows> ?x
+      ?x <http://example.org/name> ?name
+      FILTER =(LANG(?name), "en")
+  n4: simple var-centric star, over the union of all graphs
+      ?c <http://example.org/kind> <http://example.org/city>"""
+
+
+def written(folder: Path) -> Path:
+    """The query as a file."""
+    file = folder / "friends.rq"
+    file.write_text(QUERY)
+    return file
+
+
+def test_the_explanation_names_classes_nodes_and_what_is_stored(tmp_path: Path) -> None:
+    assert explain_query(load_query(written(tmp_path))) == EXPECTED
+
+
+def test_the_sql_has_the_lookups_and_every_stored_node(tmp_path: Path) -> None:
+    told = explain_query(load_query(written(tmp_path)), sql=True)
+    for relation in ("g0_keys1", "g0_rows1", "g0_graph", "q_n1", "q_n3", "q_answer", "q_new"):
+        assert f"-- {relation} (" in told
+
+
+def test_what_stands_in_two_places_is_explained_once(tmp_path: Path) -> None:
+    file = tmp_path / "alone.rq"
+    alone = "FILTER NOT EXISTS { ?a :q ?b OPTIONAL { ?a :r ?c FILTER(?c != ?y) } }"
+    file.write_text(f"PREFIX : <http://example.org/> SELECT * {{ ?x :p ?y {alone} }}")
+    told = explain_query(load_query(file))
+    assert told.count(": distinct") == 2, "what EXISTS is told, on both sides of OPTIONAL"
+    assert told.count(": project ?y\n") == 1
+    assert told.count("(as above)") == 1

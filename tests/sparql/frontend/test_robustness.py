@@ -1,0 +1,49 @@
+"""Damaged queries: errors of ours and no others, and nothing accepted that pyoxigraph rejects."""
+
+from __future__ import annotations
+
+import pyoxigraph
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jobs.sparql.errors import QueryError
+from jobs.sparql.frontend.lexer import tokenize
+from jobs.sparql.frontend.translate import translate
+
+_TEXTS = [
+    "PREFIX e: <u:e#> SELECT DISTINCT ?s $o WHERE { ?s e:p ?o ; a e:C , e:D . FILTER(?o > 1.5e3) }",
+    "BASE <u:b> ASK { [ <p> ( 1 2 ) ] <q> \"x\"@en , 'y'^^<t> . _:b <p> [] FILTER REGEX(?x, 'a') }",
+    "CONSTRUCT { ?s <u:p> _:x } FROM <u:g> WHERE { ?s <u:p> -1 . { ?s <u:q> true } } ORDER BY ?s",
+    "SELECT * { ?s <u:p>/^<u:q>* ?o OPTIONAL { ?o ?p 1 } FILTER(!BOUND(?p) && ?o IN (1, ?s)) }",
+    "SELECT (COUNT(*) AS ?n) { { ?s ?p ?o } UNION { GRAPH ?g { ?s ?p ?o } } } GROUP BY ?s LIMIT 5",
+    "SELECT ?s (SUM(DISTINCT ?o) + 1 AS ?n) FROM NAMED <u:g> { ?s ?p ?o MINUS { _:x !(<u:p>|^a) 1 "
+    "} BIND(IF(?o, BNODE(?s), <u:a>) AS ?x) VALUES (?p ?q) { (UNDEF 1) } } "
+    "GROUP BY ?s (STR(?o) AS ?t) HAVING (MAX(?o) > 1) ORDER BY DESC(?s) COUNT(?o) OFFSET 1 "
+    "VALUES ?s { <u:a> UNDEF }",
+    "ASK { { SELECT DISTINCT * { ?s (<u:p>|<u:q>)+/a? ?o } LIMIT 1 } FILTER NOT EXISTS { ?s ?p 1 } "
+    "OPTIONAL { ?o ?p ?z FILTER(?z IN (1, 2) || EXISTS { }) } }",
+]
+_SYMBOLS = ["\\", '"', "'", "<", "\x00", "\ud800", "#", ":", "_:", "@", "^^", "{|", "<<", "\\u0041"]
+_TOKENS = [*sorted({token.text for text in _TEXTS for token in tokenize(text)}), *_SYMBOLS, "1e"]
+
+
+@st.composite
+def _damaged(draw: st.DrawFn) -> str:
+    tokens = [token.text for token in tokenize(draw(st.sampled_from(_TEXTS)))]
+    for _ in range(draw(st.integers(1, 3))):
+        place = draw(st.integers(0, len(tokens) - 1))
+        replacement = draw(st.lists(st.sampled_from(_TOKENS), max_size=2))
+        tokens[place : place + draw(st.integers(0, 1))] = replacement
+        tokens = tokens or [""]
+    return draw(st.sampled_from([" ", "\n", ""])).join(tokens)
+
+
+@settings(max_examples=500, deadline=None)
+@given(text=_damaged() | st.text(max_size=30))
+def test_a_damaged_query_is_an_error_of_ours_or_sparql(text: str) -> None:
+    try:
+        translate(text)
+    except QueryError:
+        return
+    # Raises SyntaxError if it is no query.
+    pyoxigraph.Store().query(text)

@@ -1,0 +1,134 @@
+"""Random lives of queries: texts, edits, removals and returns, while the graph changes."""
+
+from __future__ import annotations
+
+import random
+import re
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from tests.support.projects.graphs import knows, name
+from tests.support.projects.maintain import MaintainedProject
+
+VARIABLES = ("a", "b", "n", "m")
+"""All that a text may publish: Spark alone adds columns to an answer table."""
+
+_PATTERNS = (
+    "?a <urn:knows> ?b .",
+    "?b <urn:knows> ?a .",
+    "?b <urn:name> ?n .",
+    "?a <urn:name> ?m .",
+    "?a ?m <urn:b> .",
+    "<urn:a> <urn:knows> <urn:b> .",
+)
+_FILTERS = (
+    "FILTER(?a != ?b)",
+    'FILTER(?n > "A")',
+    "FILTER(?m != ?n || ?a = <urn:c>)",
+    "FILTER(?a != <urn:d>)",
+)
+_FROM = ("", "FROM <urn:g> ", "FROM <urn:g> FROM <urn:h> ")
+_FORMS = ("SELECT", "SELECT DISTINCT", "ASK", "CONSTRUCT { ?a <urn:saw> ?b . ?b <urn:is> ?n }")
+
+
+_VARIABLE = re.compile(r"\?\w+")
+
+
+@dataclass(frozen=True)
+class Text:
+    """A query text in parts."""
+
+    form: str
+    published: tuple[str, ...]
+    dataset: str
+    body: tuple[str, ...]
+    swapped: bool = False
+
+    def __str__(self) -> str:
+        head = self.form
+        if self.form.startswith("SELECT"):
+            head += "".join(f" ?{variable}" for variable in self.published)
+        where = f"WHERE {{ {' '.join(self.body)} }}"
+        if self.swapped:
+            where = _swap(where)
+        return f"{head} {self.dataset}{where}"
+
+    def edited(self, chance: random.Random) -> Text:
+        """Other order, other names, other columns or another body."""
+        match chance.choice(("reorder", "reorder", "rename", "publish", "rewrite")):
+            case "reorder":
+                return replace(self, body=tuple(chance.sample(self.body, len(self.body))))
+            case "rename":
+                return replace(self, swapped=not self.swapped)
+            case "publish":
+                count = chance.randint(1, len(VARIABLES))
+                form = self.form
+                if form.startswith("SELECT"):
+                    form = chance.choice(("SELECT", "SELECT DISTINCT"))
+                return replace(self, form=form, published=tuple(chance.sample(VARIABLES, count)))
+            case _:
+                return replace(self, body=_body(chance))
+
+
+@dataclass
+class Life:
+    """A query of a project: its text, and whether its file is there, broken or away."""
+
+    query: str
+    text: Text
+    file: Literal["there", "broken", "away"] = "there"
+
+    def go_on(self, project: MaintainedProject, chance: random.Random) -> None:
+        """Take one random step."""
+        event = chance.choices(("keep", "edit", "break", "remove"), (3, 6, 1, 1))[0]
+        if self.file == "away" and event != "edit":
+            return
+        if event == "edit" and chance.random() < 0.8:
+            self.text = self.text.edited(chance)
+        match event:
+            case "break":
+                self.file = "broken"
+                project.query(self.query, "SELECT nonsense")
+            case "remove":
+                self.file = "away"
+                project.remove_query(self.query)
+            case _:
+                self.file = "there"
+                project.query(self.query, str(self.text))
+
+
+def lives(chance: random.Random, number: int) -> list[Life]:
+    """Queries at their beginning."""
+    return [Life(f"q{i}", text(chance)) for i in range(number)]
+
+
+def text(chance: random.Random) -> Text:
+    """A text that publishes everything that its edits may publish."""
+    return Text(chance.choice(_FORMS), VARIABLES, chance.choice(_FROM), _body(chance))
+
+
+def change_set(chance: random.Random) -> tuple[str, ...]:
+    """Lines of an RDF Patch over few people, so that most of them meet."""
+    return tuple(
+        f"{chance.choice('AAD')} {chance.choice((_knows, _name))(chance)}"
+        for _ in range(chance.randint(3, 9))
+    )
+
+
+def _body(chance: random.Random) -> tuple[str, ...]:
+    patterns = chance.sample(_PATTERNS, chance.randint(1, 3))
+    bound = set(_VARIABLE.findall(" ".join(patterns)))
+    filters = [each for each in _FILTERS if bound.issuperset(_VARIABLE.findall(each))]
+    return (*patterns, *chance.sample(filters, min(len(filters), chance.randint(0, 2))))
+
+
+def _swap(where: str) -> str:
+    return where.replace("?a", "?_").replace("?b", "?a").replace("?_", "?b")
+
+
+def _knows(chance: random.Random) -> str:
+    return knows(chance.choice("abcd"), chance.choice("abcd"), chance.choice("gh"))
+
+
+def _name(chance: random.Random) -> str:
+    return name(chance.choice("abcd"), chance.choice("ABC"), chance.choice("gh"))

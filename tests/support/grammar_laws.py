@@ -1,0 +1,90 @@
+"""The laws that a query of the whole grammar and its history have to keep (DESIGN.md, section 8).
+
+pyoxigraph judges, where it can be asked (`whole_cases`), else the evaluator that follows the book.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator
+
+from jobs.plan.lower import lower
+from jobs.plan.plan import Plan
+from jobs.sparql.algebra import nodes as algebra
+from jobs.sparql.frontend.translate import translate
+from tests.support.generators.grammar_cases import WholeCase
+from tests.support.harness import WHOLE, LogRow, Memory, run_in_cuts, state
+from tests.support.oracles.answers import comparable
+from tests.support.oracles.batch import Oxigraph, by_the_book, states
+
+SINGLE = 3
+"""Runs over one epoch in each case."""
+
+
+def broken_laws(case: WholeCase) -> list[str]:
+    """Which laws a case breaks, and how; none if all hold."""
+    query = translate(case.query, case.default_graph)  # type: ignore[arg-type]
+    plan = lower(query, allow_product=True)
+    rng = random.Random(case.seed)
+    history = case.history
+    last = len(history)
+    at_once = run_in_cuts(Memory(plan, history), last, ())
+    log = at_once.log()
+    broken = [*_snapshot(case, query, plan, log), *_multiplicities(plan, log, last)]
+
+    def compare(law: str, found: list[LogRow], expected: list[LogRow] = log) -> None:
+        if found != expected:
+            extra = [row for row in found if row not in expected]
+            missing = [row for row in expected if row not in found]
+            broken.append(f"{law}: {extra[:5]} too many, {missing[:5]} missing")
+
+    # Runs of one epoch each read the stored state most.
+    first = rng.randint(1, last - 1)
+    cuts = range(first, min(last, first + SINGLE))
+    cut = run_in_cuts(Memory(plan, history, optimized=False), last, cuts)
+    compare(f"split invariance with runs up to {[*cuts]}", cut.log())
+    if Counter(cut.new_rows(cuts[-1], last)) - Counter(cut.stored()):
+        broken.append(f"replay: the run over ({cuts[-1]}, {last}] makes other rows again")
+    base = rng.randint(1, last - 1)
+    late = Memory(plan, history, optimized=False)
+    late.run(0, base, initial=True)
+    if state(late.log(), base) != state(log, base):
+        broken.append(f"registration at epoch {base}: not the state at that epoch")
+    late.run(base, last, thresholds=WHOLE)
+    after = [row for row in log if row[0] > base]
+    found = [row for row in late.log() if row[0] > base]
+    compare(f"registration at {base}, and neighbourhood", found, after)
+    return [f"seed {case.seed}: {case.query} [{case.default_graph}]: {what}" for what in broken]
+
+
+def _snapshot(
+    case: WholeCase, query: algebra.Query, plan: Plan, log: list[LogRow]
+) -> Iterator[str]:
+    """At every epoch the state of the log is the batch evaluation on the dataset at that epoch."""
+    columns = [name for name, _ in plan.columns]
+    judge = Oxigraph(case.default_graph)
+    for epoch, (change, quads) in enumerate(
+        zip(case.history, states(case.history), strict=True), 1
+    ):
+        if case.by_the_book is None:
+            judge.take(change)
+            expected = judge.answer(case.query, columns)
+        else:
+            expected = by_the_book(query, quads, columns)
+        wanted = comparable(expected)
+        found = comparable(state(log, epoch))
+        if found != wanted:
+            yield f"snapshot at epoch {epoch}: {found - wanted} too many, {wanted - found} missing"
+            return
+
+
+def _multiplicities(plan: Plan, log: list[LogRow], last: int) -> Iterator[str]:
+    """Multiplicities are never negative; those of a set answer are 0 or 1."""
+    if len({(epoch, row) for epoch, _, row in log}) != len(log):
+        yield "a row has two weights in one epoch"
+    for epoch in range(1, last + 1):
+        counts = set(state(log, epoch).values())
+        if any(count < 0 for count in counts) or (plan.is_set and counts - {1}):
+            yield f"multiplicities {sorted(counts)} at epoch {epoch}"
+            return

@@ -1,0 +1,146 @@
+"""Maintain a query over a history in one DuckDB connection, the way the maintain job does."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+import duckdb
+import pyarrow as pa
+from sqlglot.expressions import select
+
+from jobs.compute.duck import DuckEngine
+from jobs.engine.delta import Inputs, plan_delta
+from jobs.engine.fixpoint import make
+from jobs.engine.read_graph import (
+    Thresholds,
+    changes_relation,
+    read_neighbourhood,
+    read_whole,
+)
+from jobs.engine.relations import EpochRange
+from jobs.plan.plan import ANSWER, Plan
+from tests.support.generators.basic_cases import Quad
+
+History = Sequence[tuple[frozenset[Quad], frozenset[Quad]]]
+LogRow = tuple[int, int, tuple[str | None, ...]]
+"""Epoch, weight, the published columns."""
+
+LOOKED_UP = Thresholds(bulk_changes=10**9, neighbourhood_rows=10**9, driver_rows=10**9)
+WHOLE = Thresholds(bulk_changes=-1, neighbourhood_rows=-1, driver_rows=0)
+
+
+class Memory:
+    """A graph's log and one query's embeddings, in memory.
+
+    Without `optimized`, DuckDB runs the statements as they stand: for the few rows of a test that
+    takes 40 % less time, and whoever compares with an optimized run judges the optimizer too.
+    """
+
+    def __init__(self, plan: Plan, history: History, *, optimized: bool = True) -> None:
+        self.plan = plan
+        self.connection = duckdb.connect()
+        self.connection.execute("SET threads = 1")
+        if not optimized:
+            self.connection.execute("PRAGMA disable_optimizer")
+        self.engine = DuckEngine(self.connection)
+        self._load(history)
+        cells = ", ".join(f"v{i} VARCHAR" for i in range(plan.width))
+        self.connection.execute(
+            f"CREATE TABLE stored (node VARCHAR, {cells + ',' if cells else ''} "
+            "epoch BIGINT, weight BIGINT)"
+        )
+
+    def _load(self, history: History) -> None:
+        self.connection.execute(
+            "CREATE TABLE quads (graph VARCHAR, subject VARCHAR, predicate VARCHAR, "
+            "object VARCHAR, epoch BIGINT, weight INT)"
+        )
+        self.connection.execute(
+            "CREATE TABLE triples (subject VARCHAR, predicate VARCHAR, object VARCHAR, "
+            "epoch BIGINT, weight INT)"
+        )
+        quads, triples = [], []
+        holders: Counter[tuple[str, str, str]] = Counter()
+        for epoch, (vanish, appear) in enumerate(history, start=1):
+            before = set(+holders)
+            for graph, s, p, o in vanish:
+                quads.append((graph, s, p, o, epoch, -1))
+                holders[s, p, o] -= 1
+            for graph, s, p, o in appear:
+                quads.append((graph, s, p, o, epoch, 1))
+                holders[s, p, o] += 1
+            after = set(+holders)
+            triples += [(*triple, epoch, -1) for triple in before - after]
+            triples += [(*triple, epoch, 1) for triple in after - before]
+        for table, rows in (("quads", quads), ("triples", triples)):
+            if rows:
+                names = [f"c{i}" for i in range(len(rows[0]))]
+                columns = [pa.array(values) for values in zip(*rows, strict=True)]
+                self.connection.register("loaded", pa.table(columns, names))
+                self.connection.execute(f"INSERT INTO {table} SELECT * FROM loaded")
+
+    def run(
+        self, after: int, last: int, *, thresholds: Thresholds = LOOKED_UP, initial: bool = False
+    ) -> None:
+        """Take the epochs (after, last] in; `initial` takes them as one state at `last`."""
+        made = self._made(after, last, thresholds, initial=initial)
+        self.connection.execute(f"INSERT INTO stored SELECT * FROM {made}")
+
+    def new_rows(self, after: int, last: int) -> list[tuple[object, ...]]:
+        """The rows that a run over (after, last] would store."""
+        made = self._made(after, last, LOOKED_UP, initial=False)
+        return self.connection.execute(f"SELECT * FROM {made}").fetchall()
+
+    def _made(self, after: int, last: int, thresholds: Thresholds, *, initial: bool) -> str:
+        """The relation of the new rows of all stored nodes."""
+        from_nothing = initial or after == 0
+        epochs = EpochRange(last - 1 if initial else after, last, from_nothing)
+        graphs = {}
+        for i, scope in enumerate(dict.fromkeys(c.scope for c in self.plan.components)):
+            parts = [c for c in self.plan.components if c.scope == scope]
+            prefix = f"scope{i}"
+            if initial:
+                read = read_whole(
+                    self.engine, scope, epochs, prefix, collapsed=True, reason="initial"
+                )
+            else:
+                changes_relation(self.engine, scope, epochs, f"{prefix}_changes")
+                read = read_neighbourhood(
+                    self.engine, parts, f"{prefix}_changes", scope, epochs, thresholds, prefix
+                )
+            graphs[scope] = read.relation
+        delta = plan_delta(self.plan, epochs, Inputs(graphs, "stored"), "q")
+        for statement in (*delta.statements, delta.result):
+            make(self.engine, statement)
+        return delta.result.name
+
+    def log(self) -> list[LogRow]:
+        """The answer's log, sorted."""
+        columns = [column for _, column in self.plan.columns]
+        query = select("epoch", "weight", *columns).from_("stored").where(f"node = '{ANSWER}'")
+        found = self.connection.execute(query.sql(dialect="duckdb")).fetchall()
+        return sorted(((e, w, tuple(row)) for e, w, *row in found), key=repr)
+
+    def stored(self) -> list[tuple[object, ...]]:
+        """Every stored row, sorted."""
+        return sorted(self.connection.execute("SELECT * FROM stored").fetchall(), key=repr)
+
+
+def state(log: Iterable[LogRow], epoch: int) -> Counter[tuple[str | None, ...]]:
+    """The answer at an epoch: rows and multiplicities."""
+    total: Counter[tuple[str | None, ...]] = Counter()
+    for at, weight, row in log:
+        if at <= epoch:
+            total[row] += weight
+    return Counter({row: weight for row, weight in total.items() if weight})
+
+
+def run_in_cuts(memory: Memory, last: int, cuts: Sequence[int], **options: object) -> Memory:
+    """Run the epochs up to `last`, one run up to each cut."""
+    after = 0
+    for cut in (*cuts, last):
+        if cut > after:
+            memory.run(after, cut, **options)  # type: ignore[arg-type]
+            after = cut
+    return memory

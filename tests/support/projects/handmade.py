@@ -1,0 +1,167 @@
+"""A lake written by hand, as ingest and maintain would leave it, for what comes after them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pyarrow as pa
+from deltalake import CommitProperties, write_deltalake
+
+from jobs.catalog.plans import fingerprint
+from jobs.catalog.queries import load_query
+from jobs.plan.lower import lower
+from jobs.settings import Settings
+from lake.commit import append_rows, arrow_schema, create_if_missing
+from lake.ledger import SUCCEEDED, LedgerRow, record
+from lake.metadata import Metadata
+from lake.reader import location, to_arrow, version
+from lake.tables import QUADS, QUALITY, RUNS, TRANSACTIONS, answers, embeddings
+
+FIRST_EVENT = datetime(2026, 1, 1, tzinfo=UTC)
+
+Change = tuple[Any, ...]
+"""epoch, weight, then the values of v0, v1, ..."""
+
+
+@dataclass(slots=True)
+class HandMadeLake:
+    """Tables of `settings.lake`, written without the stages under test."""
+
+    settings: Settings
+    epochs: int = 0
+    runs: int = field(default=0)
+
+    def query(self, name: str, text: str) -> None:
+        """Register a query, or edit it."""
+        (self.settings.queries / f"{name}.rq").write_text(text)
+
+    def ingest(self, epochs: int, *, weight: int = 1) -> None:
+        """Some more epochs, each of which asserts a quad; another weight makes a wrong quad."""
+        metadata = Metadata("ingest", "ingest", watermark=self.epochs + epochs)
+        new = range(self.epochs + 1, self.epochs + epochs + 1)
+        quads = [
+            {
+                "graph": "",
+                "subject": f"<http://a/{epoch}>",
+                "predicate": "<http://a/p>",
+                "object": '"o"',
+                "epoch": epoch,
+                "weight": weight,
+            }
+            for epoch in new
+        ]
+        quads_version = append_rows(self.settings.lake, QUADS, quads, metadata)
+        transactions = [
+            {
+                "epoch": epoch,
+                "source": "s",
+                "position": str(epoch),
+                "event_time": event_time(epoch),
+                "ingested_at": event_time(epoch),
+                "inserted": 1,
+                "deleted": 0,
+                "rejected": 0,
+                "quads_version": quads_version,
+                "triples_version": quads_version,
+                "run_id": "ingest",
+            }
+            for epoch in new
+        ]
+        append_rows(self.settings.lake, TRANSACTIONS, transactions, metadata)
+        self.epochs += epochs
+
+    def maintain(
+        self, name: str, changes: Sequence[Change], *, base: int = 0, mode: str = "incremental"
+    ) -> None:
+        """Commit new rows of a query up to the newest epoch; all rows unless `incremental`."""
+        query = load_query(self.settings.queries / f"{name}.rq")
+        plan = lower(query.query)
+        table = embeddings(name, plan.width)
+        columns = [[shown, int(column[1:])] for shown, column in plan.columns]
+        metadata = Metadata(
+            run_id=f"maintain-{self.runs}",
+            job="maintain",
+            watermark=self.epochs,
+            base=base,
+            fingerprint=fingerprint(plan),
+            mode=mode,
+            extra={"columns": columns, "is_set": plan.is_set},
+        )
+        self.runs += 1
+        numbers = [number for _, number in columns]
+        rows = [
+            {"node": "answer", "epoch": epoch, "weight": weight}
+            | {f"v{n}": value for n, value in zip(numbers, values, strict=True)}
+            for epoch, weight, *values in changes
+        ]
+        if mode == "incremental":
+            append_rows(self.settings.lake, table, rows, metadata)
+            return
+        create_if_missing(self.settings.lake, table)
+        write_deltalake(
+            location(self.settings.lake, table.name),
+            pa.Table.from_pylist(rows, schema=arrow_schema(table)),
+            mode="overwrite",
+            schema_mode="overwrite",
+            commit_properties=CommitProperties(
+                custom_metadata={"userMetadata": metadata.to_json()}
+            ),
+        )
+
+    def leave_untouched(self, name: str, from_epoch: int) -> None:
+        """The ledger row of a run of maintain that found nothing for the query."""
+        row = LedgerRow(
+            "maintain", "maintain", 1, SUCCEEDED, name, "untouched", None, from_epoch, self.epochs
+        )
+        record(self.settings.lake, [row])
+
+    def rows(self, table: str) -> list[dict[str, Any]]:
+        """All rows of a table."""
+        return to_arrow(self.settings.lake, table).to_pylist()
+
+    def answers(self, name: str) -> list[tuple[Any, ...]]:
+        """The published log: (epoch, weight, values...) without event times, sorted."""
+        rows = (
+            to_arrow(self.settings.lake, f"answers/{name}").drop_columns("event_time").to_pylist()
+        )
+        return sorted((tuple(row.values()) for row in rows), key=repr)
+
+    def versions(self) -> dict[str, int | None]:
+        """The version of every table that validate and publish write."""
+        names = [QUALITY.name, RUNS.name]
+        names += [f"answers/{file.stem}" for file in self.settings.queries.glob("*.rq")]
+        return {name: version(self.settings.lake, name) for name in names}
+
+
+def event_time(epoch: int) -> datetime:
+    """When the change of an epoch happened."""
+    return FIRST_EVENT + timedelta(days=epoch)
+
+
+def publish_by_hand(
+    lake: HandMadeLake,
+    name: str,
+    columns: Sequence[str],
+    changes: Sequence[Change],
+    *,
+    watermark: int,
+    stored: Sequence[str] = (),
+    base: int = 0,
+) -> None:
+    """Commit rows of an answer table as publish would; `stored`: columns of earlier texts, too."""
+    known = (*columns, *stored)
+    rows = [
+        {"epoch": epoch, "weight": weight, "event_time": event_time(epoch)}
+        | dict(zip(known, values, strict=False))
+        for epoch, weight, *values in changes
+    ]
+    extra = {
+        "columns": [[column, number] for number, column in enumerate(columns)],
+        "rows": sum(weight for _, weight, *_ in changes),
+        "embeddings_version": 1,
+    }
+    metadata = Metadata("publish", "publish", watermark, base, mode="initial", extra=extra)
+    append_rows(lake.settings.lake, answers(name, known), rows, metadata)
