@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from jobs.catalog.plans import fingerprint
 from jobs.compute.hybrid import HybridEngine
 from jobs.compute.relations import Keep
-from jobs.engine.delta import Inputs, PlanDelta, plan_delta
 from jobs.engine.fixpoint import make
-from jobs.engine.relations import EpochRange
+from jobs.engine.plan_delta import PlanDelta, plan_delta
+from jobs.engine.relations import EpochRange, Inputs
 from jobs.errors import WeirError
 from jobs.maintain.outcome import Outcome
 from jobs.maintain.stored import open_stored
