@@ -10,8 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from jobs.catalog.plans import fingerprint, plan_of
-from jobs.catalog.queries import load_registry
+from jobs.catalog.catalog import Catalog
 from jobs.expected_errors import foreseen
 from jobs.progress.backlog import unpublished
 from jobs.progress.verdicts import graph_validated_to
@@ -28,20 +27,20 @@ def is_anything_unfinished(settings: Settings) -> bool:
     Raises:
         ConfigurationError: the folder of queries is not there.
     """
-    registry = load_registry(settings.queries)
+    catalog = Catalog.of(settings)
     newest = head(settings)
-    if registry.errors or graph_validated_to(settings) < newest:
+    if catalog.errors or graph_validated_to(settings) < newest:
         return True
     ranges = untouched(settings, "maintain")
-    for query in registry.queries:
+    for query in catalog.members:
         found = mark(settings, f"embeddings/{query.name}", "maintain", ranges.get(query.name, ()))
         if newest and (
             found is None
             or found.watermark < newest
-            or found.metadata.fingerprint != fingerprint(plan_of(query))
+            or found.metadata.fingerprint != query.fingerprint
         ):
             return True
-    return bool(unpublished(settings, [query.name for query in registry.queries]))
+    return bool(unpublished(settings, [query.name for query in catalog.members]))
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal
 
 import pyarrow.compute as pc
 
-from jobs.catalog.queries import load_registry
+from jobs.catalog.catalog import Catalog
 from jobs.compute.small_reads import Read, is_small
 from jobs.errors import QualityError, WeirError
 from jobs.progress.backlog import Unpublished, unpublished
@@ -73,12 +73,12 @@ def publish_answers(
         QualityError: rows are held back, because their check failed; the others were published.
         WeirError: some queries could not be published; the others were.
     """
-    names = [query.name for query in load_registry(settings.queries).queries]
-    if not unpublished(settings, names):
+    catalog = Catalog.of(settings)
+    if not _work(settings, catalog):
         return PublishResult()
     with claimed(settings, JOB, run_id) as run:
         # Looked at again: until the claim was held, another run may have published.
-        work = unpublished(settings, names)
+        work = _work(settings, catalog)
         graph_to, found = graph_validated_to(settings), verdicts(settings)
         ready: list[Unpublished] = []
         done: list[Publication] = []
@@ -94,6 +94,12 @@ def publish_answers(
         done += _publish(session_of(spark), settings, run, ready, progress)
         _raise_for(done)
     return PublishResult(tuple(done))
+
+
+def _work(settings: Settings, catalog: Catalog) -> tuple[Unpublished, ...]:
+    """What is not published of the queries whose files have no error; few are opened."""
+    work = unpublished(settings, catalog.names)
+    return tuple(each for each in work if catalog.is_usable(each.query))
 
 
 def _why_held(work: Unpublished, graph_to: int, verdict: Verdict | None) -> str | None:

@@ -25,8 +25,8 @@ from expectations.quads import QUADS_SUITE
 from expectations.run import Check, import_ahead, run_checks
 from expectations.suite import QualityResult
 from expectations.transactions import TRANSACTIONS_SUITE
-from jobs.catalog.plans import fingerprint, plan_of
-from jobs.catalog.queries import RegisteredQuery, load_registry
+from jobs.catalog.catalog import Catalog
+from jobs.catalog.maintained import Maintained
 from jobs.compute.small_reads import has_few_new_rows, is_small
 from jobs.errors import QualityError
 from jobs.progress.backlog import Unpublished, unpublished
@@ -95,7 +95,7 @@ def validate_answers(
         BusyError: another run validates.
         QualityError: a check failed; what passed is validated all the same.
     """
-    queries = load_registry(settings.queries).queries
+    queries = Catalog.of(settings).members
     if graph_validated_to(settings) >= head(settings) and not _not_validated(settings, queries):
         return ValidateResult()
     started = time.monotonic()
@@ -136,7 +136,7 @@ def validate_answers(
 _Work = Sequence[tuple[Unpublished, AnswerRules]]
 
 
-def _not_validated(settings: Settings, queries: Sequence[RegisteredQuery]) -> _Work:
+def _not_validated(settings: Settings, queries: Sequence[Maintained]) -> _Work:
     """What is not published and was not found right before."""
     found = verdicts(settings)
     by_name = {query.name: query for query in queries}
@@ -147,13 +147,10 @@ def _not_validated(settings: Settings, queries: Sequence[RegisteredQuery]) -> _W
         if not item.has_rows or (verdict and verdict.success and verdict.is_about(item)):
             continue
         # The rows are those of another text of the query; maintain makes them anew first.
-        if metadata.fingerprint != fingerprint(plan_of(query)):
+        if metadata.fingerprint != query.fingerprint:
             continue
-        rules = AnswerRules.of(
-            query.query,
-            is_set=bool(metadata.extra["is_set"]),
-            max_rows=query.front_matter.max_rows,
-        )
+        (output,) = query.outputs
+        rules = AnswerRules(output.form, bool(metadata.extra["is_set"]), output.max_rows)
         work.append((item, rules))
     return work
 
