@@ -27,20 +27,20 @@ def is_anything_unfinished(settings: Settings) -> bool:
     Raises:
         ConfigurationError: the folder of queries is not there.
     """
-    catalog = Catalog.of(settings)
-    newest = head(settings)
-    if catalog.errors or graph_validated_to(settings) < newest:
+    catalog, lake = Catalog.of(settings), settings.open_lake()
+    newest = head(lake)
+    if catalog.errors or graph_validated_to(lake) < newest:
         return True
-    ranges = untouched(settings, "maintain")
+    ranges = untouched(lake, "maintain")
     for query in catalog.members:
-        found = mark(settings, f"embeddings/{query.name}", "maintain", ranges.get(query.name, ()))
+        found = mark(lake, f"embeddings/{query.name}", "maintain", ranges.get(query.name, ()))
         if newest and (
             found is None
             or found.watermark < newest
             or found.metadata.fingerprint != query.fingerprint
         ):
             return True
-    return bool(unpublished(settings, [query.name for query in catalog.members]))
+    return bool(unpublished(lake, [query.name for query in catalog.members]))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
