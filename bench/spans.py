@@ -48,7 +48,7 @@ WITHIN = "within a stage: "
 PROBES = (
     Probe("start", "jobs.cli.session", "_start", _always(f"{WITHIN}start of Spark")),
     Probe("start", "jobs.ingest_changes", "is_anything_pending", _always("anything pending?")),
-    Probe("start", "jobs.pending_work", "is_anything_unfinished", _always("anything unfinished?")),
+    Probe("start", "jobs.pending_work", "has_pending_work", _always("pending work?")),
     Probe("ingest", "jobs.ingest.batch", "read_batch", _always("parse")),
     Probe("ingest", "jobs.ingest.batch", "_claims", _always("who owns the graphs")),
     Probe("ingest", "jobs.ingest.batch", "_net", _always("net against presence")),
@@ -78,7 +78,7 @@ PROBES = (
     Probe("validate", "jobs.validate_answers", "_validate_queries", _always("the queries")),
     Probe("validate", "jobs.validate_answers", "run_checks", _always("  of both, the checks")),
     Probe("validate", "expectations.run", "library", _always("  of these, the library")),
-    Probe("publish", "jobs.publish_answers", "unpublished", _always("what is unpublished")),
+    Probe("publish", "jobs.publish_answers", "_work", _always("backlog")),
     Probe("publish", "jobs.publish_answers", "_publish", _always("all queries (4 threads)")),
 )
 

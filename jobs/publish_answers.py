@@ -21,15 +21,15 @@ import pyarrow.compute as pc
 from jobs.catalog.catalog import Catalog
 from jobs.compute.small_reads import Read, is_small
 from jobs.errors import QualityError, WeirError
-from jobs.progress.backlog import Unpublished, unpublished
-from jobs.progress.verdicts import Verdict, graph_validated_to, verdicts
-from jobs.progress.watermarks import UNTOUCHED
+from jobs.progress.backlog import Backlog
+from jobs.progress.completion import Completion
+from jobs.progress.verdicts import Verdict
 from jobs.publish.publication_query import answer_delta, published_columns, stored_columns
 from jobs.settings import Settings
 from jobs.stage import Claim, Progress, Spark, claimed, run_stage, session_of, silent
 from lake.commit import append, append_rows
 from lake.lake import Lake
-from lake.ledger import FAILED
+from lake.ledger import FAILED, UNTOUCHED
 from lake.metadata import Metadata
 from lake.tables import answers
 
@@ -75,14 +75,15 @@ def publish_answers(
         WeirError: some queries could not be published; the others were.
     """
     catalog, lake = Catalog.of(settings), settings.open_lake()
-    if not _work(lake, catalog):
+    if not _work(Completion.read(lake), catalog):
         return PublishResult()
     with claimed(lake, JOB, run_id, settings.limits.lease_seconds) as run:
         # Another run may have published before the claim was held.
         lake.refresh()
-        work = _work(lake, catalog)
-        graph_to, found = graph_validated_to(lake), verdicts(lake)
-        ready: list[Unpublished] = []
+        completion = Completion.read(lake)
+        work = _work(completion, catalog)
+        graph_to, found = completion.graph_validated_to, completion.verdicts
+        ready: list[Backlog] = []
         done: list[Publication] = []
         for item in work:
             reason = _why_held(item, graph_to, found.get(item.query))
@@ -98,13 +99,13 @@ def publish_answers(
     return PublishResult(tuple(done))
 
 
-def _work(lake: Lake, catalog: Catalog) -> tuple[Unpublished, ...]:
-    """What is not published of the queries whose files have no error; few are opened."""
-    work = unpublished(lake, catalog.names)
+def _work(completion: Completion, catalog: Catalog) -> tuple[Backlog, ...]:
+    """The backlog of the queries whose files have no error; of others no file is read."""
+    work = completion.backlog(catalog.names)
     return tuple(each for each in work if catalog.is_usable(each.query))
 
 
-def _why_held(work: Unpublished, graph_to: int, verdict: Verdict | None) -> str | None:
+def _why_held(work: Backlog, graph_to: int, verdict: Verdict | None) -> str | None:
     """Why the rows may not be published, or None if they may."""
     if graph_to < work.to_epoch:
         return f"the checks of the graph have not succeeded after epoch {graph_to}"
@@ -117,7 +118,7 @@ def _why_held(work: Unpublished, graph_to: int, verdict: Verdict | None) -> str 
     return None
 
 
-def _untouched(run: Claim, work: Unpublished) -> Publication:
+def _untouched(run: Claim, work: Backlog) -> Publication:
     """No row in the range: the watermark moves by a row of the ledger, without a commit."""
     run.report(
         work.query,
@@ -135,12 +136,12 @@ def _publish(
     settings: Settings,
     lake: Lake,
     run: Claim,
-    work: Sequence[Unpublished],
+    work: Sequence[Backlog],
     progress: Progress,
 ) -> list[Publication]:
     """Publish several queries at once; one that fails spares the others."""
 
-    def one(item: Unpublished) -> Publication:
+    def one(item: Backlog) -> Publication:
         started = time.monotonic()
         try:
             publication = _publish_one(session, settings, lake, run, item, started)
@@ -169,7 +170,7 @@ def _publish_one(
     settings: Settings,
     lake: Lake,
     run: Claim,
-    work: Unpublished,
+    work: Backlog,
     started: float,
 ) -> Publication:
     stored = stored_columns(lake, work.query)
@@ -191,7 +192,7 @@ def _publish_one(
         work.query,
         mode=work.mode,
         reason=work.reason or None,
-        from_epoch=work.published.watermark if work.published else 0,
+        from_epoch=work.published.epoch if work.published else 0,
         to_epoch=work.to_epoch,
         rows_out=rows,
         seconds=time.monotonic() - started,
@@ -204,13 +205,13 @@ def _append_small(
     settings: Settings,
     lake: Lake,
     run: Claim,
-    work: Unpublished,
+    work: Backlog,
     columns: Sequence[str],
     delta: Read,
 ) -> tuple[int, int] | None:
     """Append without Spark; version and number of rows, or None if there was nothing to append."""
     rows = delta.on_driver(settings, lake)
-    if not rows.num_rows and not work.anew:
+    if not rows.num_rows and not work.rebuilt:
         return None
     version = append_rows(
         lake,
@@ -226,7 +227,7 @@ def _append(
     settings: Settings,
     lake: Lake,
     run: Claim,
-    work: Unpublished,
+    work: Backlog,
     columns: Sequence[str],
     delta: Read,
 ) -> tuple[int, int] | None:
@@ -235,7 +236,7 @@ def _append(
     rows = delta.on_spark(spark, lake).cache()
     try:
         count, net = rows.selectExpr("count(*)", "coalesce(sum(weight), 0)").first() or (0, 0)
-        if not count and not work.anew:
+        if not count and not work.rebuilt:
             return None
         version = append(
             lake,
@@ -243,14 +244,14 @@ def _append(
             rows,
             _metadata(run, work, columns, net=net),
             files=1 if count <= settings.limits.bulk_changes else None,
-            merge_schema=work.anew,
+            merge_schema=work.rebuilt,
         )
     finally:
         rows.unpersist()
     return version, count
 
 
-def _metadata(run: Claim, work: Unpublished, columns: Sequence[str], *, net: int) -> Metadata:
+def _metadata(run: Claim, work: Backlog, columns: Sequence[str], *, net: int) -> Metadata:
     return Metadata(
         run_id=run.run_id,
         job=JOB,

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 from jobs.errors import BusyError
 from jobs.expected_errors import foreseen
 from jobs.settings import Settings
+from lake.claims import AlreadyRunning, claim
 from lake.lake import Lake
-from lake.ledger import FAILED, SUCCEEDED, AlreadyRunning, LedgerRow, claim, record
+from lake.ledger import FAILED, SUCCEEDED, LedgerRow, record
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

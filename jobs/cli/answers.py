@@ -99,22 +99,21 @@ def _must_be_published(settings: Settings, query: str) -> None:
 
 def _must_have_come(settings: Settings, query: str, epoch: int) -> None:
     from jobs.errors import ConfigurationError
-    from jobs.progress.watermarks import head, mark, untouched
+    from jobs.progress.completion import Completion
 
-    lake = settings.open_lake()
-    newest = head(lake)
+    completion = Completion.read(settings.open_lake())
+    newest = completion.head
     if epoch > newest:
         raise ConfigurationError(
             f"there is no epoch {epoch} yet: the newest is {newest}",
             settings.lake,
             "Without --at you get the newest answer.",
         )
-    ranges = untouched(lake, "publish").get(query, ())
-    published = mark(lake, f"answers/{query}", "publish", ranges)
-    if published is not None and epoch > published.watermark:
+    published = completion.published(query)
+    if published is not None and epoch > published.epoch:
         raise ConfigurationError(
             f"the answer of {query} is not known at epoch {epoch}: it is published up to epoch"
-            f" {published.watermark}",
+            f" {published.epoch}",
             settings.lake,
             "`weir run` takes it on (`weir status` tells what holds it); without --at you get the"
             " newest answer.",

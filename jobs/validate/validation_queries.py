@@ -10,7 +10,7 @@ from sqlglot import condition, exp, select
 from jobs.catalog.maintained import Form
 from jobs.compute.small_reads import Read, Relation
 from jobs.plan.plan import ANSWER
-from jobs.progress.backlog import Unpublished
+from jobs.progress.backlog import Backlog
 from lake.tables import QUADS, TRANSACTIONS
 
 QUADS_LOG = Relation("quads_log", QUADS.name)
@@ -97,7 +97,7 @@ def transaction_rows(from_epoch: int, to_epoch: int) -> Read:
     return Read(rows, (QUADS_LOG, TRANSACTIONS_LOG))
 
 
-def answer_rows(work: Unpublished, rules: AnswerRules) -> Read:
+def answer_rows(work: Backlog, rules: AnswerRules) -> Read:
     """The unpublished rows of a query, and one row for the answer as a whole.
 
     Columns of the suites `embeddings` and `answers`; the scope is the query.
@@ -146,14 +146,14 @@ def answer_rows(work: Unpublished, rules: AnswerRules) -> Read:
 
 
 def _with_multiplicity(
-    work: Unpublished, answer: exp.Select, changes: exp.Select, variables: list[str]
+    work: Backlog, answer: exp.Select, changes: exp.Select, variables: list[str]
 ) -> exp.Query:
     """`changes` with `at_epoch` and `multiplicity`, how often the row is there after the change."""
     weight, held = exp.column("weight"), exp.column("held_before")
     known = ["epoch", "weight"]
     lone: exp.Expr = weight
     running: exp.Expr = _over(exp.Sum(this=weight), variables, ordered=True)
-    if not work.anew:
+    if not work.rebuilt:
         changes = _with_multiplicity_before(answer, changes, variables, work.from_epoch)
         known = [*known, "held_before"]
         lone, running = held + weight, held + running
