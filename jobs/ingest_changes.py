@@ -18,9 +18,11 @@ from uuid import uuid4
 
 from jobs.errors import WeirError
 from jobs.ingest.batch import take_in
-from jobs.ingest.changesets import ChangeSet, Consumed, SourceError, is_overtaken, pending
+from jobs.ingest.changesets import ChangeSet, SourcePosition
 from jobs.ingest.journal import JOB, Journal, Transaction
-from jobs.ingest.sources.declared import Source, load_sources
+from jobs.ingest.sources.declared import load_sources
+from jobs.ingest.sources.errors import SourceError, errors_of
+from jobs.ingest.sources.source import Source
 from jobs.ingest.workplace import Workplace
 from jobs.settings import Limits, Settings
 from jobs.stage import Progress, Spark, claimed, run_stage, session_of, silent
@@ -145,8 +147,7 @@ def _take_in_all(
         queue = [
             each
             for each in queue
-            if each.source.name not in outcome.stopped
-            and not is_overtaken(each, consumed[each.source.name])
+            if each.source.name not in outcome.stopped and each.source.name not in outcome.caught_up
         ]
         if outcome.transactions:
             progress(_told(outcome.transactions, time.monotonic() - began))
@@ -183,9 +184,9 @@ def _workplace(
         workplace.release()
 
 
-def consumed_positions(settings: Settings) -> Mapping[str, Consumed]:
+def consumed_positions(settings: Settings) -> Mapping[str, SourcePosition]:
     """What of each source is in, as `transactions` tells; empty for a source that is not in it."""
-    found: dict[str, Consumed] = defaultdict(Consumed)
+    found: dict[str, SourcePosition] = defaultdict(SourcePosition)
     table = open_table(settings.lake, TRANSACTIONS.name, settings.storage_options or None)
     if table is None:
         return found
@@ -197,19 +198,20 @@ def consumed_positions(settings: Settings) -> Mapping[str, Consumed]:
         positions[row["source"]].append(row["position"])
         last_ids[row["source"]] = row["change_id"]
     for name, known in positions.items():
-        found[name] = Consumed(tuple(known), last_ids[name])
+        found[name] = SourcePosition(tuple(known), last_ids[name])
     return found
 
 
 def pending_change_sets(
-    settings: Settings, sources: Sequence[Source], consumed: Mapping[str, Consumed]
+    settings: Settings, sources: Sequence[Source], consumed: Mapping[str, SourcePosition]
 ) -> tuple[list[ChangeSet], dict[str, WeirError]]:
     """What the sources have to offer, source by source, and why some have nothing to offer."""
     queue: list[ChangeSet] = []
     errors: dict[str, WeirError] = {}
     for source in sources:
         try:
-            queue += pending(source, consumed[source.name], settings.storage_options)
+            with errors_of(source):
+                queue += source.pending(consumed[source.name], settings)
         except WeirError as error:
             errors[source.name] = error
     return queue, errors
@@ -233,7 +235,7 @@ def is_anything_pending(settings: Settings) -> bool:
 def _source_result(
     source: Source,
     done: Sequence[Transaction],
-    consumed: Mapping[str, Consumed],
+    consumed: Mapping[str, SourcePosition],
     errors: Mapping[str, WeirError],
 ) -> SourceResult:
     of_source = [each for each in done if each.source == source.name]

@@ -1,14 +1,12 @@
-"""Where a batch is worked on, and how a source is stopped in the middle of it."""
+"""Where a batch is worked on."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from jobs.ingest.changesets import ChangeSet, SourceError
 from jobs.ingest.engine import Engine
 from jobs.ingest.local import LocalEngine
 from jobs.ingest.rows import Rows
@@ -82,48 +80,3 @@ class Workplace:
         files = pa.table(table.get_add_actions(flatten=True)).select(["size_bytes"]).to_pylist()
         size = sum(file["size_bytes"] for file in files)
         return bool(size <= self.settings.limits.local_lookup_bytes)
-
-
-@dataclass(slots=True)
-class Taken:
-    """The change sets that will become epochs, by ordinal; fewer and fewer as sources stop.
-
-    refused: change sets that sources stopped at because nothing in them can be used.
-    """
-
-    change_sets: dict[int, ChangeSet]
-    stopped: dict[str, SourceError] = field(default_factory=dict)
-    refused: dict[int, ChangeSet] = field(default_factory=dict)
-
-    def refuse(self, ordinal: int, error: SourceError) -> None:
-        """Stop a source at a change set that is rejected as a whole."""
-        self.refused[ordinal] = self.change_sets[ordinal]
-        self.stop(ordinal, error)
-
-    def stop(self, ordinal: int, error: SourceError) -> None:
-        """Take in nothing of a source from the change set `ordinal` on."""
-        source = self.change_sets[ordinal].source.name
-        # Of several reasons the last one told is that of the earliest change set.
-        self.stopped[source] = error
-        self.change_sets = {
-            number: each
-            for number, each in self.change_sets.items()
-            if number < ordinal or each.source.name != source
-        }
-
-    def replace(self, ordinals: Sequence[int], change_set: ChangeSet) -> None:
-        """Take in `change_set` instead of all of `ordinals`."""
-        for ordinal in ordinals:
-            del self.change_sets[ordinal]
-        self.change_sets[max(ordinals)] = change_set
-
-    def of(self, source: str) -> dict[int, ChangeSet]:
-        """The change sets of one source."""
-        return {
-            number: each for number, each in self.change_sets.items() if each.source.name == source
-        }
-
-    def by_source(self) -> dict[str, dict[int, ChangeSet]]:
-        """The change sets of each source."""
-        names = dict.fromkeys(each.source.name for each in self.change_sets.values())
-        return {name: self.of(name) for name in names}

@@ -1,4 +1,4 @@
-"""From the rows of a batch to its operations: what each epoch says of which quad."""
+"""The rows of a batch as quad assertions: which quads each epoch says to hold, or not to."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from jobs.compute.sql import column, columns, number, union_all
 from jobs.ingest import netting
 from jobs.ingest.engine import Engine
 from jobs.ingest.netting import QUAD
-from jobs.ingest.versions import Carried
+from jobs.ingest.reading import Carried
 
-OPERATION = ("epoch", "line", "insert", *QUAD)
+ASSERTION = ("epoch", "line", "insert", *QUAD)
 
 
-def changes_as_operations(changes: str, epochs: str) -> exp.Select:
+def changes_as_assertions(changes: str, epochs: str) -> exp.Select:
     """The rows of patches and commits, by epoch.
 
     Args:
@@ -26,7 +26,7 @@ def changes_as_operations(changes: str, epochs: str) -> exp.Select:
         epochs: ordinal, epoch: of the patches and commits that are taken in.
     """
     return (
-        select(column("epoch", "epochs"), *columns(OPERATION[1:], "changes"))
+        select(column("epoch", "epochs"), *columns(ASSERTION[1:], "changes"))
         .from_(exp.to_table(changes, alias="changes"))
         .join(
             exp.to_table(epochs, alias="epochs"),
@@ -74,7 +74,7 @@ def pairs(
     return name
 
 
-def snapshot_operations(
+def state_assertions(
     engine: Engine,
     prefix: str,
     stored: str,
@@ -107,4 +107,4 @@ def snapshot_operations(
     )
     held = f"{name}_states"
     engine.make(Statement(held, states(f"{prefix}_changes", versions, extra, stored)))
-    return netting.snapshot_operations(held, dated, len(version))
+    return netting.state_assertions(held, dated, len(version))
