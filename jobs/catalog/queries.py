@@ -12,7 +12,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from jobs.errors import ConfigurationError
-from jobs.sparql.algebra.nodes import Query, Select
+from jobs.sparql.algebra.queries import Query, Select
 from jobs.sparql.frontend.lexer import tokenize
 from jobs.sparql.frontend.translate import translate
 from lake.tables import ANSWER_COLUMNS, RESERVED_NAMES

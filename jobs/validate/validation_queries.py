@@ -11,7 +11,7 @@ from sqlglot import condition, exp, select
 from jobs.compute.small_reads import Read, Relation
 from jobs.plan.plan import ANSWER
 from jobs.progress.backlog import Unpublished
-from jobs.sparql.algebra.nodes import Ask, Construct, Query, Select
+from jobs.sparql.algebra.queries import Ask, Construct, Query, Select
 from lake.tables import QUADS, TRANSACTIONS
 
 QUADS_LOG = Relation("quads_log", QUADS.name)
