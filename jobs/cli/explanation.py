@@ -36,7 +36,7 @@ from jobs.plan.operators import (
 from jobs.plan.plan import Plan
 from jobs.plan.structure import children, shared
 from jobs.sparql.algebra.expressions import Call, Constant, Exists, Expression, Variable
-from jobs.sparql.algebra.nodes import TriplePattern
+from jobs.sparql.algebra.patterns import TriplePattern
 from jobs.sparql.recursion import deep_recursion
 
 DIALECT = "spark"

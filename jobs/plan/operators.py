@@ -13,7 +13,7 @@ from typing import Literal
 from jobs.plan.leaves import Component, Values
 from jobs.plan.nodes import node
 from jobs.sparql.algebra.expressions import Call, Constant, Expression, Variable
-from jobs.sparql.algebra.nodes import TriplePattern
+from jobs.sparql.algebra.patterns import TriplePattern
 
 
 @node
