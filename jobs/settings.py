@@ -144,8 +144,8 @@ class Limits(BaseModel):
     feed_file_days: int = Field(
         FEED_FILE_DAYS,
         ge=1,
-        description="days that removed files of the logs are kept: queries that are behind by more "
-        "are made anew",
+        description="days that removed files of the logs are kept: queries that are further behind "
+        "are recomputed",
     )
     lease_seconds: int = Field(
         25_200,
