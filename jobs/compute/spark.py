@@ -120,8 +120,8 @@ class SparkEngine:
         Joins of relations in one partition need neither shuffle nor broadcast. Without the cut,
         Spark would analyse the plans of all relations that a relation was made from wherever it is
         named: with three hops and five patterns that is exponential, and took minutes. The rows
-        are made by as many tasks as they need and then counted: how many rows a lookup finds is not known
-        before.
+        are made by as many tasks as they need and then counted: how many rows a lookup finds is not
+        known before.
         """
         cut = frame.localCheckpoint(eager=True)
         if cut.rdd.getNumPartitions() == 1:

@@ -82,7 +82,7 @@ class Outcome:
 
 
 def _message(error: Exception) -> str:
-    """The message of an error in one line; of an unexpected one with its class and further lines."""
+    """The message of an error in one line; of an unexpected one with its class."""
     lines = str(error).strip().splitlines()
     if isinstance(error, WeirError) and lines:
         return lines[0]
