@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from expectations.suite import Expectation, Suite
-from expectations.terms import is_iri, is_resource, is_term
 
 ANSWERS_SUITE = Suite(
     name="answers",
@@ -39,9 +38,9 @@ ANSWERS_SUITE = Suite(
         Expectation(
             "construct_has_triples",
             "The rows of a CONSTRUCT query are triples: resource, IRI, term.",
-            "is_total OR form <> 'construct' OR (size(terms) = 3 AND "
-            f"{is_resource('try_element_at(terms, 1)')} AND {is_iri('try_element_at(terms, 2)')}"
-            f" AND {is_term('try_element_at(terms, 3)')})",
+            "is_total OR form <> 'construct' OR (size(terms) = 3 AND"
+            " is_resource(try_element_at(terms, 1)) AND is_iri(try_element_at(terms, 2))"
+            " AND is_term(try_element_at(terms, 3)))",
         ),
         Expectation(
             "the_answer_has_no_less_than_no_rows",
