@@ -43,12 +43,12 @@ ANSWERS_SUITE = Suite(
             " AND is_term(try_element_at(terms, 3)))",
         ),
         Expectation(
-            "the_answer_has_no_less_than_no_rows",
+            "row_count_is_not_negative",
             "The number of rows is never negative.",
             "NOT is_total OR rows_at >= 0",
         ),
         Expectation(
-            "the_answer_is_not_too_large",
+            "row_count_is_within_max_rows",
             "The answer has at most `max_rows` rows.",
             "NOT is_total OR max_rows IS NULL OR rows_at <= max_rows",
         ),
