@@ -10,7 +10,6 @@ from expectations.answers import ANSWERS_SUITE
 from jobs.catalog.queries import load_registry
 from jobs.maintain.tasks import tasks_behind
 from lake.ledger import FAILED, LedgerRow, record
-from lake.reader import last_metadata
 from tests.support.projects.handmade import HandMadeLake, empty_lake
 
 MAX_ROWS = "row_count_is_within_max_rows"
@@ -27,7 +26,8 @@ def mode_after(lake: HandMadeLake, reason: str) -> str:
     lake.query("q", "SELECT ?s { ?s <http://a/p> ?o }")
     lake.ingest(1)
     lake.maintain("q", [(1, 1, "<http://a/s>")], mode="initial")
-    found = last_metadata(lake.settings.lake, "embeddings/q", job="maintain")
+    tables = lake.settings.open_lake()
+    found = tables.last_metadata("embeddings/q", job="maintain")
     assert found is not None
     version, maintained = found
     verdict = LedgerRow(
@@ -43,9 +43,11 @@ def mode_after(lake: HandMadeLake, reason: str) -> str:
         table_version=version,
         checked_run=maintained.run_id,
     )
-    record(lake.settings.lake, [verdict])
+    record(tables, [verdict])
     lake.ingest(1)
-    (task,) = tasks_behind(lake.settings, load_registry(lake.settings.queries).queries, 2)
+    (task,) = tasks_behind(
+        lake.settings.open_lake(), load_registry(lake.settings.queries).queries, 2
+    )
     return task.mode
 
 
