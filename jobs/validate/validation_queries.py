@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, Self, assert_never
 
 from sqlglot import exp
 
+from jobs.catalog.maintained import Form
 from jobs.compute.relations import LakeQuery, StoredTable
 from jobs.compute.sql import column, columns, number, rows_of, same_row, select, text, union_all
 from jobs.plan.plan import ANSWER
 from jobs.progress.backlog import Unpublished
-from jobs.sparql.algebra.nodes import Ask, Construct, Query, Select
 from jobs.validate.derived_columns import (
     DerivedColumn,
     bigint,
@@ -33,22 +32,9 @@ def quads_log(from_epoch: int, to_epoch: int) -> StoredTable:
 class AnswerRules:
     """The facts about a query by which the suite `answers` checks its rows."""
 
-    form: Literal["select", "ask", "construct"]
+    form: Form
     is_set: bool
     max_rows: int | None
-
-    @classmethod
-    def of(cls, query: Query, *, is_set: bool, max_rows: int | None) -> Self:
-        """The rules of a query."""
-        match query.form:
-            case Select():
-                return cls("select", is_set, max_rows)
-            case Ask():
-                return cls("ask", is_set, max_rows)
-            case Construct():
-                return cls("construct", is_set, max_rows)
-            case _:
-                assert_never(query.form)
 
 
 def quad_rows(from_epoch: int, to_epoch: int) -> LakeQuery:

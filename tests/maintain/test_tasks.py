@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from expectations.answers import ANSWERS_SUITE
-from jobs.catalog.queries import load_registry
+from jobs.catalog.catalog import Catalog
 from jobs.maintain.tasks import tasks_behind
 from lake.ledger import FAILED, LedgerRow, record
 from tests.support.projects.handmade import HandMadeLake, empty_lake
@@ -45,9 +45,7 @@ def mode_after(lake: HandMadeLake, reason: str) -> str:
     )
     record(tables, [verdict])
     lake.ingest(1)
-    (task,) = tasks_behind(
-        lake.settings.open_lake(), load_registry(lake.settings.queries).queries, 2
-    )
+    (task,) = tasks_behind(lake.settings.open_lake(), Catalog.of(lake.settings).members, 2)
     return task.mode
 
 
