@@ -137,7 +137,7 @@ class Limits(BaseModel):
         FEED_FILE_DAYS,
         ge=1,
         description="days that removed files of the logs are kept: queries that are behind by more "
-        "are made anew",
+        "are rebuilt",
     )
     lease_seconds: int = Field(
         25_200,
