@@ -186,7 +186,7 @@ def main(argv: Sequence[str]) -> int:
                 _publish(session, Settings.load(Path(config)))
             case ["tidy"]:
                 for table in (RUNS, TRANSACTIONS):
-                    compact_files(settings.lake, table.name, settings.limits.file_bytes)
+                    compact_files(settings.open_lake(), table.name, settings.limits.file_bytes)
     Path(job["result"]).write_text(json.dumps([asdict(run) for run in runs]))
     return 0
 

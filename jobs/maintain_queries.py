@@ -36,14 +36,15 @@ def maintain_queries(
         WeirError: some queries could not be maintained; the others were.
     """
     session = session_of(spark)
-    with claimed(settings, JOB, run_id) as run:
-        last = head(settings)
+    lake = settings.open_lake()
+    with claimed(lake, JOB, run_id, settings.limits.lease_seconds) as run:
+        last = head(lake)
         result = MaintainResult(last)
         registry = load_registry(settings.queries)
         result.errors += [str(error) for error in registry.errors]
         run.totals |= {"to_epoch": last}
-        tasks = tasks_behind(settings, registry.queries, last)
-        group = Group(session, settings, Outcome(run, result), last, progress)
+        tasks = tasks_behind(lake, registry.queries, last)
+        group = Group(session, settings, lake, Outcome(run, result), last, progress)
         for at_one_epoch in groups(tasks):
             group.maintain(at_one_epoch)
         if result.errors:

@@ -28,6 +28,7 @@ from jobs.publish.publication_query import answer_delta, published_columns, stor
 from jobs.settings import Settings
 from jobs.stage import Claim, Progress, Spark, claimed, run_stage, session_of, silent
 from lake.commit import append, append_rows
+from lake.lake import Lake
 from lake.ledger import FAILED
 from lake.metadata import Metadata
 from lake.tables import answers
@@ -74,12 +75,14 @@ def publish_answers(
         WeirError: some queries could not be published; the others were.
     """
     names = [query.name for query in load_registry(settings.queries).queries]
-    if not unpublished(settings, names):
+    lake = settings.open_lake()
+    if not unpublished(lake, names):
         return PublishResult()
-    with claimed(settings, JOB, run_id) as run:
-        # Looked at again: until the claim was held, another run may have published.
-        work = unpublished(settings, names)
-        graph_to, found = graph_validated_to(settings), verdicts(settings)
+    with claimed(lake, JOB, run_id, settings.limits.lease_seconds) as run:
+        # Another run may have published before the claim was held.
+        lake.refresh()
+        work = unpublished(lake, names)
+        graph_to, found = graph_validated_to(lake), verdicts(lake)
         ready: list[Unpublished] = []
         done: list[Publication] = []
         for item in work:
@@ -91,7 +94,7 @@ def publish_answers(
                 done.append(_untouched(run, item))
             else:
                 ready.append(item)
-        done += _publish(session_of(spark), settings, run, ready, progress)
+        done += _publish(session_of(spark), settings, lake, run, ready, progress)
         _raise_for(done)
     return PublishResult(tuple(done))
 
@@ -125,6 +128,7 @@ def _untouched(run: Claim, work: Unpublished) -> Publication:
 def _publish(
     session: Callable[[], SparkSession],
     settings: Settings,
+    lake: Lake,
     run: Claim,
     work: Sequence[Unpublished],
     progress: Progress,
@@ -134,7 +138,7 @@ def _publish(
     def one(item: Unpublished) -> Publication:
         started = time.monotonic()
         try:
-            publication = _publish_one(session, settings, run, item, started)
+            publication = _publish_one(session, settings, lake, run, item, started)
         except Exception as error:  # noqa: BLE001  (recorded, and raised for all at the end)
             lines = str(error).strip().splitlines() or [type(error).__name__]
             run.report(
@@ -158,22 +162,23 @@ def _publish(
 def _publish_one(
     session: Callable[[], SparkSession],
     settings: Settings,
+    lake: Lake,
     run: Claim,
     work: Unpublished,
     started: float,
 ) -> Publication:
-    stored = stored_columns(settings, work.query)
+    stored = stored_columns(lake, work.query)
     columns = published_columns(work, stored)
     delta = answer_delta(work, columns, stored)
     small = all(
-        is_small(settings, relation, work.from_epoch, settings.limits.bulk_changes)
+        is_small(settings, lake, relation, work.from_epoch, settings.limits.bulk_changes)
         for relation in delta.relations
     )
     # Only Spark adds columns to a table.
     if small and (not stored or set(columns) == set(stored)):
-        appended = _append_small(settings, run, work, columns, delta)
+        appended = _append_small(settings, lake, run, work, columns, delta)
     else:
-        appended = _append(session(), settings, run, work, columns, delta)
+        appended = _append(session(), settings, lake, run, work, columns, delta)
     if appended is None:
         return _untouched(run, work)
     version, rows = appended
@@ -191,18 +196,22 @@ def _publish_one(
 
 
 def _append_small(
-    settings: Settings, run: Claim, work: Unpublished, columns: Sequence[str], delta: Read
+    settings: Settings,
+    lake: Lake,
+    run: Claim,
+    work: Unpublished,
+    columns: Sequence[str],
+    delta: Read,
 ) -> tuple[int, int] | None:
     """Append without Spark; version and number of rows, or None if there was nothing to append."""
-    rows = delta.on_driver(settings)
+    rows = delta.on_driver(settings, lake)
     if not rows.num_rows and not work.anew:
         return None
     version = append_rows(
-        settings.lake,
+        lake,
         answers(work.query, tuple(columns)),
         rows,
         _metadata(run, work, columns, net=int(pc.sum(rows["weight"]).as_py() or 0)),
-        storage_options=settings.storage_options,
     )
     return version, rows.num_rows
 
@@ -210,6 +219,7 @@ def _append_small(
 def _append(
     spark: SparkSession,
     settings: Settings,
+    lake: Lake,
     run: Claim,
     work: Unpublished,
     columns: Sequence[str],
@@ -217,19 +227,18 @@ def _append(
 ) -> tuple[int, int] | None:
     """Append by Spark, alike."""
     # Counted and written: computed once.
-    rows = delta.on_spark(spark, settings).cache()
+    rows = delta.on_spark(spark, lake).cache()
     try:
         count, net = rows.selectExpr("count(*)", "coalesce(sum(weight), 0)").first() or (0, 0)
         if not count and not work.anew:
             return None
         version = append(
-            settings.lake,
+            lake,
             answers(work.query, tuple(columns)),
             rows,
             _metadata(run, work, columns, net=net),
             files=1 if count <= settings.limits.bulk_changes else None,
             merge_schema=work.anew,
-            storage_options=settings.storage_options,
         )
     finally:
         rows.unpersist()

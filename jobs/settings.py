@@ -16,6 +16,7 @@ from pydantic_settings import (
 )
 
 from jobs.errors import ConfigurationError
+from lake.lake import Lake
 from lake.tables import FEED_FILE_DAYS, FEED_LOG_DAYS
 
 CONFIG_FILE = "weir.toml"
@@ -178,6 +179,10 @@ class Settings(BaseSettings):
         """Arguments, then the environment, then the file."""
         del dotenv_settings, file_secret_settings
         return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
+
+    def open_lake(self) -> Lake:
+        """The lake as it is now; a stage opens it once."""
+        return Lake(self.lake, self.storage_options)
 
     @classmethod
     def load(cls, config: Path | None = None) -> Settings:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 from jobs.errors import BusyError
 from jobs.expected_errors import foreseen
 from jobs.settings import Settings
+from lake.lake import Lake
 from lake.ledger import FAILED, SUCCEEDED, AlreadyRunning, LedgerRow, claim, record
 
 if TYPE_CHECKING:
@@ -71,22 +72,14 @@ class Claim:
 
 
 @contextmanager
-def claimed(settings: Settings, job: Job, run_id: str) -> Iterator[Claim]:
+def claimed(lake: Lake, job: Job, run_id: str, lease_seconds: int) -> Iterator[Claim]:
     """Hold the claim of `job`; at the end its rows are recorded in one commit, failed or not.
 
     Raises:
         BusyError: another run of the job is going on.
     """
-    options = settings.storage_options
     try:
-        number = claim(
-            settings.lake,
-            job,
-            run_id,
-            lease_seconds=settings.limits.lease_seconds,
-            code_version=version("weir"),
-            storage_options=options,
-        )
+        number = claim(lake, job, run_id, lease_seconds=lease_seconds, code_version=version("weir"))
     except AlreadyRunning as running:
         raise BusyError(str(running), "", "") from None
     run = Claim(run_id, job, number)
@@ -103,7 +96,7 @@ def claimed(settings: Settings, job: Job, run_id: str) -> Iterator[Claim]:
             code_version=version("weir"),
             **run.totals,
         )
-        record(settings.lake, [*run.rows, whole], storage_options=options)
+        record(lake, [*run.rows, whole])
 
     try:
         yield run

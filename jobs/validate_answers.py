@@ -42,9 +42,9 @@ from jobs.validate.validation_queries import (
     transaction_rows,
 )
 from lake.commit import append_rows
+from lake.lake import Lake, local_folder
 from lake.ledger import FAILED, SUCCEEDED
 from lake.metadata import Metadata
-from lake.reader import local_folder
 from lake.tables import QUALITY
 
 if TYPE_CHECKING:
@@ -96,25 +96,27 @@ def validate_answers(
         QualityError: a check failed; what passed is validated all the same.
     """
     queries = load_registry(settings.queries).queries
-    if graph_validated_to(settings) >= head(settings) and not _not_validated(settings, queries):
+    lake = settings.open_lake()
+    if graph_validated_to(lake) >= head(lake) and not _not_validated(lake, queries):
         return ValidateResult()
     started = time.monotonic()
     session = session_of(spark)
-    with claimed(settings, JOB, run_id) as run:
-        # Looked at again: until the claim was held, another run may have validated.
-        graph_from, graph_to = graph_validated_to(settings), head(settings)
-        work = _not_validated(settings, queries)
+    with claimed(lake, JOB, run_id, settings.limits.lease_seconds) as run:
+        # Another run may have validated before the claim was held.
+        lake.refresh()
+        graph_from, graph_to = graph_validated_to(lake), head(lake)
+        work = _not_validated(lake, queries)
         run.totals |= {"from_epoch": graph_from, "to_epoch": graph_from}
         if not work and graph_from >= graph_to:
             return ValidateResult()
         graph: tuple[Validation, ...] = ()
         if graph_to > graph_from:
             progress(f"checking the graph, epochs {graph_from + 1}..{graph_to}")
-            graph = (_validate_graph(session, settings, graph_from, graph_to),)
+            graph = (_validate_graph(session, settings, lake, graph_from, graph_to),)
         if work:
             progress(f"checking the new rows of {len(work)} queries")
-        answers = _validate_queries(session, settings, work)
-        _record(settings, run_id, (*graph, *answers))
+        answers = _validate_queries(session, settings, lake, work)
+        _record(lake, run_id, (*graph, *answers))
         if all(validation.success for validation in graph):
             run.totals["to_epoch"] = max(graph_from, graph_to)
         for (item, _), validation in zip(work, answers, strict=True):
@@ -136,12 +138,12 @@ def validate_answers(
 _Work = Sequence[tuple[Unpublished, AnswerRules]]
 
 
-def _not_validated(settings: Settings, queries: Sequence[RegisteredQuery]) -> _Work:
+def _not_validated(lake: Lake, queries: Sequence[RegisteredQuery]) -> _Work:
     """What is not published and was not found right before."""
-    found = verdicts(settings)
+    found = verdicts(lake)
     by_name = {query.name: query for query in queries}
     work = []
-    for item in unpublished(settings, by_name):
+    for item in unpublished(lake, by_name):
         query, metadata = by_name[item.query], item.maintained.metadata
         verdict = found.get(item.query)
         if not item.has_rows or (verdict and verdict.success and verdict.is_about(item)):
@@ -159,11 +161,15 @@ def _not_validated(settings: Settings, queries: Sequence[RegisteredQuery]) -> _W
 
 
 def _validate_graph(
-    session: Callable[[], SparkSession], settings: Settings, from_epoch: int, to_epoch: int
+    session: Callable[[], SparkSession],
+    settings: Settings,
+    lake: Lake,
+    from_epoch: int,
+    to_epoch: int,
 ) -> Validation:
-    few = has_few_new_rows(settings, QUADS_LOG, from_epoch, settings.limits.driver_rows)
+    few = has_few_new_rows(lake, QUADS_LOG, from_epoch, settings.limits.driver_rows)
     quads, transactions = (
-        rows.on_driver(settings) if few else rows.on_spark(session(), settings)
+        rows.on_driver(settings, lake) if few else rows.on_spark(session(), lake)
         for rows in (quad_rows(from_epoch, to_epoch), transaction_rows(from_epoch, to_epoch))
     )
     results = run_checks([Check((QUADS_SUITE,), quads), Check((TRANSACTIONS_SUITE,), transactions)])
@@ -171,7 +177,7 @@ def _validate_graph(
 
 
 def _validate_queries(
-    session: Callable[[], SparkSession], settings: Settings, work: _Work
+    session: Callable[[], SparkSession], settings: Settings, lake: Lake, work: _Work
 ) -> list[Validation]:
     """The results in the order of `work`; queries with few rows are checked together."""
     found: dict[str, tuple[QualityResult, ...]] = {}
@@ -180,10 +186,10 @@ def _validate_queries(
         rows = answer_rows(item, rules)
         (stored,) = rows.relations
         try:
-            if is_small(settings, stored, item.from_epoch, settings.limits.driver_rows):
-                together[item.query] = rows.on_driver(settings)
+            if is_small(settings, lake, stored, item.from_epoch, settings.limits.driver_rows):
+                together[item.query] = rows.on_driver(settings, lake)
             else:
-                found |= _check(rows.on_spark(session(), settings), [item.query])
+                found |= _check(rows.on_spark(session(), lake), [item.query])
         except Exception as error:  # noqa: BLE001  (a result like any other; the others go on)
             found[item.query] = (_unreadable(item.query, error),)
         if sum(table.num_rows for table in together.values()) > settings.limits.driver_rows:
@@ -220,7 +226,7 @@ def _unreadable(query: str, error: Exception) -> QualityResult:
     )
 
 
-def _record(settings: Settings, run_id: str, validations: Sequence[Validation]) -> None:
+def _record(lake: Lake, run_id: str, validations: Sequence[Validation]) -> None:
     """Write the results to `quality`, and as a page if the lake is a folder."""
     now = datetime.now(UTC)
     rows = [
@@ -241,10 +247,10 @@ def _record(settings: Settings, run_id: str, validations: Sequence[Validation]) 
     ]
     to_epoch = max(validation.to_epoch for validation in validations)
     metadata = Metadata(run_id, JOB, watermark=to_epoch)
-    append_rows(settings.lake, QUALITY, rows, metadata, storage_options=settings.storage_options)
-    lake = local_folder(settings.lake)
-    if lake is not None:
-        page = lake / PAGE
+    append_rows(lake, QUALITY, rows, metadata)
+    folder = local_folder(lake.root)
+    if folder is not None:
+        page = folder / PAGE
         page.parent.mkdir(parents=True, exist_ok=True)
         results = [result for validation in validations for result in validation.results]
         page.write_text(quality_page(run_id, now, results), encoding="utf-8")

@@ -19,8 +19,8 @@ from deltalake import (
 from deltalake.exceptions import DeltaError
 from deltalake.schema import PrimitiveType
 
+from lake.lake import Lake
 from lake.metadata import Metadata
-from lake.reader import StorageOptions, commits, location, open_table
 from lake.tables import ColumnType, Table
 
 if TYPE_CHECKING:  # the ledger and the command line commit without Spark
@@ -64,37 +64,38 @@ def arrow_schema(table: Table) -> pa.Schema:
     return pa.schema([(column.name, _ARROW_TYPES[column.type]) for column in table.columns])
 
 
-def create_if_missing(root: str, table: Table, storage_options: StorageOptions = None) -> None:
-    """Create the table as defined (columns, comments, properties), empty, unless it is there."""
-    if open_table(root, table.name, storage_options) is not None:
-        return
+def create_if_missing(lake: Lake, table: Table) -> DeltaTable:
+    """The table; created as defined (columns, comments, properties), empty, if it is missing."""
+    stored = lake.open(table.name)
+    if stored is not None:
+        return stored
     fields = [
         Field(c.name, PrimitiveType(_DELTA_TYPES[c.type]), metadata={"comment": c.comment})
         for c in table.columns
     ]
     try:
         DeltaTable.create(
-            location(root, table.name),
+            lake.location(table.name),
             Schema(fields),
             description=table.comment,
             configuration=dict(table.properties),
-            storage_options=dict(storage_options) if storage_options else None,
+            storage_options=lake.storage_options,
         )
     except DeltaError:
         # Somebody else created it at the same moment.
-        if open_table(root, table.name, storage_options) is None:
+        if not lake.exists(table.name):
             raise
+    return lake.existing(table.name)
 
 
 def append(
-    root: str,
+    lake: Lake,
     table: Table,
     frame: DataFrame,
     metadata: Metadata,
     *,
     files: int | None = None,
     merge_schema: bool = False,
-    storage_options: StorageOptions = None,
 ) -> int:
     """Append the rows of a Spark frame in one commit and return its version.
 
@@ -109,86 +110,68 @@ def append(
     Raises:
         pyspark.errors.AnalysisException: `frame` lacks a column of the table.
     """
-    create_if_missing(root, table, storage_options)
+    create_if_missing(lake, table)
     writer = _writer(table, frame, metadata, files).mode("append")
     if merge_schema:
         writer = writer.option("mergeSchema", "true")
-    return _save(root, table, writer, metadata, storage_options)
+    return _save(lake, table, writer, metadata)
 
 
 def overwrite(
-    root: str,
-    table: Table,
-    frame: DataFrame,
-    metadata: Metadata,
-    *,
-    files: int | None = None,
-    storage_options: StorageOptions = None,
+    lake: Lake, table: Table, frame: DataFrame, metadata: Metadata, *, files: int | None = None
 ) -> int:
     """Replace all rows, and the columns too, in one commit and return its version."""
-    create_if_missing(root, table, storage_options)
+    create_if_missing(lake, table)
     writer = (
         _writer(table, frame, metadata, files).mode("overwrite").option("overwriteSchema", "true")
     )
-    return _save(root, table, writer, metadata, storage_options)
+    return _save(lake, table, writer, metadata)
 
 
 def append_rows(
-    root: str,
+    lake: Lake,
     table: Table,
     rows: pa.Table | Sequence[Mapping[str, Any]],
     metadata: Metadata,
-    *,
-    storage_options: StorageOptions = None,
 ) -> int:
     """Append some rows without Spark in one commit and return its version; creates a missing table.
 
     For the small tables: 5 ms instead of 150. Mappings may leave columns out; they become null.
     """
-    create_if_missing(root, table, storage_options)
     if not isinstance(rows, pa.Table):
         rows = pa.Table.from_pylist([dict(row) for row in rows], schema=arrow_schema(table))
-    return _write_rows(root, table, rows, metadata, "append", storage_options)
+    return _write_rows(lake, table, rows, metadata, "append")
 
 
-def overwrite_rows(
-    root: str,
-    table: Table,
-    rows: pa.Table,
-    metadata: Metadata,
-    *,
-    storage_options: StorageOptions = None,
-) -> int:
+def overwrite_rows(lake: Lake, table: Table, rows: pa.Table, metadata: Metadata) -> int:
     """`overwrite` without Spark, for rows that the driver has."""
-    create_if_missing(root, table, storage_options)
-    return _write_rows(root, table, rows, metadata, "overwrite", storage_options)
+    return _write_rows(lake, table, rows, metadata, "overwrite")
 
 
 def _write_rows(
-    root: str,
+    lake: Lake,
     table: Table,
     rows: pa.Table,
     metadata: Metadata,
     mode: Literal["append", "overwrite"],
-    storage_options: StorageOptions,
 ) -> int:
-    stored = open_table(root, table.name, storage_options)
-    assert stored is not None, "just created"
+    stored = create_if_missing(lake, table)
+    # Others may have rearranged its files since it was opened.
+    stored.update_incremental()
     names = [field.name for field in stored.schema().fields]
     # Replacing the columns would take their comments away.
     replaces_columns = mode == "overwrite" and names != list(table.column_names)
     checkpoint(f"{metadata.job}:before:{table.name}")
     write_deltalake(
-        location(root, table.name),
+        stored,
         rows.select(list(table.column_names)).cast(arrow_schema(table)),
         mode=mode,
         schema_mode="overwrite" if replaces_columns else None,
-        storage_options=dict(storage_options) if storage_options else None,
         writer_properties=WRITER,
         commit_properties=CommitProperties(custom_metadata={"userMetadata": metadata.to_json()}),
     )
     checkpoint(f"{metadata.job}:after:{table.name}")
-    return _version_of(root, table, metadata, storage_options)
+    return _version_of(lake, table, metadata)
 
 
 def _writer(
@@ -206,27 +189,26 @@ def _writer(
     return rows.write.format("delta").option("userMetadata", metadata.to_json())
 
 
-def _save(
-    root: str,
-    table: Table,
-    writer: DataFrameWriter,
-    metadata: Metadata,
-    storage_options: StorageOptions,
-) -> int:
+def _save(lake: Lake, table: Table, writer: DataFrameWriter, metadata: Metadata) -> int:
     checkpoint(f"{metadata.job}:before:{table.name}")
-    writer.save(location(root, table.name))
+    writer.save(lake.location(table.name))
     checkpoint(f"{metadata.job}:after:{table.name}")
-    return _version_of(root, table, metadata, storage_options)
+    return _version_of(lake, table, metadata)
 
 
-def _version_of(
-    root: str, table: Table, metadata: Metadata, storage_options: StorageOptions
-) -> int:
+def _version_of(lake: Lake, table: Table, metadata: Metadata) -> int:
     """The version of the newest commit with this metadata: others may have committed since."""
-    stored = open_table(root, table.name, storage_options)
-    if stored is not None:
-        text = metadata.to_json()
-        for commit in commits(stored):
-            if commit.get("userMetadata") == text:
-                return int(commit["version"])
+    lake.committed(table.name)
+    text = metadata.to_json()
+    for commit in lake.commits(table.name):
+        if commit.get("userMetadata") == text:
+            return int(commit["version"])
     raise LookupError(f"{table.name}: the commit of run {metadata.run_id} is not in the history")
+
+
+def rows_written(lake: Lake, table_name: str, version: int) -> int:
+    """How many rows the commit `version` wrote, by its commit information; 0 if that is silent."""
+    for commit in lake.commits(table_name):
+        if commit["version"] == version:
+            return int(commit.get("operationMetrics", {}).get("numOutputRows", 0))
+    return 0

@@ -156,10 +156,9 @@ def _print(options: Options, run_id: str, done: Sequence[Done]) -> None:
 
 def _print_rejected(settings: Any, run_id: str) -> None:
     """Tell where the first rejected lines of this run are, and what becomes of them."""
-    from lake.reader import open_table
     from lake.tables import REJECTED
 
-    table = open_table(settings.lake, REJECTED.name, settings.storage_options)
+    table = settings.open_lake().open(REJECTED.name)
     if table is None:
         return
     rows = table.to_pyarrow_table(

@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from jobs.compute.connection import connect
 from jobs.settings import Settings
-from lake.reader import open_table
+from lake.lake import Lake
 from lake.scan import attach
 from lake.session import read
 
@@ -43,19 +43,19 @@ class Read:
     query: exp.Query
     relations: tuple[Relation, ...]
 
-    def on_driver(self, settings: Settings) -> pa.Table:
+    def on_driver(self, settings: Settings, lake: Lake) -> pa.Table:
         """The rows, computed by DuckDB."""
         connection = connect(settings)
         for relation in self.relations:
-            table = _open(settings, relation)
+            table = _open(lake, relation)
             attach(connection, relation.name, table)
         rows: pa.Table = connection.sql(self.query.sql(dialect="duckdb")).to_arrow_table()
         return rows
 
-    def on_spark(self, spark: SparkSession, settings: Settings) -> DataFrame:
+    def on_spark(self, spark: SparkSession, lake: Lake) -> DataFrame:
         """The rows, as a Spark frame."""
         for relation in self.relations:
-            frame = read(spark, settings.lake, relation.table, relation.version)
+            frame = read(spark, lake, relation.table, relation.version)
             frame.createOrReplaceTempView(relation.name)
         rows = spark.sql(self.query.sql(dialect="spark"))
         # The frame has the tables in its plan; it needs the names no more.
@@ -72,20 +72,22 @@ class SmallTable:
     rows: int
 
 
-def is_small(settings: Settings, relation: Relation, after_epoch: int, rows: int) -> bool:
+def is_small(
+    settings: Settings, lake: Lake, relation: Relation, after_epoch: int, rows: int
+) -> bool:
     """Whether a table is so small that the driver may read it, and has few rows after an epoch.
 
     By what the log says of the files: their sizes, and the rows of those that may have such rows.
     """
-    files = pa.table(_open(settings, relation).get_add_actions(flatten=True))
+    files = pa.table(_open(lake, relation).get_add_actions(flatten=True))
     if (pc.sum(files["size_bytes"]).as_py() or 0) > settings.limits.local_table_bytes:
         return False
     return _rows_after(files, after_epoch) <= rows
 
 
-def small_table(settings: Settings, table_name: str) -> SmallTable | None:
+def small_table(settings: Settings, lake: Lake, table_name: str) -> SmallTable | None:
     """A table for the driver to read; None if it is not small, or there is none."""
-    stored = open_table(settings.lake, table_name, settings.storage_options)
+    stored = lake.open(table_name)
     if stored is None:
         return None
     files = pa.table(stored.get_add_actions(flatten=True))
@@ -97,9 +99,9 @@ def small_table(settings: Settings, table_name: str) -> SmallTable | None:
     return SmallTable(stored, rows)
 
 
-def has_few_new_rows(settings: Settings, relation: Relation, after_epoch: int, rows: int) -> bool:
+def has_few_new_rows(lake: Lake, relation: Relation, after_epoch: int, rows: int) -> bool:
     """Whether a table, large or small, has few rows after an epoch, in files of their own."""
-    files = pa.table(_open(settings, relation).get_add_actions(flatten=True))
+    files = pa.table(_open(lake, relation).get_add_actions(flatten=True))
     return _rows_after(files, after_epoch) <= rows
 
 
@@ -112,8 +114,7 @@ def _rows_after(files: pa.Table, after_epoch: int) -> int:
     return int(pc.sum(files.filter(later)["num_records"]).as_py() or 0)
 
 
-def _open(settings: Settings, relation: Relation) -> DeltaTable:
-    options = settings.storage_options
-    table = open_table(settings.lake, relation.table, options, relation.version)
+def _open(lake: Lake, relation: Relation) -> DeltaTable:
+    table = lake.open(relation.table, relation.version)
     assert table is not None, f"{relation.table} was there a moment ago"
     return table

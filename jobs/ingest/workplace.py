@@ -13,7 +13,7 @@ from jobs.ingest.engine import Engine
 from jobs.ingest.local import LocalEngine
 from jobs.ingest.rows import Rows
 from jobs.settings import Settings
-from lake.reader import open_table
+from lake.lake import Lake
 from lake.tables import QUADS
 
 if TYPE_CHECKING:
@@ -28,15 +28,21 @@ class Workplace:
     Args:
         spark: gives the session, which may have to be started.
         settings: the limits.
+        lake: where the tables are.
         prefix: of the names of the batch's relations.
         staging: folder or URI for rows that are too many for the driver.
     """
 
     def __init__(
-        self, spark: Callable[[], SparkSession], settings: Settings, prefix: str, staging: str
+        self,
+        spark: Callable[[], SparkSession],
+        settings: Settings,
+        lake: Lake,
+        prefix: str,
+        staging: str,
     ) -> None:
         self.settings, self.prefix, self.staging = settings, prefix, staging
-        self._spark = spark
+        self._spark, self._lake = spark, lake
         self._local: LocalEngine | None = None
         self._distributed: DistributedEngine | None = None
 
@@ -56,7 +62,7 @@ class Workplace:
     def local(self) -> LocalEngine:
         """The engine on the driver."""
         if self._local is None:
-            self._local = LocalEngine(self.settings)
+            self._local = LocalEngine(self.settings, self._lake)
         return self._local
 
     def distributed(self) -> DistributedEngine:
@@ -64,7 +70,9 @@ class Workplace:
         from jobs.ingest.distributed import DistributedEngine
 
         if self._distributed is None:
-            self._distributed = DistributedEngine(self._spark(), self.settings, self.staging)
+            self._distributed = DistributedEngine(
+                self._spark(), self.settings, self._lake, self.staging
+            )
         return self._distributed
 
     def release(self) -> None:
@@ -76,7 +84,7 @@ class Workplace:
 
     def _is_lake_small(self) -> bool:
         """Whether the driver may look quads up."""
-        table = open_table(self.settings.lake, QUADS.name, self.settings.storage_options or None)
+        table = self._lake.open(QUADS.name)
         if table is None:
             return True
         files = pa.table(table.get_add_actions(flatten=True)).select(["size_bytes"]).to_pylist()

@@ -12,7 +12,6 @@ from jobs.engine.graph import log_columns
 from jobs.engine.relations import EpochRange
 from jobs.plan.leaves import Scope
 from jobs.progress.watermarks import Transaction
-from jobs.settings import Settings
 from lake.change_feed import (
     CHANGE_TYPE,
     ChangeFeedGap,
@@ -20,7 +19,7 @@ from lake.change_feed import (
     changes_here,
     lost_files_are_a_gap,
 )
-from lake.reader import location
+from lake.lake import Lake
 from lake.tables import QUADS, TRIPLES, Table
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
 def read_changes(
     spark: SparkSession,
-    settings: Settings,
+    lake: Lake,
     scope: Scope,
     epochs: EpochRange,
     transactions: Sequence[Transaction],
@@ -39,7 +38,7 @@ def read_changes(
 
     Args:
         spark: the session.
-        settings: where the lake is.
+        lake: which holds the tables.
         scope: the union of all graphs, one graph, or each graph by itself.
         epochs: the range.
         transactions: at least those of the range.
@@ -52,7 +51,7 @@ def read_changes(
     from pyspark.sql import functions as F  # noqa: N812
 
     table, first, last = _feed(scope, epochs, transactions)
-    feed = changes(spark, settings.lake, table.name, first, last)
+    feed = changes(spark, lake, table.name, first, last)
     feed = feed.where((F.col("epoch") > epochs.after) & (F.col("epoch") <= epochs.last))
     if scope.graphs is not None:
         feed = feed.where(F.col("graph").isin(*scope.graphs))
@@ -61,14 +60,14 @@ def read_changes(
     if predicates is not None:
         feed = feed.where(F.col("predicate").isin(*sorted(predicates)))
     # Looks at every row, and so opens every file.
-    with lost_files_are_a_gap(location(settings.lake, table.name)):
+    with lost_files_are_a_gap(lake.location(table.name)):
         kinds = {str(row[0]) for row in feed.groupBy(CHANGE_TYPE).agg(F.count("epoch")).collect()}
     _refuse_all_but_inserts(table, kinds)
     return feed.select(*log_columns(scope))
 
 
 def read_few_changes(
-    settings: Settings,
+    lake: Lake,
     scope: Scope,
     epochs: EpochRange,
     transactions: Sequence[Transaction],
@@ -80,7 +79,7 @@ def read_few_changes(
         ChangeFeedGap: as `read_changes` says.
     """
     table, first, last = _feed(scope, epochs, transactions)
-    feed = changes_here(settings.lake, table.name, first, last, settings.storage_options)
+    feed = changes_here(lake, table.name, first, last)
     wanted = (pc.field("epoch") > epochs.after) & (pc.field("epoch") <= epochs.last)
     if scope.graphs is not None:
         wanted &= pc.field("graph").isin([*scope.graphs])

@@ -21,6 +21,7 @@ from jobs.plan.lookups import predicates
 from jobs.settings import Settings
 from jobs.stage import Progress
 from lake.change_feed import ChangeFeedGap
+from lake.lake import Lake
 from lake.tables import QUADS, TRIPLES
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ class Group:
 
     session: Callable[[], SparkSession]
     settings: Settings
+    lake: Lake
     outcome: Outcome
     last: int
     progress: Progress
@@ -55,7 +57,7 @@ class Group:
         engine = HybridEngine(self.session, connect(self.settings), on_driver)
         try:
             for table in (QUADS, TRIPLES):
-                open_stored(engine, self.session, self.settings, table.name, table.name)
+                open_stored(engine, self.session, self.settings, self.lake, table.name, table.name)
             if tasks[0].from_nothing:
                 self._from_nothing(engine, tasks)
             else:
@@ -80,7 +82,7 @@ class Group:
     def _incremental(self, engine: HybridEngine, tasks: Sequence[Task]) -> None:
         epochs = EpochRange(tasks[0].after, self.last)
         try:
-            changes = read_touched(engine, self.session, self.settings, tasks, epochs)
+            changes = read_touched(engine, self.session, self.settings, self.lake, tasks, epochs)
         except ChangeFeedGap as gap:
             again = [
                 replace(task, mode="rebased", reason=str(gap), collapsed=True) for task in tasks
@@ -122,7 +124,7 @@ class Group:
 
     def _commit(self, engine: HybridEngine, tasks: Sequence[Task], prepared: Prepared) -> None:
         new_rows = NewRows(
-            self.session, self.settings, engine, prepared, self.outcome, self.progress
+            self.session, self.settings, self.lake, engine, prepared, self.outcome, self.progress
         )
         new_rows.commit(tasks)
 

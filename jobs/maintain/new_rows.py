@@ -22,9 +22,9 @@ from jobs.maintain.tasks import JOB, Task
 from jobs.plan.leaves import Scope
 from jobs.settings import Settings
 from jobs.stage import Progress
-from lake.commit import append, append_rows, overwrite, overwrite_rows
+from lake.commit import append, append_rows, overwrite, overwrite_rows, rows_written
+from lake.lake import Lake
 from lake.metadata import Metadata
-from lake.reader import rows_written
 from lake.tables import Table, embeddings
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ class NewRows:
 
     session: Callable[[], SparkSession]
     settings: Settings
+    lake: Lake
     engine: HybridEngine
     prepared: Prepared
     outcome: Outcome
@@ -82,7 +83,7 @@ class NewRows:
         table = embeddings(name, task.plan.width)
         stored = f"stored_{name}"
         if not task.from_nothing and len(task.plan.stored) > 1:
-            open_stored(self.engine, self.session, self.settings, stored, table.name)
+            open_stored(self.engine, self.session, self.settings, self.lake, stored, table.name)
         inputs = Inputs(self.prepared.graphs, stored)
         delta = plan_delta(task.plan, epochs, inputs, f"q_{name}", self.prepared.keep)
         self._make(task, delta)
@@ -137,13 +138,12 @@ class NewRows:
     def _append(
         self, relation: str, table: Table, metadata: Metadata, from_nothing: bool
     ) -> tuple[int, int]:
-        lake, options = self.settings.lake, self.settings.storage_options
         fetched = self.engine.fetched(relation)
         if fetched is not None:
             write_rows = overwrite_rows if from_nothing else append_rows
-            version = write_rows(lake, table, fetched, metadata, storage_options=options)
+            version = write_rows(self.lake, table, fetched, metadata)
             return version, fetched.num_rows
         write = overwrite if from_nothing else append
         frame = self.engine.frame(relation)
-        version = write(lake, table, frame, metadata, storage_options=options)
-        return version, rows_written(lake, table.name, version, options)
+        version = write(self.lake, table, frame, metadata)
+        return version, rows_written(self.lake, table.name, version)

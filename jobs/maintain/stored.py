@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from jobs.compute.hybrid import HybridEngine
 from jobs.compute.small_reads import small_table
 from jobs.settings import Settings
-from lake.reader import location
+from lake.lake import Lake
 from lake.scan import attach
 
 if TYPE_CHECKING:
@@ -20,15 +20,16 @@ def open_stored(
     engine: HybridEngine,
     session: Callable[[], SparkSession],
     settings: Settings,
+    lake: Lake,
     relation: str,
     table_name: str,
 ) -> None:
     """Make `table_name` known as `relation`; nothing is read yet."""
 
     def frame() -> DataFrame:
-        return session().read.format("delta").load(location(settings.lake, table_name))
+        return session().read.format("delta").load(lake.location(table_name))
 
-    here = small_table(settings, table_name) if engine.driver_rows else None
+    here = small_table(settings, lake, table_name) if engine.driver_rows else None
     if here is None:
         engine.register(relation, frame())
     else:

@@ -17,6 +17,7 @@ from jobs.plan.leaves import Component, Scope
 from jobs.plan.lookups import Seed, predicates, seed_of, seeds
 from jobs.progress.watermarks import transactions_after
 from jobs.settings import Settings
+from lake.lake import Lake
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -43,6 +44,7 @@ def read_touched(
     engine: HybridEngine,
     session: Callable[[], SparkSession],
     settings: Settings,
+    lake: Lake,
     tasks: Iterable[Task],
     epochs: EpochRange,
 ) -> Changes:
@@ -51,7 +53,7 @@ def read_touched(
     Raises:
         ChangeFeedGap: the feeds do not tell all of them.
     """
-    transactions = transactions_after(settings, epochs.after)
+    transactions = transactions_after(lake, epochs.after)
     inside = [t for t in transactions if t.epoch <= epochs.last]
     expected = sum(transaction.changes for transaction in inside)
     if not expected and len(inside) == epochs.last - epochs.after:
@@ -63,7 +65,7 @@ def read_touched(
     rows = 0
     for i, (scope, parts) in enumerate(by_scope(tasks).items()):
         name = names[scope] = f"changes{i}"
-        wanted = (settings, scope, epochs, transactions, predicates(parts))
+        wanted = (lake, scope, epochs, transactions, predicates(parts))
         keep: Keep = "small" if few else "cache"
         if scope.is_merge:
             changes_relation(engine, scope, epochs, name, predicates(parts), keep)

@@ -9,14 +9,13 @@ from sqlglot import condition, exp, select
 from jobs.compute.small_reads import Read, Relation
 from jobs.plan.plan import ANSWER
 from jobs.progress.backlog import Unpublished
-from jobs.settings import Settings
-from lake.reader import open_table
+from lake.lake import Lake
 from lake.tables import ANSWER_COLUMNS, TRANSACTIONS
 
 
-def stored_columns(settings: Settings, query: str) -> tuple[str, ...]:
+def stored_columns(lake: Lake, query: str) -> tuple[str, ...]:
     """The variables' columns of the answer table as it is; none if there is no table."""
-    table = open_table(settings.lake, f"answers/{query}", settings.storage_options)
+    table = lake.open(f"answers/{query}")
     if table is None:
         return ()
     names = (field.name for field in table.schema().fields)

@@ -37,9 +37,9 @@ def read(request: pytest.FixtureRequest, spark: SparkSession, filled: Project) -
     """The objects of the changes of epochs 2 and 3, read one way or the other."""
 
     def run() -> set[str]:
-        settings = filled.settings
-        epochs, transactions = EpochRange(1, 3), transactions_after(settings, 1)
-        wanted = (settings, Scope(), epochs, transactions, None)
+        lake = filled.settings.open_lake()
+        epochs, transactions = EpochRange(1, 3), transactions_after(lake, 1)
+        wanted = (lake, Scope(), epochs, transactions, None)
         if request.param == "driver":
             rows = read_few_changes(*wanted)
         else:
@@ -64,7 +64,7 @@ def test_a_file_that_is_gone_is_a_gap(filled: Project, read: Read) -> None:
 
 
 def test_a_commit_that_did_not_only_append_is_a_gap(filled: Project, read: Read) -> None:
-    (version, *_) = transactions_after(filled.settings, 2)
+    (version, *_) = transactions_after(filled.settings.open_lake(), 2)
     assert version.triples_version == 3
     log = filled.folder / "lake/triples/_delta_log"
     DeltaTable(f"{filled.settings.lake}/triples").delete("object = '\"2\"'")

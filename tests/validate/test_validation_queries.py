@@ -24,7 +24,7 @@ A, B = "<http://a/a>", "_:b"
 
 
 def rows(read: Read, lake: HandMadeLake) -> list[dict[str, Any]]:
-    return sorted(read.on_driver(lake.settings).to_pylist(), key=repr)
+    return sorted(read.on_driver(lake.settings, lake.settings.open_lake()).to_pylist(), key=repr)
 
 
 def write_quads(lake: HandMadeLake, changes: list[tuple[str, int, int]]) -> None:
@@ -33,13 +33,13 @@ def write_quads(lake: HandMadeLake, changes: list[tuple[str, int, int]]) -> None
         {"graph": "", "subject": s, "predicate": "p", "object": "o", "epoch": e, "weight": w}
         for s, e, w in changes
     ]
-    append_rows(lake.settings.lake, QUADS, quads, Metadata("i", "ingest", 9))
+    append_rows(lake.settings.open_lake(), QUADS, quads, Metadata("i", "ingest", 9))
 
 
 def write_transactions(lake: HandMadeLake, *changes: dict[str, Any]) -> None:
     like = {"source": "s", "inserted": 0, "deleted": 0, "rejected": 0, "quads_version": 1}
     append_rows(
-        lake.settings.lake,
+        lake.settings.open_lake(),
         TRANSACTIONS,
         [like | {"position": str(change["epoch"])} | change for change in changes],
         Metadata("i", "ingest", 9),
@@ -60,7 +60,9 @@ def write_embeddings(
 ) -> None:
     """epoch, weight, v0, v1."""
     written = [{"node": node, "epoch": e, "weight": w, "v0": x, "v1": y} for e, w, x, y in changes]
-    append_rows(lake.settings.lake, embeddings("q", 2), written, Metadata("m", "maintain", 5))
+    append_rows(
+        lake.settings.open_lake(), embeddings("q", 2), written, Metadata("m", "maintain", 5)
+    )
 
 
 def test_a_quad_knows_how_often_it_changes_at_its_epoch_and_its_weight_before(
@@ -158,7 +160,7 @@ def test_spark_gives_the_same_rows(spark: SparkSession, lake: HandMadeLake) -> N
         answer_rows(work(anew=False), AnswerRules("select", False, 3)),
         answer_rows(work(anew=True), AnswerRules("ask", True, None)),
     ):
-        there = [row.asDict() for row in read.on_spark(spark, lake.settings).collect()]
+        there = [row.asDict() for row in read.on_spark(spark, lake.settings.open_lake()).collect()]
         # The order of equal rows in a window is nobody's.
         here = [row for row in rows(read, lake) if row.get("subject") != "y"]
         assert sorted((row for row in there if row.get("subject") != "y"), key=repr) == here
