@@ -2,9 +2,8 @@
 
     python -m bench.session JOB.json
 
-The first run is cold; those after it are warm. It is the command itself that runs, so what is
-timed is what a user waits for. Then, if asked, the same session evaluates the queries over the
-whole graph.
+The first run is cold; those after it are warm. The command itself is run, so the time is what a
+user waits for. Then, on request, the same session evaluates the queries over the whole graph.
 """
 
 from __future__ import annotations
