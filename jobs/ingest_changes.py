@@ -16,6 +16,7 @@ from itertools import accumulate, count
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
+from jobs.compute.session import Spark, session_of
 from jobs.errors import WeirError
 from jobs.ingest.batch import take_in
 from jobs.ingest.changesets import ChangeSet, Consumed, SourceError, is_overtaken, pending
@@ -23,7 +24,7 @@ from jobs.ingest.journal import JOB, Journal, Transaction
 from jobs.ingest.sources.declared import Source, load_sources
 from jobs.ingest.workplace import Workplace
 from jobs.settings import Limits, Settings
-from jobs.stage import Progress, Spark, claimed, run_stage, session_of, silent
+from jobs.stage import Progress, claimed, run_stage, silent
 from lake.lake import Lake
 from lake.staging import staging_folder
 from lake.tables import QUADS, TRANSACTIONS
@@ -115,7 +116,7 @@ def _recover(
     if transactions:
         rows = sum(each.inserted + each.deleted for each in transactions)
         with _workplace(session, settings, lake, 0) as workplace:
-            is_small = rows <= settings.limits.local_batch_rows
+            is_small = rows <= settings.limits.driver_rows
             journal.recover(
                 workplace.local() if is_small else workplace.distributed(), transactions
             )
@@ -167,7 +168,7 @@ def _cut(queue: list[ChangeSet], limits: Limits) -> tuple[list[ChangeSet], list[
     """
     in_files = [bool(each.documents) for each in queue]
     sizes = accumulate(sum(file.size for file in each.documents) for each in queue)
-    fits = [size <= limits.local_parse_bytes for size in sizes]
+    fits = [size <= limits.driver_parse_bytes for size in sizes]
     length = 0
     for index in range(min(len(queue), limits.batch_epochs)):
         if in_files[index] != in_files[0] or fits[index] != fits[0]:

@@ -11,13 +11,14 @@ import sys
 from collections.abc import Sequence
 
 from jobs.catalog.queries import load_registry
+from jobs.compute.session import Spark, session_of
 from jobs.errors import WeirError
 from jobs.maintain.group import Group
 from jobs.maintain.outcome import MaintainResult, Outcome
 from jobs.maintain.tasks import JOB, groups, tasks_behind
 from jobs.progress.watermarks import head
 from jobs.settings import Settings
-from jobs.stage import Progress, Spark, claimed, run_stage, session_of, silent
+from jobs.stage import Progress, claimed, run_stage, silent
 
 
 def maintain_queries(

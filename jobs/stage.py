@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from jobs.compute.session import late_session
 from jobs.errors import BusyError
 from jobs.expected_errors import foreseen
 from jobs.settings import Settings
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 Job = Literal["ingest", "maintain", "validate", "publish", "compact"]
 Progress = Callable[[str], None]
 """Told what a stage is doing; a line each."""
-Spark: TypeAlias = "SparkSession | Callable[[], SparkSession]"
-"""The session, or what starts it: a stage asks for it when the driver alone is not enough."""
 
 
 class Stage(Protocol):
@@ -37,11 +35,6 @@ class Stage(Protocol):
     def __call__(
         self, spark: SparkSession, settings: Settings, run_id: str, progress: Progress = ...
     ) -> object: ...
-
-
-def session_of(spark: Spark) -> Callable[[], SparkSession]:
-    """What gives the session; it is started once."""
-    return cache(spark if callable(spark) else lambda: spark)
 
 
 def silent(line: str) -> None:
@@ -116,18 +109,10 @@ def arg_parser(job: Job, description: str | None) -> argparse.ArgumentParser:
 
 def run_stage(stage: Stage, job: Job, description: str | None, argv: Sequence[str] | None) -> int:
     """Parse the options, start Spark, run `stage`; returns the exit code."""
-    from lake.session import start
-
     options = arg_parser(job, description).parse_args(argv)
     try:
         settings = Settings.load(options.config)
-        spark = start(
-            f"weir {job}",
-            master=settings.spark.master,
-            driver_memory=settings.spark.driver_memory,
-            shuffle_partitions=settings.spark.shuffle_partitions,
-            conf=settings.spark.conf,
-        )
+        spark = late_session(settings, f"weir {job}")()
         stage(spark, settings, options.run_id or new_run_id(job), print)
     except Exception as error:
         told = foreseen(error)

@@ -17,7 +17,7 @@ from jobs.compute.sql import column
 from jobs.ingest import netting
 from jobs.ingest.engine import Frame
 from jobs.settings import Settings
-from lake.commit import append
+from lake.commit import write
 from lake.lake import Lake
 from lake.metadata import Metadata
 from lake.session import read
@@ -33,7 +33,7 @@ class DistributedEngine:
 
     def __init__(self, spark: SparkSession, settings: Settings, lake: Lake, staging: str) -> None:
         self.spark = spark
-        self.relations = SparkEngine(spark, settings.limits.local_rows)
+        self.relations = SparkEngine(spark, settings.limits.broadcast_rows)
         self._staging = staging
         # A run that died may have left something.
         remove(spark, staging)
@@ -101,7 +101,7 @@ class DistributedEngine:
 
     def append(self, table: Table, query: exp.Query, metadata: Metadata, rows: int) -> int:
         """Append the rows of a query, in files of about `limits.rows_per_file` rows."""
-        return append(
+        return write(
             self._lake,
             table,
             self.relations.frame(query),
@@ -118,7 +118,7 @@ class DistributedEngine:
         if not isinstance(frame, pa.Table):
             return frame
         rows = self.spark.createDataFrame(frame)
-        if frame.num_rows <= self._limits.local_rows:
+        if frame.num_rows <= self._limits.broadcast_rows:
             return rows
         folder = f"{self._staging}/driver-{next(self._numbers)}"
         rows.write.parquet(folder)

@@ -62,11 +62,11 @@ def foreign_rows(
     ]
     commits = {each.version: ordinal for ordinal, each in change_sets if each.kind == "commit"}
     if commits:
-        parts.append(_commits(engine, prefix, source, commits, limits.local_rows))
+        parts.append(_commits(engine, prefix, source, commits, limits.broadcast_rows))
     unchecked = reduce(DataFrame.unionByName, (part.select(*_UNCHECKED) for part in parts))
     check = _checking(source, document, limits.raw_bytes)
-    few = unchecked.limit(limits.local_rows + 1).toArrow()
-    if few.num_rows <= limits.local_rows:
+    few = unchecked.limit(limits.broadcast_rows + 1).toArrow()
+    if few.num_rows <= limits.broadcast_rows:
         checked = pa.Table.from_batches(check(few.to_batches()), schema=SCHEMA)
         rows = rows_on_driver(checked)
     else:
@@ -86,7 +86,7 @@ def _commits(
     prefix: str,
     source: DeltaTable,
     ordinals: dict[int, int],
-    local_rows: int,
+    broadcast_rows: int,
 ) -> DataFrame:
     """What the commits made appear or vanish; what cancels out within a commit is not looked at.
 
@@ -104,9 +104,9 @@ def _commits(
         .where("sign <> 0")
     )
     changes, near = f"{prefix}_changes", f"{prefix}_near"
-    _respell(engine, changes, net, source.graph_term, local_rows)
+    _respell(engine, changes, net, source.graph_term, broadcast_rows)
     about = _near(_table(engine, source, last), engine.spark.table(changes))
-    _respell(engine, near, about, source.graph_term, local_rows)
+    _respell(engine, near, about, source.graph_term, broadcast_rows)
     engine.make(Statement(f"{prefix}_held", netting.rows_about(near, changes, QUAD)))
     bag = netting.bag_operations(changes, f"{prefix}_held")
     return engine.relations.frame(bag).withColumn("ordinal", F.col("epoch").cast("int"))
@@ -124,12 +124,12 @@ def _near(table: DataFrame, changes: DataFrame) -> DataFrame:
 
 
 def _respell(
-    engine: DistributedEngine, name: str, rows: DataFrame, default_graph: str, local_rows: int
+    engine: DistributedEngine, name: str, rows: DataFrame, default_graph: str, broadcast_rows: int
 ) -> None:
     """Make `rows` known as the relation `name`, their terms as the tables spell them."""
     respelled = _respelling(default_graph)
-    few = rows.limit(local_rows + 1).toArrow()
-    if few.num_rows <= local_rows:
+    few = rows.limit(broadcast_rows + 1).toArrow()
+    if few.num_rows <= broadcast_rows:
         batches = respelled(few.to_batches())
         engine.register(name, [pa.Table.from_batches(batches, schema=few.schema)])
     else:

@@ -26,7 +26,7 @@ from jobs.compute.relations import Statement
 from jobs.compute.sql import column, columns
 from jobs.ingest import netting
 from jobs.ingest.engine import Engine
-from lake.commit import append_rows, create_if_missing
+from lake.commit import create_if_missing, write
 from lake.lake import Lake
 from lake.metadata import Metadata
 from lake.tables import GRAPHS, QUADS, REJECTED, TRANSACTIONS, TRIPLES, Table
@@ -146,7 +146,7 @@ class Journal:
         self, transactions: Sequence[Transaction], quads_version: int, triples_version: int
     ) -> None:
         versions = {"quads_version": quads_version, "triples_version": triples_version}
-        append_rows(
+        write(
             self._lake,
             TRANSACTIONS,
             [asdict(each) | versions for each in transactions],

@@ -21,7 +21,7 @@ from jobs.ingest import netting
 from jobs.ingest.engine import Frame
 from jobs.ingest.netting import QUAD
 from jobs.settings import Settings
-from lake.commit import append_rows, arrow_schema
+from lake.commit import arrow_schema, write
 from lake.lake import Lake
 from lake.metadata import Metadata
 from lake.tables import QUADS, Table
@@ -87,7 +87,7 @@ class LocalEngine:
                 select("*").from_(query.subquery("rows")).order_by(*map(column, table.cluster_by))
             )
         found = self._arrow(query)
-        return append_rows(self._lake, table, found, metadata)
+        return write(self._lake, table, found, metadata)
 
     def release(self) -> None:
         """Forget all relations."""

@@ -63,7 +63,7 @@ def read_batch(workplace: Workplace, taken: Taken, consumed: Mapping[str, Consum
             tasks.append(_task(ordinal, number, change_set.source, change_set.position, document))
     parts: list[Rows] = []
     limits = workplace.settings.limits
-    if sum(task.size for task in tasks) > limits.local_parse_bytes:
+    if sum(task.size for task in tasks) > limits.driver_parse_bytes:
         parts.append(
             parse_by_tasks(
                 workplace.distributed().spark, tasks, limits, f"{workplace.staging}/files"

@@ -54,7 +54,7 @@ class Workplace:
         """DuckDB for rows that the driver has, if they are few; else Spark."""
         frames = [*rows.changes, *rows.rejections]
         here = [frame for frame in frames if isinstance(frame, pa.Table)]
-        few = sum(frame.num_rows for frame in here) <= self.settings.limits.local_batch_rows
+        few = sum(frame.num_rows for frame in here) <= self.settings.limits.driver_rows
         if few and len(here) == len(frames) and self._is_lake_small():
             return self.local()
         return self.distributed()
@@ -89,7 +89,7 @@ class Workplace:
             return True
         files = pa.table(table.get_add_actions(flatten=True)).select(["size_bytes"]).to_pylist()
         size = sum(file["size_bytes"] for file in files)
-        return bool(size <= self.settings.limits.local_lookup_bytes)
+        return bool(size <= self.settings.limits.driver_table_bytes)
 
 
 @dataclass(slots=True)

@@ -16,7 +16,7 @@ import pytest
 from deltalake.exceptions import CommitFailedError
 
 from lake import ledger
-from lake.commit import append_rows, create_if_missing
+from lake.commit import create_if_missing, write
 from lake.lake import Lake
 from lake.ledger import AlreadyRunning, LedgerRow
 from lake.metadata import Metadata
@@ -35,7 +35,7 @@ def write_claim(root: Path, *, host: str, pid: int, recorded_at: datetime) -> No
     """A claim as another process would have left it."""
     row = {"run_id": "other", "number": 1, "job": "ingest", "status": "claimed"}
     row |= {"host": host, "pid": pid, "recorded_at": recorded_at}
-    append_rows(Lake(str(root)), RUNS, [row], Metadata("other", "ingest", 0))
+    write(Lake(str(root)), RUNS, [row], Metadata("other", "ingest", 0))
 
 
 def _claim_and_stay(

@@ -14,7 +14,7 @@ from jobs.catalog.plans import fingerprint
 from jobs.catalog.queries import load_query
 from jobs.plan.lower import lower
 from jobs.settings import Settings
-from lake.commit import append_rows, arrow_schema, create_if_missing
+from lake.commit import arrow_schema, create_if_missing, write
 from lake.ledger import SUCCEEDED, LedgerRow, record
 from lake.metadata import Metadata
 from lake.tables import QUADS, QUALITY, RUNS, TRANSACTIONS, answers, embeddings
@@ -52,7 +52,7 @@ class HandMadeLake:
             }
             for epoch in new
         ]
-        quads_version = append_rows(self.settings.open_lake(), QUADS, quads, metadata)
+        quads_version = write(self.settings.open_lake(), QUADS, quads, metadata)
         transactions = [
             {
                 "epoch": epoch,
@@ -69,7 +69,7 @@ class HandMadeLake:
             }
             for epoch in new
         ]
-        append_rows(self.settings.open_lake(), TRANSACTIONS, transactions, metadata)
+        write(self.settings.open_lake(), TRANSACTIONS, transactions, metadata)
         self.epochs += epochs
 
     def maintain(
@@ -97,7 +97,7 @@ class HandMadeLake:
             for epoch, weight, *values in changes
         ]
         if mode == "incremental":
-            append_rows(self.settings.open_lake(), table, rows, metadata)
+            write(self.settings.open_lake(), table, rows, metadata)
             return
         create_if_missing(self.settings.open_lake(), table)
         write_deltalake(
@@ -163,4 +163,4 @@ def publish_by_hand(
         "embeddings_version": 1,
     }
     metadata = Metadata("publish", "publish", watermark, base, mode="initial", extra=extra)
-    append_rows(lake.settings.open_lake(), answers(name, known), rows, metadata)
+    write(lake.settings.open_lake(), answers(name, known), rows, metadata)
