@@ -25,8 +25,7 @@ from bench.results import Rows, Scenario, Target, Temperature, Timing, machine
 from bench.schedules import EPOCH, FROM_SCRATCH, SINGLE, history_steps, single_steps
 from bench.session import RunFailed
 from bench.steps import Ingest, Run, copies_of, run_steps
-from jobs.catalog.plans import plan_of
-from jobs.catalog.queries import load_registry
+from jobs.catalog.catalog import Catalog
 from jobs.plan.lookups import predicates
 
 QUERIES = Path(__file__).resolve().parent / "queries_operators"
@@ -135,8 +134,8 @@ class Operators:
         """By query the last change sets that touch it; the first is what all begin with."""
         changes = history.changes()
         found = {}
-        for query in load_registry(queries).queries:
-            known = predicates(plan_of(query).components)
+        for query in Catalog.of_folder(queries).members:
+            known = predicates(query.plan.components)
             assert known is not None, "the patterns have constant predicates"
             numbers: list[int] = []
             for number in range(len(changes) - 1, 0, -1):
@@ -163,11 +162,11 @@ class Operators:
         chosen = [
             oracle.triples_that_matter(
                 query.text,
-                predicates(plan_of(query).components) or frozenset(),
+                predicates(query.plan.components) or frozenset(),
                 self.triples,
                 lambda triple: history.is_usable(made.lake, triple),
             )
-            for query in load_registry(queries).queries
+            for query in Catalog.of_folder(queries).members
         ]
         rounds = [*zip(*chosen, strict=True)]
         folder = patches(made.folder / "singles", [])

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import lake.tables
 from bench.places import Project
-from jobs.catalog.plans import fingerprint, plan_of
-from jobs.catalog.queries import load_registry
+from jobs.catalog.catalog import Catalog
 
 _MARK = "ready"
 
@@ -24,8 +23,8 @@ def form_of(queries: Path | None, *what: str) -> str:
         what: further words, such as how much of a history has been taken in.
     """
     digest = hashlib.sha256(Path(lake.tables.__file__).read_bytes())
-    for query in load_registry(queries).queries if queries else ():
-        digest.update(f"{query.name} {fingerprint(plan_of(query))}\n".encode())
+    for query in Catalog.of_folder(queries).members if queries else ():
+        digest.update(f"{query.name} {query.fingerprint}\n".encode())
     digest.update("\n".join(what).encode())
     return digest.hexdigest()
 

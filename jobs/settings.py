@@ -163,6 +163,9 @@ class Settings(BaseSettings):
     lake: str = Field("lake_data", description="folder or object-store URI of the Delta tables")
     queries: Path = Field(Path("queries"), description="folder of the registered queries")
     sources: Path = Field(Path("sources.yml"), description="the declared sources")
+    cache: Path = Field(
+        Path(".weir_cache"), description="folder of compiled queries, which may be lost at any time"
+    )
     storage_options: dict[str, str] = Field(
         default_factory=dict, description="credentials of delta-rs for an object store"
     )
@@ -229,6 +232,7 @@ class Settings(BaseSettings):
                 "lake": lake,
                 "queries": folder / read.queries,
                 "sources": folder / read.sources,
+                "cache": folder / read.cache,
             }
         )
 

@@ -25,8 +25,8 @@ from expectations.quads import QUADS_SUITE
 from expectations.run import Check, import_ahead, run_checks
 from expectations.suite import QualityResult
 from expectations.transactions import TRANSACTIONS_SUITE
-from jobs.catalog.plans import fingerprint, plan_of
-from jobs.catalog.queries import RegisteredQuery, load_registry
+from jobs.catalog.catalog import Catalog
+from jobs.catalog.maintained import Maintained
 from jobs.compute.engine import Engine
 from jobs.compute.session import Spark, session_of
 from jobs.errors import QualityError
@@ -95,8 +95,7 @@ def validate_answers(
         BusyError: another run validates.
         QualityError: a check failed; what passed is validated all the same.
     """
-    queries = load_registry(settings.queries).queries
-    lake = settings.open_lake()
+    queries, lake = Catalog.of(settings).members, settings.open_lake()
     if graph_validated_to(lake) >= head(lake) and not _not_validated(lake, queries):
         return ValidateResult()
     started = time.monotonic()
@@ -141,7 +140,7 @@ def validate_answers(
 _Work = Sequence[tuple[Unpublished, AnswerRules]]
 
 
-def _not_validated(lake: Lake, queries: Sequence[RegisteredQuery]) -> _Work:
+def _not_validated(lake: Lake, queries: Sequence[Maintained]) -> _Work:
     """What is not published and was not found right before."""
     found = verdicts(lake)
     by_name = {query.name: query for query in queries}
@@ -152,13 +151,10 @@ def _not_validated(lake: Lake, queries: Sequence[RegisteredQuery]) -> _Work:
         if not item.has_rows or (verdict and verdict.success and verdict.is_about(item)):
             continue
         # The rows are those of another text of the query; maintain makes them anew first.
-        if metadata.fingerprint != fingerprint(plan_of(query)):
+        if metadata.fingerprint != query.fingerprint:
             continue
-        rules = AnswerRules.of(
-            query.query,
-            is_set=bool(metadata.extra["is_set"]),
-            max_rows=query.front_matter.max_rows,
-        )
+        (output,) = query.outputs
+        rules = AnswerRules(output.form, bool(metadata.extra["is_set"]), output.max_rows)
         work.append((item, rules))
     return work
 

@@ -138,6 +138,10 @@ class Engine:
         """The Spark session, which may have to be started."""
         return self._spark.spark
 
+    def require_spark(self) -> None:
+        """Start Spark now rather than at the first statement that needs it."""
+        assert self._spark is not None
+
     @property
     def _spark(self) -> SparkEngine:
         from jobs.compute.spark import SparkEngine
@@ -251,6 +255,10 @@ class Engine:
         is_large = reads_large and statement.keep == "view"
         self._relations[statement.name] = _Relation(True, statement, is_large)
 
+    def staging(self, name: str) -> str:
+        """A folder or URI for rows of this engine that are too many for the driver."""
+        return f"{self._shape.staging}/{name}"
+
     def count(self, name: str) -> int:
         """The number of rows of a relation."""
         if self._relations[name].on_driver:
@@ -270,7 +278,12 @@ class Engine:
     def fetch(self, name: str) -> Frame:
         """The rows of a relation: in memory if the driver has them and they are few."""
         few = self._few(name)
-        return self._frame(name) if few is None else few
+        return self.frame(name) if few is None else few
+
+    def frame(self, name: str) -> DataFrame:
+        """The frame of a relation; one of the driver is sent to Spark or made there again."""
+        self._send({name})
+        return self.spark.table(name)
 
     def write(
         self,
@@ -299,7 +312,7 @@ class Engine:
             version = write(
                 self._lake,
                 table,
-                self._frame(name),
+                self.frame(name),
                 metadata,
                 mode=mode,
                 files=None if rows is None else max(1, -(-rows // self._shape.rows_per_file)),
@@ -355,11 +368,6 @@ class Engine:
         except duckdb.OutOfMemoryException:
             return None
         return rows if self.placement.holds(rows.num_rows) else None
-
-    def _frame(self, name: str) -> DataFrame:
-        """The frame of a relation; one of the driver is sent to Spark or made there again."""
-        self._send({name})
-        return self.spark.table(name)
 
     def _send(self, names: set[str]) -> None:
         """Name relations of the driver on Spark too."""

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
 
-from jobs.catalog.plans import fingerprint
 from jobs.compute.engine import Engine
 from jobs.compute.relations import Keep
 from jobs.engine.delta import Inputs, PlanDelta, plan_delta
@@ -123,7 +122,7 @@ class NewRows:
             job=JOB,
             watermark=last,
             base=base,
-            fingerprint=fingerprint(task.plan),
+            fingerprint=task.query.fingerprint,
             mode=task.mode,
             extra={
                 # A list: the order is the query's, and JSON objects are stored sorted.

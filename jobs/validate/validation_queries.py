@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Self, assert_never
 
 from sqlglot import condition, exp, select
 
+from jobs.catalog.maintained import Form
 from jobs.compute.relations import LakeQuery, StoredTable
 from jobs.plan.plan import ANSWER
 from jobs.progress.backlog import Unpublished
-from jobs.sparql.algebra.nodes import Ask, Construct, Query, Select
 from lake.tables import QUADS, TRANSACTIONS
 
 TRANSACTIONS_LOG = StoredTable("transactions_log", TRANSACTIONS.name)
@@ -26,22 +25,9 @@ def quads_log(from_epoch: int, to_epoch: int) -> StoredTable:
 class AnswerRules:
     """What the suite `answers` has to know of a query."""
 
-    form: Literal["select", "ask", "construct"]
+    form: Form
     is_set: bool
     max_rows: int | None
-
-    @classmethod
-    def of(cls, query: Query, *, is_set: bool, max_rows: int | None) -> Self:
-        """The rules of a query."""
-        match query.form:
-            case Select():
-                return cls("select", is_set, max_rows)
-            case Ask():
-                return cls("ask", is_set, max_rows)
-            case Construct():
-                return cls("construct", is_set, max_rows)
-            case _:
-                assert_never(query.form)
 
 
 def quad_rows(from_epoch: int, to_epoch: int) -> LakeQuery:

@@ -17,7 +17,7 @@ from bench.results import Rows, Scenario
 from bench.schedules import EPOCH, FROM_SCRATCH, SINGLE, history_steps, single_steps
 from bench.session import RunFailed
 from bench.steps import Ingest, Maintain, Publish, Run, Step
-from jobs.catalog.queries import load_registry
+from jobs.catalog.catalog import Catalog
 
 CHANGES = [Path(str(number)) for number in range(8)]
 QUERY = "SELECT ?a ?b WHERE { ?a <urn:p> ?b }"
@@ -125,9 +125,9 @@ def test_a_prepared_lake_is_stale_once_a_query_means_something_else(tmp_path: Pa
 
 @pytest.mark.parametrize("name", ["nomisma", "brick"])
 def test_every_query_of_the_scenario_is_accepted(name: str) -> None:
-    registry = load_registry(operators.QUERIES / name)
-    assert not registry.errors
-    assert len(registry.queries) == len([*(operators.QUERIES / name).glob("*.rq")])
+    catalog = Catalog.of_folder(operators.QUERIES / name)
+    assert not catalog.errors
+    assert len(catalog.members) == len([*(operators.QUERIES / name).glob("*.rq")])
 
 
 @pytest.mark.slow

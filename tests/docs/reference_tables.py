@@ -10,9 +10,9 @@ import typer
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from jobs.catalog.queries import FrontMatter
+from jobs.catalog.front_matter import FrontMatter
 from jobs.cli import app
-from jobs.ingest.sources.declared import Source
+from jobs.ingest.sources.declared import AnySource
 from jobs.settings import Settings
 from lake.tables import SHARED_TABLES, Table, answers, embeddings
 
@@ -46,7 +46,7 @@ def front_matter() -> str:
 def sources() -> str:
     """Every key of a source, with the kinds that have it."""
     kinds = {
-        get_args(model.model_fields["kind"].annotation)[0]: model for model in get_args(Source)
+        get_args(model.model_fields["kind"].annotation)[0]: model for model in get_args(AnySource)
     }
     found: dict[str, tuple[list[str], FieldInfo]] = {}
     for kind, model in kinds.items():
