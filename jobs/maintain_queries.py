@@ -11,13 +11,14 @@ import sys
 from collections.abc import Sequence
 
 from jobs.catalog.catalog import Catalog
+from jobs.compute.session import Spark, session_of
 from jobs.errors import WeirError
 from jobs.maintain.group import Group
 from jobs.maintain.outcome import MaintainResult, Outcome
 from jobs.maintain.tasks import JOB, groups, tasks_behind
 from jobs.progress.completion import Completion
 from jobs.settings import Settings
-from jobs.stage import Progress, Spark, claimed, run_stage, session_of, silent
+from jobs.stage import Progress, claimed, run_stage, silent
 
 
 def maintain_queries(
@@ -29,7 +30,7 @@ def maintain_queries(
         spark: the session, or what starts it: few changes of a small graph need none.
         settings: where the lake and the queries are.
         run_id: of this run in the ledger.
-        progress: told what is going on.
+        progress: receives what is going on.
 
     Raises:
         BusyError: another run maintains.

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from jobs.catalog.catalog import Catalog
-from jobs.expected_errors import foreseen
+from jobs.expected_errors import as_user_error
 from jobs.progress.completion import Completion
 from jobs.settings import Settings
 
@@ -45,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         found = has_pending_work(Settings.load(parser.parse_args(argv).config))
     except Exception as error:
-        told = foreseen(error)
+        told = as_user_error(error)
         if told is None:
             raise
         print(f"error: {told}", file=sys.stderr)

@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from jobs.compute.session import late_session
 from jobs.errors import BusyError
-from jobs.expected_errors import foreseen
+from jobs.expected_errors import as_user_error
 from jobs.settings import Settings
 from lake.claims import AlreadyRunning, claim
 from lake.lake import Lake
@@ -27,9 +27,7 @@ if TYPE_CHECKING:
 
 Job = Literal["ingest", "maintain", "validate", "publish", "compact"]
 Progress = Callable[[str], None]
-"""Told what a stage is doing; a line each."""
-Spark: TypeAlias = "SparkSession | Callable[[], SparkSession]"
-"""The session, or what starts it: a stage asks for it when the driver alone is not enough."""
+"""Receives what a stage is doing, a line each."""
 
 
 class Stage(Protocol):
@@ -40,13 +38,8 @@ class Stage(Protocol):
     ) -> object: ...
 
 
-def session_of(spark: Spark) -> Callable[[], SparkSession]:
-    """What gives the session; it is started once."""
-    return cache(spark if callable(spark) else lambda: spark)
-
-
 def silent(line: str) -> None:
-    """Progress that nobody reads."""
+    """Discard progress."""
     del line
 
 
@@ -117,23 +110,15 @@ def arg_parser(job: Job, description: str | None) -> argparse.ArgumentParser:
 
 def run_stage(stage: Stage, job: Job, description: str | None, argv: Sequence[str] | None) -> int:
     """Parse the options, start Spark, run `stage`; returns the exit code."""
-    from lake.session import start
-
     options = arg_parser(job, description).parse_args(argv)
     try:
         settings = Settings.load(options.config)
-        spark = start(
-            f"weir {job}",
-            master=settings.spark.master,
-            driver_memory=settings.spark.driver_memory,
-            shuffle_partitions=settings.spark.shuffle_partitions,
-            conf=settings.spark.conf,
-        )
+        spark = late_session(settings, f"weir {job}")()
         stage(spark, settings, options.run_id or new_run_id(job), print)
     except Exception as error:
-        told = foreseen(error)
-        if told is None:
+        expected = as_user_error(error)
+        if expected is None:
             raise
-        print(f"error: {told}", file=sys.stderr)
-        return told.exit_code
+        print(f"error: {expected}", file=sys.stderr)
+        return expected.exit_code
     return 0

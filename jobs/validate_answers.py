@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
@@ -26,27 +26,27 @@ from expectations.run import Check, import_ahead, run_checks
 from expectations.suite import QualityResult
 from expectations.transactions import TRANSACTIONS_SUITE
 from jobs.catalog.catalog import Catalog
-from jobs.compute.small_reads import has_few_new_rows, is_small
+from jobs.compute.engine import Engine
+from jobs.compute.session import Spark, session_of
 from jobs.errors import QualityError
 from jobs.progress.backlog import Backlog
 from jobs.progress.completion import Completion
 from jobs.settings import Settings
-from jobs.stage import Progress, Spark, claimed, run_stage, session_of, silent
+from jobs.stage import Progress, claimed, run_stage, silent
 from jobs.validate.validation_queries import (
-    QUADS_LOG,
     AnswerRules,
     answer_rows,
     quad_rows,
     transaction_rows,
 )
-from lake.commit import append_rows
+from lake.commit import write
 from lake.lake import Lake, local_folder
 from lake.ledger import FAILED, SUCCEEDED
 from lake.metadata import Metadata
 from lake.tables import QUALITY
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
 JOB: Literal["validate"] = "validate"
 PAGE = "reports/quality.html"
@@ -98,7 +98,6 @@ def validate_answers(
     if before.graph_validated_to >= before.head and not _not_validated(before, catalog):
         return ValidateResult()
     started = time.monotonic()
-    session = session_of(spark)
     with claimed(lake, JOB, run_id, settings.limits.lease_seconds) as run:
         # Another run may have validated before the claim was held.
         lake.refresh()
@@ -109,12 +108,16 @@ def validate_answers(
         if not work and graph_from >= graph_to:
             return ValidateResult()
         graph: tuple[Validation, ...] = ()
-        if graph_to > graph_from:
-            progress(f"checking the graph, epochs {graph_from + 1}..{graph_to}")
-            graph = (_validate_graph(session, settings, lake, graph_from, graph_to),)
-        if work:
-            progress(f"checking the new rows of {len(work)} queries")
-        answers = _validate_queries(session, settings, lake, work)
+        engine = Engine.of(settings, lake, session_of(spark), JOB)
+        try:
+            if graph_to > graph_from:
+                progress(f"checking the graph, epochs {graph_from + 1}..{graph_to}")
+                graph = (_validate_graph(engine, graph_from, graph_to),)
+            if work:
+                progress(f"checking the new rows of {len(work)} queries")
+            answers = _validate_queries(engine, work)
+        finally:
+            engine.release()
         _record(lake, run_id, (*graph, *answers))
         if all(validation.success for validation in graph):
             run.totals["to_epoch"] = max(graph_from, graph_to)
@@ -156,39 +159,30 @@ def _not_validated(completion: Completion, catalog: Catalog) -> _Work:
     return work
 
 
-def _validate_graph(
-    session: Callable[[], SparkSession],
-    settings: Settings,
-    lake: Lake,
-    from_epoch: int,
-    to_epoch: int,
-) -> Validation:
-    few = has_few_new_rows(lake, QUADS_LOG, from_epoch, settings.limits.driver_rows)
-    quads, transactions = (
-        rows.on_driver(settings, lake) if few else rows.on_spark(session(), lake)
-        for rows in (quad_rows(from_epoch, to_epoch), transaction_rows(from_epoch, to_epoch))
-    )
+def _validate_graph(engine: Engine, from_epoch: int, to_epoch: int) -> Validation:
+    engine.query("checked_quads", quad_rows(from_epoch, to_epoch))
+    engine.query("checked_transactions", transaction_rows(from_epoch, to_epoch))
+    quads, transactions = map(engine.fetch, ("checked_quads", "checked_transactions"))
     results = run_checks([Check((QUADS_SUITE,), quads), Check((TRANSACTIONS_SUITE,), transactions)])
     return Validation("", from_epoch, to_epoch, results)
 
 
-def _validate_queries(
-    session: Callable[[], SparkSession], settings: Settings, lake: Lake, work: _Work
-) -> list[Validation]:
+def _validate_queries(engine: Engine, work: _Work) -> list[Validation]:
     """The results in the order of `work`; queries with few rows are checked together."""
     found: dict[str, tuple[QualityResult, ...]] = {}
     together: dict[str, pa.Table] = {}
     for item, rules in work:
-        rows = answer_rows(item, rules)
-        (stored,) = rows.relations
         try:
-            if is_small(settings, lake, stored, item.from_epoch, settings.limits.driver_rows):
-                together[item.query] = rows.on_driver(settings, lake)
+            name = f"checked_{item.query}"
+            engine.query(name, answer_rows(item, rules))
+            rows = engine.fetch(name)
+            if isinstance(rows, pa.Table):
+                together[item.query] = rows
             else:
-                found |= _check(rows.on_spark(session(), lake), [item.query])
+                found |= _check(rows, [item.query])
         except Exception as error:  # noqa: BLE001  (a result like any other; the others go on)
             found[item.query] = (_unreadable(item.query, error),)
-        if sum(table.num_rows for table in together.values()) > settings.limits.driver_rows:
+        if not engine.placement.holds(sum(table.num_rows for table in together.values())):
             found |= _check_together(together)
             together = {}
     found |= _check_together(together)
@@ -243,7 +237,7 @@ def _record(lake: Lake, run_id: str, validations: Sequence[Validation]) -> None:
     ]
     to_epoch = max(validation.to_epoch for validation in validations)
     metadata = Metadata(run_id, JOB, watermark=to_epoch)
-    append_rows(lake, QUALITY, rows, metadata)
+    write(lake, QUALITY, rows, metadata)
     folder = local_folder(lake.root)
     if folder is not None:
         page = folder / PAGE

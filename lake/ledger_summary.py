@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from deltalake.exceptions import DeltaError
 
 from lake.appended import NotAppended, appended_rows, commit_digest
-from lake.commit import arrow_schema, overwrite_rows
+from lake.commit import arrow_schema, write
 from lake.lake import Lake
 from lake.ledger import CLAIMED, SUCCEEDED, UNTOUCHED
 from lake.metadata import Metadata
@@ -78,7 +78,7 @@ def write_summary(lake: Lake, ledger: Ledger, job: str, run_id: str) -> None:
         digest = commit_digest(lake, RUNS.name, ledger.version)
         extra = {"format": _FORMAT, "version": ledger.version, "commit": digest}
         metadata = Metadata(run_id, job, watermark=0, extra=extra)
-        overwrite_rows(lake, LEDGER_SUMMARY, ledger.rows, metadata)
+        write(lake, LEDGER_SUMMARY, ledger.rows, metadata, mode="overwrite")
 
 
 def summed_up(rows: pa.Table) -> pa.Table:

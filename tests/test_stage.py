@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from jobs.compact_lake import main
+from jobs.compute.session import Spark
 from jobs.errors import EXIT_FAILED, EXIT_USAGE
 from jobs.settings import Settings
-from jobs.stage import Progress, Spark, run_stage, silent
+from jobs.stage import Progress, run_stage, silent
 
 
 @pytest.mark.parametrize(

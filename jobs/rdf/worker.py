@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from importlib.abc import MetaPathFinder
 from pathlib import Path
-from typing import IO, assert_never
+from typing import IO, Self, assert_never
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -43,26 +43,51 @@ class ParserError(RuntimeError):
     """The child process does not start, or has a defect: no file is rejected for that."""
 
 
-def parse_files(requests: Sequence[ParseRequest], limits: ParseLimits) -> Iterator[ParsedFile]:
-    """Parse each file, in order, one result per request.
+class ParserProcess:
+    """Parses files in a child process, which starts with the first of them.
 
     A file that kills the child process is rejected as a whole with the reason; a new child goes on
-    with the rest. A file that cannot be opened or read is `unreadable`, not rejected.
+    with the next. A file that cannot be opened or read is `unreadable`, not rejected.
+    """
+
+    def __init__(self, limits: ParseLimits) -> None:
+        self._limits = limits
+        self._child: _Child | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def parse(self, request: ParseRequest) -> ParsedFile:
+        """Parse one file.
+
+        Raises:
+            ParserError: the child process does not start, or has a defect.
+        """
+        self._child = self._child or _Child(self._limits)
+        parsed = self._child.parse(request)
+        if self._child.is_dead:
+            self.close()
+        return parsed
+
+    def close(self) -> None:
+        """End the child process."""
+        if self._child is not None:
+            self._child.close()
+            self._child = None
+
+
+def parse_files(requests: Sequence[ParseRequest], limits: ParseLimits) -> Iterator[ParsedFile]:
+    """Parse each file, in order, one result per request, in a process of their own.
 
     Raises:
         ParserError: the child process does not start, or has a defect.
     """
-    child: _Child | None = None
-    try:
+    with ParserProcess(limits) as parser:
         for request in requests:
-            child = child or _Child(limits)
-            yield child.parse(request)
-            if child.is_dead:
-                child.close()
-                child = None
-    finally:
-        if child:
-            child.close()
+            yield parser.parse(request)
 
 
 class _Child:

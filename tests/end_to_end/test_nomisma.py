@@ -62,7 +62,7 @@ class Nomisma:
         }
         # The largest answer has 1.3 million rows. What Spark does with these statements is tested
         # with smaller ones.
-        limits = "[limits]\ndriver_rows = 3000000\nlocal_rows = 3000000\n"
+        limits = "[limits]\ndriver_rows = 3000000\nbroadcast_rows = 3000000\n"
         (folder / "weir.toml").write_text(
             f'lake = "lake"\nqueries = "{data / "queries"}"\n{limits}'
         )

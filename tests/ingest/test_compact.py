@@ -7,7 +7,7 @@ from pyspark.sql import SparkSession
 
 from jobs.compact_lake import compact_lake, needed_after
 from lake.claims import claim
-from lake.commit import append_rows
+from lake.commit import write
 from lake.ledger import SUCCEEDED, LedgerRow, record
 from lake.metadata import Metadata
 from lake.removal import remove_table
@@ -81,7 +81,7 @@ def test_a_query_that_is_out_of_the_registry_keeps_the_changes_it_has_not_read(
     history: Project,
 ) -> None:
     table = embeddings("gone", 1)
-    append_rows(history.settings.open_lake(), table, [], Metadata("test", "maintain", 3))
+    write(history.settings.open_lake(), table, [], Metadata("test", "maintain", 3))
     claim(history.settings.open_lake(), "maintain", "test", lease_seconds=60)
     row = LedgerRow("test", "maintain", 1, SUCCEEDED, "gone", "initial", to_epoch=3)
     record(history.settings.open_lake(), [row])

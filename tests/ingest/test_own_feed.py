@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
+from jobs.compute.engine import Engine
+from jobs.compute.sql import column, rows_of, select
 from jobs.engine.relations import EpochRange
-from jobs.maintain.changes import read_changes, read_few_changes
+from jobs.maintain.changes import read_changes
 from jobs.plan.leaves import Scope
 from jobs.progress.watermarks import transactions_after
 from lake.change_feed import ChangeFeedGap
@@ -39,12 +40,14 @@ def read(request: pytest.FixtureRequest, spark: SparkSession, filled: Project) -
     def run() -> set[str]:
         lake = filled.settings.open_lake()
         epochs, transactions = EpochRange(1, 3), transactions_after(lake, 1)
-        wanted = (lake, Scope(), epochs, transactions, None)
-        if request.param == "driver":
-            rows = read_few_changes(*wanted)
-        else:
-            rows = pa.table(read_changes(spark, *wanted).toArrow())
-        return {str(value) for value in rows["object"].to_pylist()}
+        limits = {"driver_rows": 0} if request.param == "spark" else {}
+        settings = filled.settings
+        settings.limits = settings.limits.model_copy(update=limits)
+        engine = Engine.of(settings, lake, lambda: spark, "maintain")
+        read_changes(engine, "changes", Scope(), epochs, transactions, None)
+        found = engine.rows(select(column("object")).from_(rows_of("changes")))
+        engine.release()
+        return {str(value) for (value,) in found}
 
     return run
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jobs.errors import BusyError, ConfigurationError
-from jobs.ingest.changesets import SourceError
+from jobs.ingest.sources.errors import SourceError
 from jobs.ingest_changes import _all_or_fail, is_anything_pending
 from lake.claims import claim
 from tests.support.projects.ingest import Project, no_spark

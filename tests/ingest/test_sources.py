@@ -7,7 +7,11 @@ from pathlib import Path
 import pytest
 
 from jobs.errors import ConfigurationError
-from jobs.ingest.sources.declared import DeltaTable, Patches, Snapshots, load_sources, natural_order
+from jobs.ingest.sources.declared import load_sources
+from jobs.ingest.sources.delta import DeltaTable
+from jobs.ingest.sources.files import natural_order
+from jobs.ingest.sources.patches import Patches
+from jobs.ingest.sources.snapshots import Snapshots
 
 GOOD = """\
 sources:

@@ -10,7 +10,7 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 from pyspark.sql import SparkSession
 
-from jobs.ingest.changesets import SourceError
+from jobs.ingest.sources.errors import SourceError
 from jobs.ingest_changes import IngestResult, _all_or_fail
 from tests.support.projects.ingest import Project, no_spark
 

@@ -17,7 +17,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 from lake.change_feed import ChangeFeedGap, changes
-from lake.commit import KILL_AT, append, append_rows, create_if_missing, overwrite
+from lake.commit import KILL_AT, create_if_missing, write
 from lake.lake import DamagedTable, Lake
 from lake.metadata import Metadata
 from lake.session import read
@@ -64,16 +64,16 @@ def test_a_created_table_is_as_defined(tmp_path: Path, table) -> None:  # type: 
 def test_the_newest_commit_of_ours_is_found_behind_those_of_others(tmp_path: Path) -> None:
     root = str(tmp_path)
     assert Lake(root).last_metadata("graphs") is None
-    assert append_rows(Lake(root), GRAPHS, [ROW], MINE) == 1
+    assert write(Lake(root), GRAPHS, [ROW], MINE) == 1
     write_deltalake(f"{root}/graphs", Lake(root).rows("graphs"), mode="append")
     assert Lake(root).last_metadata("graphs") == (1, MINE)
-    assert append_rows(Lake(root), GRAPHS, [ROW], Metadata("r", "compact", 9)) == 3
+    assert write(Lake(root), GRAPHS, [ROW], Metadata("r", "compact", 9)) == 3
     assert Lake(root).last_metadata("graphs", job="ingest") == (1, MINE)
 
 
 def test_an_empty_commit_file_is_an_error_and_no_version(tmp_path: Path) -> None:
     root = str(tmp_path)
-    append_rows(Lake(root), GRAPHS, [ROW], MINE)
+    write(Lake(root), GRAPHS, [ROW], MINE)
     (tmp_path / "graphs/_delta_log" / f"{2:020d}.json").touch()
     with pytest.raises(DamagedTable, match=r"0002\.json.*empty"):
         Lake(root).version("graphs")
@@ -81,11 +81,11 @@ def test_an_empty_commit_file_is_an_error_and_no_version(tmp_path: Path) -> None
 
 def test_a_process_dies_at_the_checkpoint_that_it_is_told(tmp_path: Path) -> None:
     code = f"""
-from lake.commit import append_rows
+from lake.commit import write
 from lake.lake import Lake
 from lake.metadata import Metadata
 from lake.tables import GRAPHS
-append_rows(Lake({str(tmp_path)!r}), GRAPHS, [{ROW!r}], Metadata("r", "ingest", 1))
+write(Lake({str(tmp_path)!r}), GRAPHS, [{ROW!r}], Metadata("r", "ingest", 1))
 """
     environment = {**os.environ, KILL_AT: "ingest:before:graphs"}
     killed = subprocess.run([sys.executable, "-c", code], env=environment, check=False)
@@ -101,14 +101,14 @@ def test_spark_appends_by_column_name_and_tells_the_version(
     frame = spark.createDataFrame(
         pa.table({name: ["1", "2"] for name in reversed(QUADS.column_names)})
     )
-    assert append(Lake(root), QUADS, frame, MINE, files=1) == 1
-    assert append(Lake(root), QUADS, frame.limit(0), Metadata("r", "ingest", 8)) == 2
+    assert write(Lake(root), QUADS, frame, MINE, files=1) == 1
+    assert write(Lake(root), QUADS, frame.limit(0), Metadata("r", "ingest", 8)) == 2
     assert Lake(root).last_metadata("quads") == (2, Metadata("r", "ingest", 8))
     rows = read(spark, Lake(root), "quads").collect()
     assert [tuple(row) for row in rows] == [("1", "1", "1", "1", 1, 1), ("2", "2", "2", "2", 2, 2)]
     assert DeltaTable(f"{root}/quads").metadata().configuration["delta.enableChangeDataFeed"]
     with pytest.raises(AnalysisException):
-        append(Lake(root), QUADS, frame.drop("graph"), MINE)
+        write(Lake(root), QUADS, frame.drop("graph"), MINE)
 
 
 @pytest.mark.spark
@@ -116,16 +116,16 @@ def test_columns_are_added_only_where_that_is_wanted(spark: SparkSession, tmp_pa
     root = str(tmp_path)
     narrow, wide = answers("q", ("a",)), answers("q", ("a", "b"))
     row = {"epoch": 1, "weight": 1, "a": "<x>", "event_time": None}
-    append_rows(Lake(root), narrow, [row], MINE)
+    write(Lake(root), narrow, [row], MINE)
     frame = spark.sql(
         "SELECT 2L epoch, 1L weight, '<x>' a, '<y>' b, TIMESTAMP'2026-01-01' event_time"
     )
     with pytest.raises(AnalysisException):
-        append(Lake(root), wide, frame, MINE)
-    append(Lake(root), wide, frame, MINE, merge_schema=True)
+        write(Lake(root), wide, frame, MINE)
+    write(Lake(root), wide, frame, MINE, merge_schema=True)
     found = Lake(root).rows("answers/q", columns=["epoch", "b"]).sort_by("epoch").to_pylist()
     assert found == [{"epoch": 1, "b": None}, {"epoch": 2, "b": "<y>"}]
-    overwrite(Lake(root), narrow, frame, MINE)
+    write(Lake(root), narrow, frame, MINE, mode="overwrite")
     assert read(spark, Lake(root), "answers/q").columns == [*narrow.column_names]
 
 
@@ -134,7 +134,7 @@ def test_a_missing_commit_is_a_gap_of_the_change_feed(spark: SparkSession, tmp_p
     root = str(tmp_path)
     quad = {"graph": "", "subject": "<s>", "predicate": "<p>", "object": "<o>", "weight": 1}
     for epoch in (1, 2, 3):
-        append_rows(Lake(root), QUADS, [quad | {"epoch": epoch}], Metadata("r", "ingest", epoch))
+        write(Lake(root), QUADS, [quad | {"epoch": epoch}], Metadata("r", "ingest", epoch))
     found = changes(spark, Lake(root), "quads", 2, 3).select("epoch", "_change_type").collect()
     assert sorted(tuple(row) for row in found) == [(2, "insert"), (3, "insert")]
     (tmp_path / "quads/_delta_log" / f"{2:020d}.json").unlink()

@@ -13,7 +13,7 @@ from deltalake import DeltaTable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lake.commit import append_rows
+from lake.commit import write
 from lake.lake import Lake, history
 from lake.metadata import Metadata
 from lake.tables import GRAPHS
@@ -51,9 +51,9 @@ def test_the_newest_commits_cost_the_same_however_long_the_history_is(length: in
 def test_the_metadata_of_a_job_is_found_behind_many_commits_of_others(tmp_path: Any) -> None:
     root = str(tmp_path)
     row = {"graph": "<g>", "source": "s", "run_id": "r"}
-    append_rows(Lake(root), GRAPHS, [row], Metadata("r", "ingest", 7))
+    write(Lake(root), GRAPHS, [row], Metadata("r", "ingest", 7))
     for _ in range(20):
-        append_rows(Lake(root), GRAPHS, [row], Metadata("r", "compact", 9))
+        write(Lake(root), GRAPHS, [row], Metadata("r", "compact", 9))
     found = Lake(root).last_metadata("graphs", job="ingest")
     assert found == (1, Metadata("r", "ingest", 7))
     table = Lake(root).open("graphs")
@@ -65,7 +65,7 @@ def test_a_program_may_end_while_arrow_reads_ahead(tmp_path: Path) -> None:
     root = str(tmp_path)
     for each in range(20):
         row = {"graph": f"<g{each}>", "source": "s", "run_id": "r"}
-        append_rows(Lake(root), GRAPHS, [row], Metadata("r", "ingest", each))
+        write(Lake(root), GRAPHS, [row], Metadata("r", "ingest", each))
     program = (
         "from lake.lake import Lake, open_table\n"
         f"batches = Lake({root!r}).open('graphs').to_pyarrow_dataset().to_batches()\n"

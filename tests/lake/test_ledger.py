@@ -17,7 +17,7 @@ from deltalake.exceptions import CommitFailedError
 
 from lake import claims, ledger
 from lake.claims import AlreadyRunning
-from lake.commit import append_rows, create_if_missing
+from lake.commit import create_if_missing, write
 from lake.lake import Lake
 from lake.ledger import LedgerRow
 from lake.metadata import Metadata
@@ -36,7 +36,7 @@ def write_claim(root: Path, *, host: str, pid: int, recorded_at: datetime) -> No
     """A claim as another process would have left it."""
     row = {"run_id": "other", "number": 1, "job": "ingest", "status": "claimed"}
     row |= {"host": host, "pid": pid, "recorded_at": recorded_at}
-    append_rows(Lake(str(root)), RUNS, [row], Metadata("other", "ingest", 0))
+    write(Lake(str(root)), RUNS, [row], Metadata("other", "ingest", 0))
 
 
 def _claim_and_stay(

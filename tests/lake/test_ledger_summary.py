@@ -18,7 +18,7 @@ from deltalake import CommitProperties, write_deltalake
 
 from lake import appended, ledger_summary
 from lake.claims import claim
-from lake.commit import KILL_AT, append_rows, overwrite_rows
+from lake.commit import KILL_AT, write
 from lake.lake import Lake
 from lake.ledger import SUCCEEDED, UNTOUCHED, LedgerRow, record
 from lake.ledger_summary import Ledger, read_ledger, summed_up
@@ -100,7 +100,7 @@ def fill(lake: Lake, ledger: RandomLedger, first: int = 0, last: int | None = No
     """Write commits of a ledger, each as one of `runs`."""
     for number in range(first, len(ledger.commits) if last is None else last):
         rows = ledger.rows(number, number + 1)
-        append_rows(lake, RUNS, rows, Metadata(f"r{number}", "test", number))
+        write(lake, RUNS, rows, Metadata(f"r{number}", "test", number))
 
 
 def sum_up(lake: Lake) -> Ledger:
@@ -108,7 +108,8 @@ def sum_up(lake: Lake) -> Ledger:
     ledger = read_ledger(Lake(lake.root))
     digest = appended.commit_digest(lake, RUNS.name, ledger.version)
     extra = {"format": ledger_summary._FORMAT, "version": ledger.version, "commit": digest}
-    overwrite_rows(lake, LEDGER_SUMMARY, ledger.rows, Metadata("s", "test", 0, extra=extra))
+    metadata = Metadata("s", "test", 0, extra=extra)
+    write(lake, LEDGER_SUMMARY, ledger.rows, metadata, mode="overwrite")
     return ledger
 
 
@@ -318,7 +319,7 @@ def _history(lake: Lake, runs: int) -> None:
     table = pa.Table.from_pylist([row | {"recorded_at": at} for row in rows], schema=_SCHEMA)
     part = -(-table.num_rows // 5)
     for i in range(5):
-        append_rows(lake, RUNS, table.slice(i * part, part), Metadata(f"h{i}", "test", i))
+        write(lake, RUNS, table.slice(i * part, part), Metadata(f"h{i}", "test", i))
 
 
 _SCHEMA = RandomLedger(None, ()).rows().schema  # type: ignore[arg-type]

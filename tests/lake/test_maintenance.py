@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from lake.change_feed import changes, changes_here
-from lake.commit import append_rows
+from lake.commit import write
 from lake.consolidated import consolidated_until
 from lake.lake import Lake
 from lake.maintenance import compact_files, consolidate, keep_feed, vacuum
@@ -29,7 +29,7 @@ def fill(root: str) -> Log:
         state ^= {row[0] for row in rows}
         log += rows
         quad = {"graph": "", "subject": "<s>", "predicate": "<p>"}
-        append_rows(
+        write(
             Lake(root),
             QUADS,
             [quad | {"object": o, "epoch": e, "weight": w} for o, e, w in rows],

@@ -11,7 +11,7 @@ from typing import NoReturn
 import pytest
 from deltalake import DeltaTable
 
-from jobs.compute.hybrid import HybridEngine
+from jobs.compute.engine import Engine
 from jobs.compute.relations import Statement
 from jobs.errors import WeirError
 from lake.lake import Lake
@@ -74,13 +74,13 @@ def test_a_product_that_is_too_large_is_refused_before_it_is_made(
         project.query(query, text)
     project.change(*("A " + knows("a", str(n)) for n in range(5)))
     made: list[int] = []
-    make = HybridEngine.make
+    make = Engine.make
 
-    def made_and_counted(engine: HybridEngine, statement: Statement) -> None:
+    def made_and_counted(engine: Engine, statement: Statement) -> None:
         make(engine, statement)
         made.append(engine.count(statement.name))
 
-    monkeypatch.setattr(HybridEngine, "make", made_and_counted)
+    monkeypatch.setattr(Engine, "make", made_and_counted)
     with pytest.raises(WeirError, match="4 queries could not be maintained") as error:
         project.maintain(no_spark)
     told = "their product has 5 x 5 = 25 rows, more than product_rows = 20"

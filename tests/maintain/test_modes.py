@@ -81,11 +81,11 @@ def test_a_query_with_full_history_has_every_epoch(
 WAYS = {
     "driver": ({}, "incremental"),
     "spark": ({"driver_rows": 0}, "incremental"),
-    "large_answers": ({"fetched_rows": 1}, "incremental"),
+    "large_answers": ({"driver_rows": 1}, "incremental"),
     "bulk": ({"bulk_changes": 0}, "full"),
     "large_neighbourhood": ({"neighbourhood_rows": 1}, "full"),
-    "large_tables": ({"local_whole_rows": 0}, "incremental"),
-    "large_tables_in_bulk": ({"local_whole_rows": 0, "bulk_changes": 0}, "full"),
+    "large_tables": ({"driver_scan_rows": 0}, "incremental"),
+    "large_tables_in_bulk": ({"driver_scan_rows": 0, "bulk_changes": 0}, "full"),
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -12,7 +13,7 @@ from deltalake import CommitProperties, write_deltalake
 
 from jobs.catalog.catalog import Catalog
 from jobs.settings import Settings
-from lake.commit import append_rows, arrow_schema, create_if_missing
+from lake.commit import arrow_schema, create_if_missing, write
 from lake.ledger import SUCCEEDED, LedgerRow, record
 from lake.metadata import Metadata
 from lake.tables import QUADS, QUALITY, RUNS, TRANSACTIONS, answers, embeddings
@@ -50,7 +51,7 @@ class HandMadeLake:
             }
             for epoch in new
         ]
-        quads_version = append_rows(self.settings.open_lake(), QUADS, quads, metadata)
+        quads_version = write(self.settings.open_lake(), QUADS, quads, metadata)
         transactions = [
             {
                 "epoch": epoch,
@@ -67,7 +68,7 @@ class HandMadeLake:
             }
             for epoch in new
         ]
-        append_rows(self.settings.open_lake(), TRANSACTIONS, transactions, metadata)
+        write(self.settings.open_lake(), TRANSACTIONS, transactions, metadata)
         self.epochs += epochs
 
     def maintain(
@@ -95,7 +96,7 @@ class HandMadeLake:
             for epoch, weight, *values in changes
         ]
         if mode == "incremental":
-            append_rows(self.settings.open_lake(), table, rows, metadata)
+            write(self.settings.open_lake(), table, rows, metadata)
             return
         create_if_missing(self.settings.open_lake(), table)
         write_deltalake(
@@ -133,6 +134,14 @@ class HandMadeLake:
         return {name: self.settings.open_lake().version(name) for name in names}
 
 
+def empty_lake(folder: Path) -> HandMadeLake:
+    """A project in `folder` without queries, whose lake has no tables."""
+    (folder / "queries").mkdir()
+    config = folder / "weir.toml"
+    config.write_text('lake = "tables"\n')
+    return HandMadeLake(Settings.load(config))
+
+
 def event_time(epoch: int) -> datetime:
     """When the change of an epoch happened."""
     return FIRST_EVENT + timedelta(days=epoch)
@@ -161,4 +170,4 @@ def publish_by_hand(
         "embeddings_version": 1,
     }
     metadata = Metadata("publish", "publish", watermark, base, mode="initial", extra=extra)
-    append_rows(lake.settings.open_lake(), answers(name, known), rows, metadata)
+    write(lake.settings.open_lake(), answers(name, known), rows, metadata)

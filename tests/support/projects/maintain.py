@@ -12,12 +12,12 @@ from typing import Any
 
 import pyoxigraph as ox
 
+from jobs.compute.session import Spark
 from jobs.maintain.outcome import MaintainResult
 from jobs.maintain_queries import maintain_queries
 from jobs.plan.lower import CONSTRUCT_COLUMNS
 from jobs.progress.completion import Completion
 from jobs.publish_answers import PublishResult, publish_answers
-from jobs.stage import Spark
 from jobs.validate_answers import validate_answers
 from tests.support.projects.ingest import Project
 

@@ -1,4 +1,4 @@
-"""From the rows of a batch to its operations: what each epoch says of which quad."""
+"""The rows of a batch as quad assertions: which quads each epoch says to hold, or not to."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ import pyarrow as pa
 from sqlglot import exp
 from sqlglot.expressions import select
 
+from jobs.compute.engine import Engine
 from jobs.compute.relations import Statement
 from jobs.compute.sql import column, columns, number, union_all
 from jobs.ingest import netting
-from jobs.ingest.engine import Engine
 from jobs.ingest.netting import QUAD
-from jobs.ingest.versions import Carried
+from jobs.ingest.reading import Carried
 
-OPERATION = ("epoch", "line", "insert", *QUAD)
+ASSERTION = ("epoch", "line", "insert", *QUAD)
 
 
-def changes_as_operations(changes: str, epochs: str) -> exp.Select:
+def changes_as_assertions(changes: str, epochs: str) -> exp.Select:
     """The rows of patches and commits, by epoch.
 
     Args:
@@ -26,7 +26,7 @@ def changes_as_operations(changes: str, epochs: str) -> exp.Select:
         epochs: ordinal, epoch: of the patches and commits that are taken in.
     """
     return (
-        select(column("epoch", "epochs"), *columns(OPERATION[1:], "changes"))
+        select(column("epoch", "epochs"), *columns(ASSERTION[1:], "changes"))
         .from_(exp.to_table(changes, alias="changes"))
         .join(
             exp.to_table(epochs, alias="epochs"),
@@ -70,13 +70,13 @@ def pairs(
             right: pa.array([row[1] for row in rows], pa.int64()),
         }
     )
-    engine.register(name, [table])
+    engine.load(name, table)
     return name
 
 
-def snapshot_operations(
+def state_assertions(
     engine: Engine,
-    prefix: str,
+    changes: str,
     stored: str,
     epochs: Mapping[int, int],
     carried: Sequence[Carried],
@@ -84,14 +84,14 @@ def snapshot_operations(
     """The operations of the successive versions of one source.
 
     Args:
-        engine: knows `<prefix>_changes`.
-        prefix: of the batch's relations.
+        engine: makes the relations.
+        changes: relation of `CHANGE_COLUMNS`.
         stored: relation of the quads of the source's graphs.
         epochs: ordinal -> epoch of the usable versions that are taken in, in order.
         carried: what counts for a version beside its own documents.
     """
     version = {ordinal: index for index, ordinal in enumerate(epochs, start=1)}
-    name = f"{prefix}_{min(epochs)}"
+    name = f"states_{min(epochs)}"
     versions = pairs(engine, f"{name}_versions", ("ordinal", "version"), [*version.items()])
     extra = pairs(
         engine,
@@ -106,5 +106,5 @@ def snapshot_operations(
         [(version[ordinal], epoch) for ordinal, epoch in epochs.items()],
     )
     held = f"{name}_states"
-    engine.make(Statement(held, states(f"{prefix}_changes", versions, extra, stored)))
-    return netting.snapshot_operations(held, dated, len(version))
+    engine.make(Statement(held, states(changes, versions, extra, stored)))
+    return netting.state_assertions(held, dated, len(version))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from jobs.ingest.reading import Carried
+
 
 @dataclass(frozen=True, slots=True)
 class Version:
@@ -19,21 +21,13 @@ class Version:
         return any(number is not None for number in self.documents.values())
 
 
-@dataclass(frozen=True, slots=True)
-class Carried:
-    """A document whose content counts for the version `ordinal`, beside that of its own."""
-
-    document: int
-    ordinal: int
-
-
 def carried(
     versions: Sequence[Version], last_good: Callable[[str], int | None]
 ) -> tuple[Carried, ...]:
     """For every broken document, the newest earlier content of it.
 
-    A version that has nothing usable is no version: the state before it stays. A document that an
-    earlier version does not have has no earlier content.
+    A version of which nothing is usable leaves the state as it was. A document that the version
+    before does not have has no earlier content.
 
     Args:
         versions: successive versions of one source, in order.
@@ -46,9 +40,9 @@ def carried(
             continue
         now: dict[str, int | None] = {}
         for name, number in version.documents.items():
-            kept = before(name) if number is None else number
-            if number is None and kept is not None:
-                found.append(Carried(kept, version.ordinal))
-            now[name] = kept
+            content = before(name) if number is None else number
+            if number is None and content is not None:
+                found.append(Carried(content, version.ordinal))
+            now[name] = content
         before = now.get
     return tuple(found)
