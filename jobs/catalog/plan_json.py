@@ -19,7 +19,7 @@ from jobs.plan.operators import Fold, PlanNode, SortKey
 from jobs.plan.plan import Plan
 from jobs.plan.structure import children
 from jobs.sparql.algebra.expressions import Call, Constant, Variable
-from jobs.sparql.algebra.nodes import TriplePattern
+from jobs.sparql.algebra.patterns import TriplePattern
 from jobs.sparql.recursion import deep_recursion
 
 _Value = Scope | Fold | SortKey | TriplePattern | Variable | Constant | Call

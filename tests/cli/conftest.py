@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from jobs.cli import main
-from jobs.settings import Settings
-from tests.support.projects.handmade import HandMadeLake
+from tests.support.projects.handmade import HandMadeLake, empty_lake
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +48,4 @@ def weir(capsys: pytest.CaptureFixture[str]) -> Weir:
 def lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> HandMadeLake:
     """An empty lake; its project is the current folder."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "queries").mkdir()
-    (tmp_path / "weir.toml").write_text('lake = "tables"\n')
-    return HandMadeLake(Settings.load())
+    return empty_lake(tmp_path)

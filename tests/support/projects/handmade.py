@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -131,6 +132,14 @@ class HandMadeLake:
         names = [QUALITY.name, RUNS.name]
         names += [f"answers/{file.stem}" for file in self.settings.queries.glob("*.rq")]
         return {name: self.settings.open_lake().version(name) for name in names}
+
+
+def empty_lake(folder: Path) -> HandMadeLake:
+    """A project in `folder` without queries, whose lake has no tables."""
+    (folder / "queries").mkdir()
+    config = folder / "weir.toml"
+    config.write_text('lake = "tables"\n')
+    return HandMadeLake(Settings.load(config))
 
 
 def event_time(epoch: int) -> datetime:
