@@ -34,8 +34,8 @@ def _readable_files(table: DeltaTable) -> Sequence[str]:
     """The files of a table if they alone determine its rows and DuckDB can open them.
 
     DuckDB takes a name with wildcards for a pattern, and has no credentials of an object store. A
-    file alone lacks its deletion vector, the mapping of its column names (both need a newer reader) and
-    the time zone of a timestamp that Spark wrote.
+    file alone lacks its deletion vector, the mapping of its column names (both need a newer reader)
+    and the time zone of a timestamp that Spark wrote.
     """
     if table.protocol().min_reader_version > 1 or table.metadata().partition_columns:
         return []
