@@ -32,7 +32,8 @@ def show(
 
     `weight` is how often a row is there: SPARQL answers are bags unless the query says DISTINCT.
     """
-    from jobs.cli.views import CURRENT, answer_at
+    from jobs.cli.answer_logs import answer_at
+    from jobs.cli.views import CURRENT
 
     options = Options.of(context)
     settings = options.settings()
@@ -52,7 +53,8 @@ def log(
     terms: Terms = False,
 ) -> None:
     """Print the published changes of a query: what appeared (+) or vanished (-) at which epoch."""
-    from jobs.cli.views import CHANGES, changes_between
+    from jobs.cli.answer_logs import changes_between
+    from jobs.cli.views import CHANGES
 
     options = Options.of(context)
     settings = options.settings()
