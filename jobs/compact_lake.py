@@ -1,4 +1,4 @@
-"""Upkeep: merge small files, consolidate the logs of quads and triples, delete what is out of date.
+"""Maintenance: merge small files, consolidate the logs of quads and triples, delete old files.
 
 A log is consolidated up to the slowest watermark of all embedding tables, but never within the
 newest `limits.keep_epochs` epochs: no change that a query still needs is lost, be it out of the
@@ -71,7 +71,7 @@ def compact_lake(
 
 
 def needed_after(settings: Settings, lake: Lake) -> int:
-    """The epoch up to which nobody needs single changes any more."""
+    """The epoch up to which single changes are no longer needed."""
     newest = head(lake)
     ranges = untouched(lake, "maintain")
     slowest = graph_validated_to(lake)

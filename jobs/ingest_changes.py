@@ -32,7 +32,7 @@ from lake.tables import QUADS, TRANSACTIONS
 
 @dataclass(frozen=True, slots=True)
 class SourceResult:
-    """What one source gave; `error` tells why it gave no more."""
+    """What one source gave; `error` is why it gave no more."""
 
     name: str
     epochs: int
@@ -75,7 +75,7 @@ def ingest_changes(
         spark: the session, or what starts it: small batches need none.
         settings: where the lake and the declared sources are.
         run_id: of this run in the ledger.
-        progress: told what is going on.
+        progress: receives what is going on.
 
     Raises:
         BusyError: another ingest is going on.
@@ -146,7 +146,7 @@ def _take_in_all(
             if each.source.name not in outcome.stopped and each.source.name not in outcome.caught_up
         ]
         if outcome.transactions:
-            progress(_told(outcome.transactions, time.monotonic() - began))
+            progress(_summary(outcome.transactions, time.monotonic() - began))
     return done, operations, errors
 
 
@@ -178,7 +178,7 @@ def _engine(session: Session, settings: Settings, lake: Lake) -> Iterator[Engine
 
 
 def consumed_positions(lake: Lake) -> Mapping[str, SourcePosition]:
-    """What of each source is in, as `transactions` tells; empty for a source that is not in it."""
+    """How far each source is ingested, by `transactions`; from the beginning for a new source."""
     found: dict[str, SourcePosition] = defaultdict(SourcePosition)
     if not lake.exists(TRANSACTIONS.name):
         return found
@@ -242,7 +242,7 @@ def _source_result(
     )
 
 
-def _told(transactions: Sequence[Transaction], seconds: float) -> str:
+def _summary(transactions: Sequence[Transaction], seconds: float) -> str:
     first, last = transactions[0].epoch, transactions[-1].epoch
     inserted = sum(each.inserted for each in transactions)
     deleted = sum(each.deleted for each in transactions)

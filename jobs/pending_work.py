@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from jobs.catalog.catalog import Catalog
-from jobs.expected_errors import foreseen
+from jobs.expected_errors import as_user_error
 from jobs.progress.backlog import unpublished
 from jobs.progress.verdicts import graph_validated_to
 from jobs.progress.watermarks import head, mark, untouched
@@ -50,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         found = is_anything_unfinished(Settings.load(parser.parse_args(argv).config))
     except Exception as error:
-        told = foreseen(error)
+        told = as_user_error(error)
         if told is None:
             raise
         print(f"error: {told}", file=sys.stderr)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from jobs.compute.session import late_session
 from jobs.errors import BusyError
-from jobs.expected_errors import foreseen
+from jobs.expected_errors import as_user_error
 from jobs.settings import Settings
 from lake.lake import Lake
 from lake.ledger import FAILED, SUCCEEDED, AlreadyRunning, LedgerRow, claim, record
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 Job = Literal["ingest", "maintain", "validate", "publish", "compact"]
 Progress = Callable[[str], None]
-"""Told what a stage is doing; a line each."""
+"""Receives what a stage is doing, a line each."""
 
 
 class Stage(Protocol):
@@ -38,7 +38,7 @@ class Stage(Protocol):
 
 
 def silent(line: str) -> None:
-    """Progress that nobody reads."""
+    """Discard progress."""
     del line
 
 
@@ -115,9 +115,9 @@ def run_stage(stage: Stage, job: Job, description: str | None, argv: Sequence[st
         spark = late_session(settings, f"weir {job}")()
         stage(spark, settings, options.run_id or new_run_id(job), print)
     except Exception as error:
-        told = foreseen(error)
-        if told is None:
+        expected = as_user_error(error)
+        if expected is None:
             raise
-        print(f"error: {told}", file=sys.stderr)
-        return told.exit_code
+        print(f"error: {expected}", file=sys.stderr)
+        return expected.exit_code
     return 0

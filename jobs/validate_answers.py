@@ -150,7 +150,7 @@ def _not_validated(lake: Lake, queries: Sequence[Maintained]) -> _Work:
         verdict = found.get(item.query)
         if not item.has_rows or (verdict and verdict.success and verdict.is_about(item)):
             continue
-        # The rows are those of another text of the query; maintain makes them anew first.
+        # The rows are those of an earlier text of the query; maintain recomputes them first.
         if metadata.fingerprint != query.fingerprint:
             continue
         (output,) = query.outputs

@@ -15,14 +15,14 @@ from types import NoneType, UnionType
 from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 from jobs.plan.leaves import Scope
-from jobs.plan.operators import Fold, PlanNode, SortKey
+from jobs.plan.operators import Aggregate, PlanNode, SortKey
 from jobs.plan.plan import Plan
 from jobs.plan.structure import children
 from jobs.sparql.algebra.expressions import Call, Constant, Variable
-from jobs.sparql.algebra.nodes import TriplePattern
+from jobs.sparql.algebra.patterns import TriplePattern
 from jobs.sparql.recursion import deep_recursion
 
-_Value = Scope | Fold | SortKey | TriplePattern | Variable | Constant | Call
+_Value = Scope | Aggregate | SortKey | TriplePattern | Variable | Constant | Call
 """What the fields of nodes hold, but for nodes, strings, numbers and truth values."""
 _Part = PlanNode | _Value
 _NODES: tuple[type, ...] = get_args(PlanNode)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
 
 from jobs.plan.lower import PLAN_FORMAT
 from jobs.plan.operators import PlanNode
 from jobs.plan.plan import Plan
+from jobs.plan.stored_form import stored_form
 from jobs.sparql.recursion import deep_recursion
 
 _Json = str | int | bool | None | list["_Json"] | dict[str, "_Json"]
@@ -59,10 +59,5 @@ def _plain(value: object, numbers: Mapping[PlanNode, int]) -> _Json:
 
 
 def _fields(value: object, numbers: Mapping[PlanNode, int]) -> _Json:
-    if not is_dataclass(value) or isinstance(value, type):
-        raise TypeError(f"a plan does not hold a {type(value).__name__}")
-    compared = (each.name for each in fields(value) if each.compare)
-    return {
-        "": type(value).__name__,
-        **{name: _plain(getattr(value, name), numbers) for name in compared},
-    }
+    tag, fields = stored_form(value)
+    return {"": tag, **{name: _plain(field, numbers) for name, field in fields.items()}}

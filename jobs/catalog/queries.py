@@ -19,7 +19,7 @@ from jobs.catalog.plans import fingerprint
 from jobs.errors import ConfigurationError
 from jobs.plan.leaves import Scope
 from jobs.plan.plan import Plan
-from jobs.sparql.algebra.nodes import Ask, Construct, Query, Select
+from jobs.sparql.algebra.queries import Ask, Construct, Query, Select
 from lake.tables import ANSWER_COLUMNS, QUADS, TRIPLES
 
 

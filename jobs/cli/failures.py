@@ -12,11 +12,11 @@ INTERRUPTED = 130
 
 def report_failure(error: BaseException, *, debug: bool) -> int:
     """Print an error to standard error and return its exit code; `debug`: with the traceback."""
-    from jobs.expected_errors import foreseen
+    from jobs.expected_errors import as_user_error
 
     if debug:
         traceback.print_exception(error)
-    match foreseen(error) or error:
+    match as_user_error(error) or error:
         case WeirError() as expected:
             _print("error", expected.what)
             _print("where", expected.where)

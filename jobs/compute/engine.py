@@ -1,6 +1,6 @@
 """Named relations over the tables of the lake, computed where `Placement` decides.
 
-A relation that is read again and is small is fetched to the driver, and a statement that reads only
+A small relation that is read again is fetched to the driver, and a statement that reads only
 such relations is run there by DuckDB. A statement that reads anything else runs on Spark, with the
 relations of the driver sent to it: that is the distributed path, which every relation beyond the
 limits takes by itself.
@@ -102,7 +102,7 @@ class Engine:
 
     Args:
         lake: the tables.
-        session: gives the Spark session; it is asked for where a statement needs it.
+        session: gives the Spark session; started where a statement needs it.
         connection: the DuckDB of the driver; closed by `release`.
         placement: decides where a relation is computed.
         shape: of what Spark keeps and writes.
@@ -224,7 +224,7 @@ class Engine:
     def load(self, name: str, frames: Frame | Sequence[Frame], keep: Keep = "view") -> None:
         """Name rows: those of all `frames`, which have the same columns.
 
-        Rows of Spark are fetched if they are kept and few.
+        Rows of Spark are fetched if they are few and `keep` stores them.
         """
         parts = [*frames] if isinstance(frames, Sequence) else [frames]
         here = [part for part in parts if isinstance(part, pa.Table)]
@@ -343,7 +343,7 @@ class Engine:
         self._register(statement.name, frame, statement.keep)
 
     def _register(self, name: str, frame: DataFrame, keep: Keep) -> None:
-        """Name a frame; it is fetched if it is kept and small."""
+        """Name a frame; it is fetched if it is small and `keep` stores it."""
         most = self.placement.driver_rows
         if keep != "view" and most:
             rows = frame.limit(most + 1).toArrow()

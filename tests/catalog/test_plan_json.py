@@ -16,7 +16,7 @@ from jobs.catalog.plan_json import NotAPlan, decoded, encoded
 from jobs.catalog.plans import fingerprint
 from jobs.plan.lower import lower
 from jobs.plan.plan import Plan
-from jobs.sparql.errors import QueryError
+from jobs.sparql.frontend.errors import QueryError
 from jobs.sparql.frontend.translate import translate
 from tests.support.generators.small_queries import (
     ask_queries,
