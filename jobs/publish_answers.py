@@ -77,8 +77,6 @@ def publish_answers(
     if not _work(Completion.read(lake), catalog):
         return PublishResult()
     with claimed(lake, JOB, run_id, settings.limits.lease_seconds) as run:
-        # Another run may have published before the claim was held.
-        lake.refresh()
         completion = Completion.read(lake)
         work = _work(completion, catalog)
         graph_to, found = completion.graph_validated_to, completion.verdicts

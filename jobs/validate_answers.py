@@ -99,8 +99,6 @@ def validate_answers(
         return ValidateResult()
     started = time.monotonic()
     with claimed(lake, JOB, run_id, settings.limits.lease_seconds) as run:
-        # Another run may have validated before the claim was held.
-        lake.refresh()
         completion = Completion.read(lake)
         graph_from, graph_to = completion.graph_validated_to, completion.head
         work = _not_validated(completion, catalog)
