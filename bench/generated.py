@@ -20,7 +20,8 @@ from bench.places import QUERIES, WORK, Project, files_of, patches, project, wri
 from bench.recompute import COMPILED, DUCKDB, INTERPRETED
 from bench.results import Scenario, Target, Timing, machine, timings_of
 from bench.session import MeasuredRun, measure
-from lake.commit import append_rows, create_if_missing
+from lake.commit import create_if_missing, write
+from lake.lake import Lake
 from lake.metadata import Metadata
 from lake.tables import GRAPHS, QUADS, REJECTED, TRANSACTIONS, TRIPLES
 
@@ -120,9 +121,9 @@ def write_graph(lake: Path, graph: Graph) -> None:
     """Write the graph as epoch 1 of a new lake: a commit and a file per piece."""
     root, metadata = str(lake), Metadata("generated", "ingest", 1)
     for table in (GRAPHS, REJECTED):
-        create_if_missing(root, table)
+        create_if_missing(Lake(root), table)
     owner = {"graph": "", "source": "generated", "run_id": "generated"}
-    append_rows(root, GRAPHS, [owner], metadata)
+    write(Lake(root), GRAPHS, [owner], metadata)
     versions = (0, 0)
     count = 0
     for piece in graph.pieces():
@@ -130,8 +131,8 @@ def write_graph(lake: Path, graph: Graph) -> None:
         rows = rows.append_column("weight", pa.repeat(pa.scalar(1, pa.int32()), len(piece)))
         quads = rows.append_column("graph", pa.repeat(pa.scalar(""), len(piece)))
         versions = (
-            append_rows(root, QUADS, quads, metadata),
-            append_rows(root, TRIPLES, rows, metadata),
+            write(Lake(root), QUADS, quads, metadata),
+            write(Lake(root), TRIPLES, rows, metadata),
         )
         count += len(piece)
     transaction = {
@@ -146,7 +147,7 @@ def write_graph(lake: Path, graph: Graph) -> None:
         "triples_version": versions[1],
         "run_id": "generated",
     }
-    append_rows(root, TRANSACTIONS, [transaction], metadata)
+    write(Lake(root), TRANSACTIONS, [transaction], metadata)
 
 
 def ratios(timings: list[Timing]) -> list[Target]:

@@ -46,7 +46,7 @@ WITHIN = "within a stage: "
 """What the seconds of the stages have in them."""
 
 PROBES = (
-    Probe("start", "jobs.cli.session", "_start", _always(f"{WITHIN}start of Spark")),
+    Probe("start", "jobs.compute.session", "_start", _always(f"{WITHIN}start of Spark")),
     Probe("start", "jobs.ingest_changes", "is_anything_pending", _always("anything pending?")),
     Probe("start", "jobs.pending_work", "is_anything_unfinished", _always("anything unfinished?")),
     Probe("ingest", "jobs.ingest.batch", "read_batch", _always("parse")),
@@ -54,11 +54,11 @@ PROBES = (
     Probe("ingest", "jobs.ingest.batch", "_net", _always("net against presence")),
     Probe("ingest", "jobs.ingest.journal", "Journal.commit", _always("commits")),
     Probe("maintain", "jobs.maintain_queries", "tasks_behind", _always("watermarks and plans")),
-    Probe("maintain", "jobs.maintain.group", "open_stored", _always("open the tables")),
+    Probe("maintain", "jobs.compute.engine", "Engine.open", _always("open the tables")),
     Probe("maintain", "jobs.maintain.group", "read_touched", _always("read changes")),
     Probe("maintain", "jobs.maintain.group", "read_neighbourhood", _always("neighbourhood")),
     Probe("maintain", "jobs.maintain.group", "read_whole", _always("whole graph")),
-    Probe("maintain", "jobs.compute.hybrid", "HybridEngine.make", _hop),
+    Probe("maintain", "jobs.compute.engine", "Engine.make", _hop),
     Probe(
         "maintain", "jobs.maintain.new_rows", "NewRows.commit", _always("all queries (4 threads)")
     ),
@@ -70,8 +70,8 @@ PROBES = (
     ),
     Probe(
         "maintain",
-        "jobs.maintain.new_rows",
-        "NewRows._append",
+        "jobs.compute.engine",
+        "Engine.write",
         _always("  of that, commits (summed)"),
     ),
     Probe("validate", "jobs.validate_answers", "_validate_graph", _always("the graph")),

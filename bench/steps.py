@@ -24,7 +24,7 @@ from bench.places import ROOT, Project, put
 from bench.session import RunFailed
 
 if TYPE_CHECKING:
-    from jobs.cli.session import LateSession
+    from jobs.compute.session import Session
     from jobs.settings import Settings
 
 
@@ -154,7 +154,7 @@ def _config(made: Project, names: Sequence[str], queries: Path) -> Path:
 
 def main(argv: Sequence[str]) -> int:
     """Do the job that `walk` wrote."""
-    from jobs.cli.session import LateSession
+    from jobs.compute.session import late_session
     from jobs.ingest_changes import ingest_changes
     from jobs.maintain_queries import maintain_queries
     from jobs.settings import Settings
@@ -167,7 +167,7 @@ def main(argv: Sequence[str]) -> int:
     job = json.loads(Path(argv[0]).read_text())
     settings = Settings.load(Path(job["config"]))
     of_query = {name: Settings.load(Path(file)) for name, file in job["configs"].items()}
-    session = LateSession(settings)
+    session = late_session(settings)
     runs: list[Run] = []
     for step in job["steps"]:
         match step:
@@ -186,12 +186,12 @@ def main(argv: Sequence[str]) -> int:
                 _publish(session, Settings.load(Path(config)))
             case ["tidy"]:
                 for table in (RUNS, TRANSACTIONS):
-                    compact_files(settings.lake, table.name, settings.limits.file_bytes)
+                    compact_files(settings.open_lake(), table.name, settings.limits.file_bytes)
     Path(job["result"]).write_text(json.dumps([asdict(run) for run in runs]))
     return 0
 
 
-def _publish(session: LateSession, settings: Settings) -> None:
+def _publish(session: Session, settings: Settings) -> None:
     from jobs.publish_answers import publish_answers
     from jobs.stage import new_run_id
     from jobs.validate_answers import validate_answers

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jobs.errors import WeirError
-from lake.reader import DamagedTable
+from lake.lake import DamagedTable
 
 
 def foreseen(error: BaseException) -> WeirError | None:

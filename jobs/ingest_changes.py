@@ -16,6 +16,7 @@ from itertools import accumulate, count
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
+from jobs.compute.session import Spark, session_of
 from jobs.errors import WeirError
 from jobs.ingest.batch import take_in
 from jobs.ingest.changesets import ChangeSet, SourcePosition
@@ -25,8 +26,8 @@ from jobs.ingest.sources.errors import SourceError, errors_of
 from jobs.ingest.sources.source import Source
 from jobs.ingest.workplace import Workplace
 from jobs.settings import Limits, Settings
-from jobs.stage import Progress, Spark, claimed, run_stage, session_of, silent
-from lake.reader import last_metadata, open_table
+from jobs.stage import Progress, claimed, run_stage, silent
+from lake.lake import Lake
 from lake.staging import staging_folder
 from lake.tables import QUADS, TRANSACTIONS
 
@@ -87,11 +88,12 @@ def ingest_changes(
     """
     sources = load_sources(settings.sources)
     session = session_of(spark)
-    with claimed(settings, JOB, run_id) as run:
-        journal = Journal(settings, run_id)
+    lake = settings.open_lake()
+    with claimed(lake, JOB, run_id, settings.limits.lease_seconds) as run:
+        journal = Journal(lake, run_id)
         start = journal.head()
-        recovered = _recover(journal, session, settings, progress)
-        done, operations, errors = _take_in_all(journal, session, settings, sources, progress)
+        recovered = _recover(journal, session, settings, lake, progress)
+        done, operations, errors = _take_in_all(journal, session, settings, lake, sources, progress)
         end = journal.head()
         run.totals |= {
             "from_epoch": start,
@@ -99,20 +101,24 @@ def ingest_changes(
             "rows_in": operations,
             "rows_out": sum(each.inserted + each.deleted for each in (*recovered, *done)),
         }
-        consumed = consumed_positions(settings)
+        consumed = consumed_positions(lake)
         results = tuple(_source_result(each, done, consumed, errors) for each in sources)
         return IngestResult(start, end, len(recovered), results)
 
 
 def _recover(
-    journal: Journal, session: Callable[[], SparkSession], settings: Settings, progress: Progress
+    journal: Journal,
+    session: Callable[[], SparkSession],
+    settings: Settings,
+    lake: Lake,
+    progress: Progress,
 ) -> tuple[Transaction, ...]:
     """Finish what a run that died had begun to commit."""
     transactions = journal.unfinished()
     if transactions:
         rows = sum(each.inserted + each.deleted for each in transactions)
-        with _workplace(session, settings, 0) as workplace:
-            is_small = rows <= settings.limits.local_batch_rows
+        with _workplace(session, settings, lake, 0) as workplace:
+            is_small = rows <= settings.limits.driver_rows
             journal.recover(
                 workplace.local() if is_small else workplace.distributed(), transactions
             )
@@ -125,11 +131,12 @@ def _take_in_all(
     journal: Journal,
     session: Callable[[], SparkSession],
     settings: Settings,
+    lake: Lake,
     sources: Sequence[Source],
     progress: Progress,
 ) -> tuple[list[Transaction], int, dict[str, WeirError]]:
     """Take in batch after batch; returns transactions, operations read, why sources stopped."""
-    consumed = consumed_positions(settings)
+    consumed = consumed_positions(lake)
     queue, errors = pending_change_sets(settings, sources, consumed)
     done: list[Transaction] = []
     operations = 0
@@ -138,12 +145,12 @@ def _take_in_all(
         if not batch:
             break
         began = time.monotonic()
-        with _workplace(session, settings, number) as workplace:
+        with _workplace(session, settings, lake, number) as workplace:
             outcome = take_in(workplace, journal, batch, consumed)
         done += outcome.transactions
         operations += outcome.operations
         errors |= outcome.stopped
-        consumed = consumed_positions(settings)
+        consumed = consumed_positions(lake)
         queue = [
             each
             for each in queue
@@ -162,7 +169,7 @@ def _cut(queue: list[ChangeSet], limits: Limits) -> tuple[list[ChangeSet], list[
     """
     in_files = [bool(each.documents) for each in queue]
     sizes = accumulate(sum(file.size for file in each.documents) for each in queue)
-    fits = [size <= limits.local_parse_bytes for size in sizes]
+    fits = [size <= limits.driver_parse_bytes for size in sizes]
     length = 0
     for index in range(min(len(queue), limits.batch_epochs)):
         if in_files[index] != in_files[0] or fits[index] != fits[0]:
@@ -173,25 +180,26 @@ def _cut(queue: list[ChangeSet], limits: Limits) -> tuple[list[ChangeSet], list[
 
 @contextmanager
 def _workplace(
-    session: Callable[[], SparkSession], settings: Settings, number: int
+    session: Callable[[], SparkSession], settings: Settings, lake: Lake, number: int
 ) -> Iterator[Workplace]:
     """A workplace whose relations and staged rows are gone at the end."""
     folder = staging_folder(settings.lake, JOB)
-    workplace = Workplace(session, settings, f"ingest_{uuid4().hex[:8]}", f"{folder}/{number}")
+    workplace = Workplace(
+        session, settings, lake, f"ingest_{uuid4().hex[:8]}", f"{folder}/{number}"
+    )
     try:
         yield workplace
     finally:
         workplace.release()
 
 
-def consumed_positions(settings: Settings) -> Mapping[str, SourcePosition]:
+def consumed_positions(lake: Lake) -> Mapping[str, SourcePosition]:
     """What of each source is in, as `transactions` tells; empty for a source that is not in it."""
     found: dict[str, SourcePosition] = defaultdict(SourcePosition)
-    table = open_table(settings.lake, TRANSACTIONS.name, settings.storage_options or None)
-    if table is None:
+    if not lake.exists(TRANSACTIONS.name):
         return found
     columns = ["epoch", "source", "position", "change_id"]
-    rows = table.to_pyarrow_table(columns=columns).sort_by("epoch")
+    rows = lake.rows(TRANSACTIONS.name, columns).sort_by("epoch")
     positions: dict[str, list[str]] = defaultdict(list)
     last_ids: dict[str, str | None] = {}
     for row in rows.to_pylist():
@@ -223,11 +231,11 @@ def is_anything_pending(settings: Settings) -> bool:
     Raises:
         ConfigurationError: sources.yml is wrong.
     """
-    consumed = consumed_positions(settings)
+    lake = settings.open_lake()
+    consumed = consumed_positions(lake)
     queue, errors = pending_change_sets(settings, load_sources(settings.sources), consumed)
-    options = settings.storage_options or None
-    begun = last_metadata(settings.lake, QUADS.name, options, job=JOB)
-    done = last_metadata(settings.lake, TRANSACTIONS.name, options, job=JOB)
+    begun = lake.last_metadata(QUADS.name, job=JOB)
+    done = lake.last_metadata(TRANSACTIONS.name, job=JOB)
     unfinished = begun is not None and (done is None or done[1].watermark < begun[1].watermark)
     return bool(queue or errors or unfinished)
 

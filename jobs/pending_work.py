@@ -28,20 +28,20 @@ def is_anything_unfinished(settings: Settings) -> bool:
     Raises:
         ConfigurationError: the folder of queries is not there.
     """
-    registry = load_registry(settings.queries)
-    newest = head(settings)
-    if registry.errors or graph_validated_to(settings) < newest:
+    registry, lake = load_registry(settings.queries), settings.open_lake()
+    newest = head(lake)
+    if registry.errors or graph_validated_to(lake) < newest:
         return True
-    ranges = untouched(settings, "maintain")
+    ranges = untouched(lake, "maintain")
     for query in registry.queries:
-        found = mark(settings, f"embeddings/{query.name}", "maintain", ranges.get(query.name, ()))
+        found = mark(lake, f"embeddings/{query.name}", "maintain", ranges.get(query.name, ()))
         if newest and (
             found is None
             or found.watermark < newest
             or found.metadata.fingerprint != fingerprint(plan_of(query))
         ):
             return True
-    return bool(unpublished(settings, [query.name for query in registry.queries]))
+    return bool(unpublished(lake, [query.name for query in registry.queries]))
 
 
 def main(argv: Sequence[str] | None = None) -> int:

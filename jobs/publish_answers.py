@@ -11,29 +11,29 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-import pyarrow.compute as pc
+from sqlglot import exp
 
 from jobs.catalog.queries import load_registry
-from jobs.compute.small_reads import Read, is_small
+from jobs.compute.engine import Engine
+from jobs.compute.relations import Keep
+from jobs.compute.session import Spark, session_of
+from jobs.compute.sql import column, number, rows_of, select
 from jobs.errors import QualityError, WeirError
 from jobs.progress.backlog import Unpublished, unpublished
 from jobs.progress.verdicts import Verdict, graph_validated_to, verdicts
 from jobs.progress.watermarks import UNTOUCHED
 from jobs.publish.publication_query import answer_delta, published_columns, stored_columns
 from jobs.settings import Settings
-from jobs.stage import Claim, Progress, Spark, claimed, run_stage, session_of, silent
-from lake.commit import append, append_rows
+from jobs.stage import Claim, Progress, claimed, run_stage, silent
+from lake.lake import Lake
 from lake.ledger import FAILED
 from lake.metadata import Metadata
 from lake.tables import answers
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 JOB: Literal["publish"] = "publish"
 
@@ -74,12 +74,14 @@ def publish_answers(
         WeirError: some queries could not be published; the others were.
     """
     names = [query.name for query in load_registry(settings.queries).queries]
-    if not unpublished(settings, names):
+    lake = settings.open_lake()
+    if not unpublished(lake, names):
         return PublishResult()
-    with claimed(settings, JOB, run_id) as run:
-        # Looked at again: until the claim was held, another run may have published.
-        work = unpublished(settings, names)
-        graph_to, found = graph_validated_to(settings), verdicts(settings)
+    with claimed(lake, JOB, run_id, settings.limits.lease_seconds) as run:
+        # Another run may have published before the claim was held.
+        lake.refresh()
+        work = unpublished(lake, names)
+        graph_to, found = graph_validated_to(lake), verdicts(lake)
         ready: list[Unpublished] = []
         done: list[Publication] = []
         for item in work:
@@ -91,7 +93,11 @@ def publish_answers(
                 done.append(_untouched(run, item))
             else:
                 ready.append(item)
-        done += _publish(session_of(spark), settings, run, ready, progress)
+        engine = Engine.of(settings, lake, session_of(spark), JOB)
+        try:
+            done += _publish(engine, lake, run, ready, settings.limits.parallel_queries, progress)
+        finally:
+            engine.release()
         _raise_for(done)
     return PublishResult(tuple(done))
 
@@ -123,10 +129,11 @@ def _untouched(run: Claim, work: Unpublished) -> Publication:
 
 
 def _publish(
-    session: Callable[[], SparkSession],
-    settings: Settings,
+    engine: Engine,
+    lake: Lake,
     run: Claim,
     work: Sequence[Unpublished],
+    parallel: int,
     progress: Progress,
 ) -> list[Publication]:
     """Publish several queries at once; one that fails spares the others."""
@@ -134,7 +141,7 @@ def _publish(
     def one(item: Unpublished) -> Publication:
         started = time.monotonic()
         try:
-            publication = _publish_one(session, settings, run, item, started)
+            publication = _publish_one(engine, lake, run, item, started)
         except Exception as error:  # noqa: BLE001  (recorded, and raised for all at the end)
             lines = str(error).strip().splitlines() or [type(error).__name__]
             run.report(
@@ -151,32 +158,29 @@ def _publish(
         )
         return publication
 
-    with ThreadPoolExecutor(settings.limits.parallel_queries) as threads:
+    with ThreadPoolExecutor(parallel) as threads:
         return list(threads.map(one, work))
 
 
 def _publish_one(
-    session: Callable[[], SparkSession],
-    settings: Settings,
-    run: Claim,
-    work: Unpublished,
-    started: float,
+    engine: Engine, lake: Lake, run: Claim, work: Unpublished, started: float
 ) -> Publication:
-    stored = stored_columns(settings, work.query)
+    stored = stored_columns(lake, work.query)
     columns = published_columns(work, stored)
-    delta = answer_delta(work, columns, stored)
-    small = all(
-        is_small(settings, relation, work.from_epoch, settings.limits.bulk_changes)
-        for relation in delta.relations
-    )
-    # Only Spark adds columns to a table.
-    if small and (not stored or set(columns) == set(stored)):
-        appended = _append_small(settings, run, work, columns, delta)
-    else:
-        appended = _append(session(), settings, run, work, columns, delta)
-    if appended is None:
+    name = f"delta_{work.query}"
+    # Counted, then written.
+    keep: Keep = "cache" if work.anew else "small"
+    engine.query(name, answer_delta(work, columns, stored), keep)
+    rows, net = _count(engine, name)
+    if not rows and not work.anew:
         return _untouched(run, work)
-    version, rows = appended
+    commit = engine.write(
+        answers(work.query, tuple(columns)),
+        name,
+        _metadata(run, work, columns, net=net),
+        rows=rows,
+        merge_schema=bool(stored) and set(columns) != set(stored),
+    )
     run.report(
         work.query,
         mode=work.mode,
@@ -185,55 +189,16 @@ def _publish_one(
         to_epoch=work.to_epoch,
         rows_out=rows,
         seconds=time.monotonic() - started,
-        table_version=version,
+        table_version=commit.version,
     )
     return Publication(work.query, work.mode, work.to_epoch, rows)
 
 
-def _append_small(
-    settings: Settings, run: Claim, work: Unpublished, columns: Sequence[str], delta: Read
-) -> tuple[int, int] | None:
-    """Append without Spark; version and number of rows, or None if there was nothing to append."""
-    rows = delta.on_driver(settings)
-    if not rows.num_rows and not work.anew:
-        return None
-    version = append_rows(
-        settings.lake,
-        answers(work.query, tuple(columns)),
-        rows,
-        _metadata(run, work, columns, net=int(pc.sum(rows["weight"]).as_py() or 0)),
-        storage_options=settings.storage_options,
-    )
-    return version, rows.num_rows
-
-
-def _append(
-    spark: SparkSession,
-    settings: Settings,
-    run: Claim,
-    work: Unpublished,
-    columns: Sequence[str],
-    delta: Read,
-) -> tuple[int, int] | None:
-    """Append by Spark, alike."""
-    # Counted and written: computed once.
-    rows = delta.on_spark(spark, settings).cache()
-    try:
-        count, net = rows.selectExpr("count(*)", "coalesce(sum(weight), 0)").first() or (0, 0)
-        if not count and not work.anew:
-            return None
-        version = append(
-            settings.lake,
-            answers(work.query, tuple(columns)),
-            rows,
-            _metadata(run, work, columns, net=net),
-            files=1 if count <= settings.limits.bulk_changes else None,
-            merge_schema=work.anew,
-            storage_options=settings.storage_options,
-        )
-    finally:
-        rows.unpersist()
-    return version, count
+def _count(engine: Engine, name: str) -> tuple[int, int]:
+    """The number of rows of a delta, and the sum of their weights."""
+    net = exp.func("COALESCE", exp.Sum(this=column("weight")), number(0))
+    ((rows, weights),) = engine.rows(select(exp.Count(this=exp.Star()), net).from_(rows_of(name)))
+    return int(str(rows)), int(str(weights))
 
 
 def _metadata(run: Claim, work: Unpublished, columns: Sequence[str], *, net: int) -> Metadata:

@@ -10,14 +10,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from jobs.compute.session import late_session
 from jobs.errors import BusyError
 from jobs.expected_errors import foreseen
 from jobs.settings import Settings
+from lake.lake import Lake
 from lake.ledger import FAILED, SUCCEEDED, AlreadyRunning, LedgerRow, claim, record
 
 if TYPE_CHECKING:
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 Job = Literal["ingest", "maintain", "validate", "publish", "compact"]
 Progress = Callable[[str], None]
 """Told what a stage is doing; a line each."""
-Spark: TypeAlias = "SparkSession | Callable[[], SparkSession]"
-"""The session, or what starts it: a stage asks for it when the driver alone is not enough."""
 
 
 class Stage(Protocol):
@@ -36,11 +35,6 @@ class Stage(Protocol):
     def __call__(
         self, spark: SparkSession, settings: Settings, run_id: str, progress: Progress = ...
     ) -> object: ...
-
-
-def session_of(spark: Spark) -> Callable[[], SparkSession]:
-    """What gives the session; it is started once."""
-    return cache(spark if callable(spark) else lambda: spark)
 
 
 def silent(line: str) -> None:
@@ -71,22 +65,14 @@ class Claim:
 
 
 @contextmanager
-def claimed(settings: Settings, job: Job, run_id: str) -> Iterator[Claim]:
+def claimed(lake: Lake, job: Job, run_id: str, lease_seconds: int) -> Iterator[Claim]:
     """Hold the claim of `job`; at the end its rows are recorded in one commit, failed or not.
 
     Raises:
         BusyError: another run of the job is going on.
     """
-    options = settings.storage_options
     try:
-        number = claim(
-            settings.lake,
-            job,
-            run_id,
-            lease_seconds=settings.limits.lease_seconds,
-            code_version=version("weir"),
-            storage_options=options,
-        )
+        number = claim(lake, job, run_id, lease_seconds=lease_seconds, code_version=version("weir"))
     except AlreadyRunning as running:
         raise BusyError(str(running), "", "") from None
     run = Claim(run_id, job, number)
@@ -103,7 +89,7 @@ def claimed(settings: Settings, job: Job, run_id: str) -> Iterator[Claim]:
             code_version=version("weir"),
             **run.totals,
         )
-        record(settings.lake, [*run.rows, whole], storage_options=options)
+        record(lake, [*run.rows, whole])
 
     try:
         yield run
@@ -123,18 +109,10 @@ def arg_parser(job: Job, description: str | None) -> argparse.ArgumentParser:
 
 def run_stage(stage: Stage, job: Job, description: str | None, argv: Sequence[str] | None) -> int:
     """Parse the options, start Spark, run `stage`; returns the exit code."""
-    from lake.session import start
-
     options = arg_parser(job, description).parse_args(argv)
     try:
         settings = Settings.load(options.config)
-        spark = start(
-            f"weir {job}",
-            master=settings.spark.master,
-            driver_memory=settings.spark.driver_memory,
-            shuffle_partitions=settings.spark.shuffle_partitions,
-            conf=settings.spark.conf,
-        )
+        spark = late_session(settings, f"weir {job}")()
         stage(spark, settings, options.run_id or new_run_id(job), print)
     except Exception as error:
         told = foreseen(error)

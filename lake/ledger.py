@@ -14,8 +14,8 @@ from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 from deltalake.exceptions import CommitFailedError
 
 from lake.commit import arrow_schema, checkpoint, create_if_missing
+from lake.lake import Lake
 from lake.processes import identity, lives
-from lake.reader import StorageOptions, open_table
 from lake.tables import RUNS
 
 CLAIMED, SUCCEEDED, FAILED, ABANDONED = "claimed", "succeeded", "failed", "abandoned"
@@ -56,13 +56,7 @@ class LedgerRow:
 
 
 def claim(
-    root: str,
-    job: str,
-    run_id: str,
-    *,
-    lease_seconds: int,
-    code_version: str | None = None,
-    storage_options: StorageOptions = None,
+    lake: Lake, job: str, run_id: str, *, lease_seconds: int, code_version: str | None = None
 ) -> int:
     """Claim the next number of `job` for this process and return it.
 
@@ -75,10 +69,9 @@ def claim(
     Raises:
         AlreadyRunning: another run of the job is going on.
     """
-    create_if_missing(root, RUNS, storage_options)
+    table = create_if_missing(lake, RUNS)
     while True:
-        table = open_table(root, RUNS.name, storage_options)
-        assert table is not None, "just created"
+        lake.committed(RUNS.name)
         runs = _runs_of(table, job)
         open_claims = _open_claims(runs)
         for other in open_claims:
@@ -100,25 +93,26 @@ def claim(
                 table, rows, CommitProperties(app_transactions=[Transaction(f"weir-{job}", number)])
             )
         except CommitFailedError:
-            newest = open_table(root, RUNS.name, storage_options)
-            if newest is None or newest.version() == table.version():
+            before = table.version()
+            lake.committed(RUNS.name)
+            if table.version() == before:
                 # Nobody was quicker: the commit itself is impossible.
                 raise
             continue
         checkpoint(f"{job}:after:claim")
+        lake.committed(RUNS.name)
         return number
 
 
-def record(root: str, rows: Sequence[LedgerRow], *, storage_options: StorageOptions = None) -> None:
+def record(lake: Lake, rows: Sequence[LedgerRow]) -> None:
     """Append rows in one commit; a `succeeded` or `failed` row without a query ends the claim."""
     if not rows:
         return
-    create_if_missing(root, RUNS, storage_options)
-    table = open_table(root, RUNS.name, storage_options)
-    assert table is not None, "just created"
+    table = create_if_missing(lake, RUNS)
     checkpoint(f"{rows[0].job}:before:runs")
     _append(table, rows, CommitProperties())
     checkpoint(f"{rows[0].job}:after:runs")
+    lake.committed(RUNS.name)
 
 
 def _append(table: DeltaTable, rows: Sequence[LedgerRow], properties: CommitProperties) -> None:

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 import duckdb
 from deltalake import DeltaTable
 
-from lake.reader import local_folder
+from lake.lake import local_folder
 
 _PLAIN = frozenset({"string", "long", "integer", "boolean"})
 _WILDCARDS = frozenset("*?[]{}")

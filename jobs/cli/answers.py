@@ -101,15 +101,16 @@ def _must_have_come(settings: Settings, query: str, epoch: int) -> None:
     from jobs.errors import ConfigurationError
     from jobs.progress.watermarks import head, mark, untouched
 
-    newest = head(settings)
+    lake = settings.open_lake()
+    newest = head(lake)
     if epoch > newest:
         raise ConfigurationError(
             f"there is no epoch {epoch} yet: the newest is {newest}",
             settings.lake,
             "Without --at you get the newest answer.",
         )
-    ranges = untouched(settings, "publish").get(query, ())
-    published = mark(settings, f"answers/{query}", "publish", ranges)
+    ranges = untouched(lake, "publish").get(query, ())
+    published = mark(lake, f"answers/{query}", "publish", ranges)
     if published is not None and epoch > published.watermark:
         raise ConfigurationError(
             f"the answer of {query} is not known at epoch {epoch}: it is published up to epoch"

@@ -126,7 +126,7 @@ def _queries(settings: Settings) -> Iterator[Finding]:
 
 def _sources(settings: Settings) -> Iterator[Finding]:
     from jobs.ingest.sources.declared import load_sources
-    from lake.reader import local_folder
+    from lake.lake import local_folder
 
     try:
         sources = load_sources(settings.sources)
@@ -148,7 +148,7 @@ def _sources(settings: Settings) -> Iterator[Finding]:
 
 def _lake(settings: Settings) -> Iterator[Finding]:
     from jobs.progress.watermarks import head
-    from lake.reader import DamagedTable, local_folder
+    from lake.lake import DamagedTable, local_folder
 
     folder = local_folder(settings.lake)
     if folder is not None:
@@ -160,7 +160,7 @@ def _lake(settings: Settings) -> Iterator[Finding]:
             f"Give yourself write access to {existing}.",
         )
     try:
-        newest = head(settings)
+        newest = head(settings.open_lake())
     except (OSError, DamagedTable) as error:
         yield Finding("lake can be read", False, str(error), "Correct lake or storage_options.")
         return

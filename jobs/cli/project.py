@@ -107,16 +107,11 @@ def drop(
     """
     from jobs.errors import ConfigurationError
     from jobs.stage import claimed, new_run_id
-    from lake.reader import exists, location
     from lake.removal import remove_table
 
     settings = Options.of(context).settings()
-    options = settings.storage_options
-    tables = [
-        name
-        for name in (f"answers/{query}", f"embeddings/{query}")
-        if exists(settings.lake, name, options)
-    ]
+    lake, lease = settings.open_lake(), settings.limits.lease_seconds
+    tables = [name for name in (f"answers/{query}", f"embeddings/{query}") if lake.exists(name)]
     if not tables:
         raise ConfigurationError(
             f"{query} has no tables", settings.lake, "`weir status` lists the queries."
@@ -127,7 +122,7 @@ def drop(
         typer.confirm(f"Delete {' and '.join(tables)}, with their history?", abort=True)
     run_id = new_run_id("drop")
     # A run that is going on would make a table again, with the rows of its own range only.
-    with claimed(settings, "maintain", run_id), claimed(settings, "publish", run_id):
+    with claimed(lake, "maintain", run_id, lease), claimed(lake, "publish", run_id, lease):
         for name in tables:
-            remove_table(location(settings.lake, name))
+            remove_table(lake.location(name))
             print_line(f"Deleted {name}.")

@@ -16,7 +16,7 @@ from jobs.progress.backlog import Unpublished, unpublished
 from jobs.progress.verdicts import graph_failure, graph_validated_to, verdicts
 from jobs.progress.watermarks import mark, untouched
 from jobs.settings import Settings
-from lake.reader import open_table
+from lake.lake import Lake
 from lake.tables import RUNS, TRANSACTIONS
 
 
@@ -49,22 +49,23 @@ class Standing:
 
 def standings(settings: Settings) -> list[Standing]:
     """Every registered query, and every removed one that still has answers."""
-    epochs = _epochs(settings)
+    lake = settings.open_lake()
+    epochs = _epochs(lake)
     newest = int(pc.max(epochs["epoch"]).as_py() or 0)
     registry = load_registry(settings.queries)
     broken = {_query_of(error.where): str(error) for error in registry.errors}
     registered = [query.name for query in registry.queries]
     known = {*registered, *broken}
     removed = [name for name in published_queries(settings) if name not in known]
-    works = unpublished(settings, registered)
+    works = unpublished(lake, registered)
     waiting = {work.query for work in works}
-    held = _held(settings, works)
-    last = _last_maintained(settings)
-    ranges = {job: untouched(settings, job) for job in ("maintain", "publish")}
+    held = _held(lake, works)
+    last = _last_maintained(lake)
+    ranges = {job: untouched(lake, job) for job in ("maintain", "publish")}
     found = []
     for name in sorted({*known, *removed}):
         maintained, published = (
-            mark(settings, f"{folder}/{name}", job, ranges[job].get(name, ()))
+            mark(lake, f"{folder}/{name}", job, ranges[job].get(name, ()))
             for folder, job in (("embeddings", "maintain"), ("answers", "publish"))
         )
         to_epoch = published.watermark if published else 0
@@ -92,10 +93,10 @@ def standings(settings: Settings) -> list[Standing]:
     return found
 
 
-def _held(settings: Settings, works: Sequence[Unpublished]) -> dict[str, str]:
+def _held(lake: Lake, works: Sequence[Unpublished]) -> dict[str, str]:
     """Why the rows of a query, or the graph that they come from, did not pass the checks."""
-    found, graph_to = verdicts(settings), graph_validated_to(settings)
-    graph = graph_failure(settings, graph_to)
+    found, graph_to = verdicts(lake), graph_validated_to(lake)
+    graph = graph_failure(lake, graph_to)
     held = {}
     for work in works:
         verdict = found.get(work.query)
@@ -130,9 +131,9 @@ def _query_of(where: str) -> str:
     return where.rpartition("/")[2].partition(".rq")[0]
 
 
-def _epochs(settings: Settings) -> pa.Table:
+def _epochs(lake: Lake) -> pa.Table:
     """epoch, ingested_at of every transaction."""
-    table = open_table(settings.lake, TRANSACTIONS.name, settings.storage_options)
+    table = lake.open(TRANSACTIONS.name)
     if table is None:
         schema = pa.schema([("epoch", pa.int64()), ("ingested_at", pa.timestamp("us", "UTC"))])
         return schema.empty_table()
@@ -145,9 +146,9 @@ def _waiting(epochs: pa.Table, after: int) -> timedelta:
     return datetime.now(UTC) - since.as_py() if since.is_valid else timedelta()
 
 
-def _last_maintained(settings: Settings) -> dict[str, dict[str, Any]]:
+def _last_maintained(lake: Lake) -> dict[str, dict[str, Any]]:
     """The last row of the ledger about the maintenance of each query."""
-    table = open_table(settings.lake, RUNS.name, settings.storage_options)
+    table = lake.open(RUNS.name)
     if table is None:
         return {}
     rows = table.to_pyarrow_table(

@@ -15,7 +15,6 @@ from jobs.cli.output import shown
 from jobs.cli.query_status import standings
 from jobs.cli.views import published_queries
 from jobs.settings import Settings
-from lake.reader import open_table
 
 _RUNS = 50
 _STYLE = """
@@ -119,7 +118,7 @@ def _told(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _read(settings: Settings, table_name: str, columns: list[str]) -> pa.Table:
-    table = open_table(settings.lake, table_name, settings.storage_options)
+    table = settings.open_lake().open(table_name)
     if table is None:
         return pa.table({name: [] for name in columns})
     return table.to_pyarrow_table(columns=columns)

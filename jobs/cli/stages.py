@@ -13,7 +13,7 @@ import typer
 from jobs.cli.options import Options, Output
 from jobs.cli.output import counted, print_json, print_line, print_rows
 from jobs.cli.progress import progress
-from jobs.cli.session import LateSession
+from jobs.compute.session import late_session
 from jobs.errors import BusyError, QualityError, WeirError
 
 _SHOWN = 5
@@ -38,7 +38,7 @@ def ingest(context: typer.Context) -> None:
     from jobs.stage import new_run_id
 
     run_id = new_run_id("run")
-    done = _stage("ingest", ingest_changes, LateSession(settings), settings, run_id)
+    done = _stage("ingest", ingest_changes, late_session(settings), settings, run_id)
     _end(options, settings, run_id, [done])
 
 
@@ -59,7 +59,7 @@ def run(context: typer.Context) -> None:
     # through them at every 700 new ones costs a fifth of the time of the imports.
     gc.set_threshold(50_000)
     run_id = new_run_id("run")
-    session = LateSession(settings)
+    session = late_session(settings)
     if is_anything_pending(settings) or is_anything_unfinished(settings):
         # Validate needs it; imported beside ingest and maintain, which wait for files and DuckDB.
         import_ahead()
@@ -156,10 +156,9 @@ def _print(options: Options, run_id: str, done: Sequence[Done]) -> None:
 
 def _print_rejected(settings: Any, run_id: str) -> None:
     """Tell where the first rejected lines of this run are, and what becomes of them."""
-    from lake.reader import open_table
     from lake.tables import REJECTED
 
-    table = open_table(settings.lake, REJECTED.name, settings.storage_options)
+    table = settings.open_lake().open(REJECTED.name)
     if table is None:
         return
     rows = table.to_pyarrow_table(

@@ -22,8 +22,8 @@ from jobs.compute.connection import connect
 from jobs.errors import WeirError
 from jobs.progress.watermarks import head
 from jobs.settings import Settings
+from lake.lake import local_folder
 from lake.metadata import Metadata
-from lake.reader import commits, local_folder, open_table
 from lake.tables import ANSWER_COLUMNS, QUADS, SHARED_TABLES, TRIPLES
 
 CURRENT, CHANGES = "_current", "_changes"
@@ -153,7 +153,11 @@ def _make_view(connection: duckdb.DuckDBPyConnection, settings: Settings, name: 
         if table in _GRAPHS and name == f"{table.name}{CURRENT}":
             columns = [c for c in table.column_names if c not in ANSWER_COLUMNS]
             if _register(connection, settings, table.name, f"{table.name} log"):
-                _create(connection, name, _graph_now(f"{table.name} log", columns, head(settings)))
+                _create(
+                    connection,
+                    name,
+                    _graph_now(f"{table.name} log", columns, head(settings.open_lake())),
+                )
             return
     query, mark, view = name.rpartition("_")
     if f"{mark}{view}" not in (CURRENT, CHANGES):
@@ -254,9 +258,7 @@ def _columns_at(settings: Settings, query: str, epoch: int | None, stored: list[
     Those of its other texts are null in every row of that state. All that are stored if the commit
     that made the text valid is no longer in the history.
     """
-    table = _open(settings, f"answers/{query}")
-    assert table is not None, "registered before"
-    for commit in commits(table):
+    for commit in settings.open_lake().commits(f"answers/{query}"):
         metadata = Metadata.from_json(commit.get("userMetadata"))
         if metadata is None or metadata.job != "publish":
             continue
@@ -267,4 +269,4 @@ def _columns_at(settings: Settings, query: str, epoch: int | None, stored: list[
 
 
 def _open(settings: Settings, table_name: str) -> Any:
-    return open_table(settings.lake, table_name, settings.storage_options)
+    return settings.open_lake().open(table_name)

@@ -22,3 +22,28 @@ class Statement:
     name: str
     select: exp.Query
     keep: Keep = "view"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTable:
+    """A table of the lake under the name that a query has for it, or some of its rows.
+
+    Attributes:
+        name: of the relation; unique among all queries that run at the same time.
+        table: name of the table in the lake.
+        version: of the table; None for the newest.
+        where: the rows that are meant; None for all.
+    """
+
+    name: str
+    table: str
+    version: int | None = None
+    where: exp.Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LakeQuery:
+    """A SELECT and the stored tables that it names."""
+
+    select: exp.Query
+    tables: tuple[StoredTable, ...]

@@ -17,7 +17,8 @@ from jobs.compute.sql import column
 from jobs.ingest import netting
 from jobs.ingest.engine import Frame
 from jobs.settings import Settings
-from lake.commit import append
+from lake.commit import write
+from lake.lake import Lake
 from lake.metadata import Metadata
 from lake.session import read
 from lake.staging import remove
@@ -30,14 +31,14 @@ class DistributedEngine:
     `staging` is the folder or URI for rows of the driver that are too many for a plan.
     """
 
-    def __init__(self, spark: SparkSession, settings: Settings, staging: str) -> None:
+    def __init__(self, spark: SparkSession, settings: Settings, lake: Lake, staging: str) -> None:
         self.spark = spark
-        self.relations = SparkEngine(spark, settings.limits.local_rows)
+        self.relations = SparkEngine(spark, settings.limits.broadcast_rows)
         self._staging = staging
         # A run that died may have left something.
         remove(spark, staging)
         self._limits = settings.limits
-        self._root, self._options = settings.lake, settings.storage_options or None
+        self._lake = lake
         self._numbers = count()
 
     def register(self, name: str, frames: Sequence[Frame]) -> None:
@@ -55,7 +56,7 @@ class DistributedEngine:
 
     def open(self, name: str, table: Table, **only: Sequence[str]) -> None:
         """Make a stored table known, or some of its rows."""
-        rows = read(self.spark, self._root, table.name)
+        rows = read(self.spark, self._lake, table.name)
         for column_name, values in only.items():
             rows = rows.filter(rows[column_name].isin(*values))
         self.relations.register(name, rows)
@@ -95,18 +96,17 @@ class DistributedEngine:
         Delta reads the newest version whenever a frame is computed; the epochs tell what was there
         when the batch began.
         """
-        quads = read(self.spark, self._root, QUADS.name)
+        quads = read(self.spark, self._lake, QUADS.name)
         self.relations.register(name, quads.filter(f"epoch > {after} AND epoch <= {until}"))
 
     def append(self, table: Table, query: exp.Query, metadata: Metadata, rows: int) -> int:
         """Append the rows of a query, in files of about `limits.rows_per_file` rows."""
-        return append(
-            self._root,
+        return write(
+            self._lake,
             table,
             self.relations.frame(query),
             metadata,
             files=-(-rows // self._limits.rows_per_file) or 1,
-            storage_options=self._options,
         )
 
     def release(self) -> None:
@@ -118,7 +118,7 @@ class DistributedEngine:
         if not isinstance(frame, pa.Table):
             return frame
         rows = self.spark.createDataFrame(frame)
-        if frame.num_rows <= self._limits.local_rows:
+        if frame.num_rows <= self._limits.broadcast_rows:
             return rows
         folder = f"{self._staging}/driver-{next(self._numbers)}"
         rows.write.parquet(folder)

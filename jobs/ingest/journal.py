@@ -26,10 +26,9 @@ from jobs.compute.relations import Statement
 from jobs.compute.sql import column, columns
 from jobs.ingest import netting
 from jobs.ingest.engine import Engine
-from jobs.settings import Settings
-from lake.commit import append_rows, create_if_missing
+from lake.commit import create_if_missing, write
+from lake.lake import Lake
 from lake.metadata import Metadata
-from lake.reader import last_metadata, to_arrow
 from lake.tables import GRAPHS, QUADS, REJECTED, TRANSACTIONS, TRIPLES, Table
 
 JOB: Final = "ingest"
@@ -66,12 +65,10 @@ class Transaction:
 class Journal:
     """The tables that ingest writes, for one run."""
 
-    def __init__(self, settings: Settings, run_id: str) -> None:
-        self.run_id = run_id
-        self._settings = settings
-        self._root, self._options = settings.lake, settings.storage_options or None
+    def __init__(self, lake: Lake, run_id: str) -> None:
+        self.run_id, self._lake = run_id, lake
         for table in (GRAPHS, REJECTED, QUADS, TRIPLES, TRANSACTIONS):
-            create_if_missing(self._root, table, self._options)
+            create_if_missing(lake, table)
 
     def head(self) -> int:
         """The newest epoch that exists; 0 before the first."""
@@ -127,7 +124,7 @@ class Journal:
 
     def unfinished(self) -> tuple[Transaction, ...]:
         """The transactions of a batch whose quads are committed, but which do not exist yet."""
-        last = last_metadata(self._root, QUADS.name, self._options, job=JOB)
+        last = self._lake.last_metadata(QUADS.name, job=JOB)
         if last is None or last[1].watermark <= self.head():
             return ()
         return tuple(Transaction.from_json(row) for row in last[1].extra["transactions"])
@@ -149,12 +146,11 @@ class Journal:
         self, transactions: Sequence[Transaction], quads_version: int, triples_version: int
     ) -> None:
         versions = {"quads_version": quads_version, "triples_version": triples_version}
-        append_rows(
-            self._root,
+        write(
+            self._lake,
             TRANSACTIONS,
             [asdict(each) | versions for each in transactions],
             self._metadata(transactions[-1].epoch),
-            storage_options=self._options,
         )
 
     def _metadata(self, until: int, **extra: Any) -> Metadata:
@@ -165,18 +161,18 @@ class Journal:
         return select("*", run_id).from_(rows.subquery("rows"))
 
     def _watermark(self, table: Table) -> int:
-        last = last_metadata(self._root, table.name, self._options, job=JOB)
+        last = self._lake.last_metadata(table.name, job=JOB)
         return 0 if last is None else last[1].watermark
 
     def _committed(self, table: Table) -> int:
         """The version of the newest commit of ours, 0 before the first."""
-        last = last_metadata(self._root, table.name, self._options, job=JOB)
+        last = self._lake.last_metadata(table.name, job=JOB)
         return self._named(table) if last is None else last[0]
 
     def _named(self, table: Table) -> int:
         """The version that the epochs name: the log of a graph at rest forgets its last commit."""
         name = f"{table.name}_version"
-        known = to_arrow(self._root, TRANSACTIONS.name, self._options, columns=[name])[name]
+        known = self._lake.rows(TRANSACTIONS.name, [name])[name]
         return int(pc.max(known).as_py() or 0)
 
 

@@ -21,9 +21,9 @@ from jobs.ingest import netting
 from jobs.ingest.engine import Frame
 from jobs.ingest.netting import QUAD
 from jobs.settings import Settings
-from lake.commit import append_rows, arrow_schema
+from lake.commit import arrow_schema, write
+from lake.lake import Lake
 from lake.metadata import Metadata
-from lake.reader import open_table
 from lake.tables import QUADS, Table
 
 _LOG = [*QUAD, "epoch", "weight"]
@@ -32,9 +32,8 @@ _LOG = [*QUAD, "epoch", "weight"]
 class LocalEngine:
     """Relations in a DuckDB of this process."""
 
-    def __init__(self, settings: Settings) -> None:
-        self._root, self._options = settings.lake, settings.storage_options or None
-        self._settings = settings
+    def __init__(self, settings: Settings, lake: Lake) -> None:
+        self._settings, self._lake = settings, lake
         self.relations = DuckEngine(connect(settings))
 
     def register(self, name: str, frames: Sequence[Frame]) -> None:
@@ -88,7 +87,7 @@ class LocalEngine:
                 select("*").from_(query.subquery("rows")).order_by(*map(column, table.cluster_by))
             )
         found = self._arrow(query)
-        return append_rows(self._root, table, found, metadata, storage_options=self._options)
+        return write(self._lake, table, found, metadata)
 
     def release(self) -> None:
         """Forget all relations."""
@@ -108,7 +107,7 @@ class LocalEngine:
         return self._read(QUADS, filters, _LOG)
 
     def _read(self, table: Table, filters: ds.Expression, names: list[str]) -> pa.Table:
-        stored = open_table(self._root, table.name, self._options)
+        stored = self._lake.open(table.name)
         if stored is None or not stored.file_uris():
             return arrow_schema(table).empty_table().select(names)
         dataset: ds.Dataset = stored.to_pyarrow_dataset()

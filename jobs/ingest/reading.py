@@ -196,7 +196,7 @@ class Reader:
         """Parse on the driver as many bytes of a batch as it may, the rest in Spark tasks."""
         size = sum(task.size for task in tasks)
         limits = self.settings.limits
-        if self._parsed_bytes + size > limits.local_parse_bytes:
+        if self._parsed_bytes + size > limits.driver_parse_bytes:
             folder = self.folder(f"files-{self.next_document()}")
             return parse_by_tasks(self.spark_engine.spark, tasks, limits, folder)
         self._parsed_bytes += size

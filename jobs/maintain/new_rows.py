@@ -3,32 +3,30 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
 
 from jobs.catalog.plans import fingerprint
-from jobs.compute.hybrid import HybridEngine
+from jobs.compute.engine import Engine
 from jobs.compute.relations import Keep
 from jobs.engine.delta import Inputs, PlanDelta, plan_delta
 from jobs.engine.fixpoint import make
 from jobs.engine.relations import EpochRange
 from jobs.errors import WeirError
 from jobs.maintain.outcome import Outcome
-from jobs.maintain.stored import open_stored
 from jobs.maintain.tasks import JOB, Task
 from jobs.plan.leaves import Scope
 from jobs.settings import Settings
 from jobs.stage import Progress
-from lake.commit import append, append_rows, overwrite, overwrite_rows
+from lake.commit import Mode
 from lake.metadata import Metadata
-from lake.reader import rows_written
-from lake.tables import Table, embeddings
+from lake.tables import embeddings
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +50,8 @@ class Prepared:
 class NewRows:
     """Makes and commits the new rows of queries that were prepared together."""
 
-    session: Callable[[], SparkSession]
     settings: Settings
-    engine: HybridEngine
+    engine: Engine
     prepared: Prepared
     outcome: Outcome
     progress: Progress
@@ -82,12 +79,14 @@ class NewRows:
         table = embeddings(name, task.plan.width)
         stored = f"stored_{name}"
         if not task.from_nothing and len(task.plan.stored) > 1:
-            open_stored(self.engine, self.session, self.settings, stored, table.name)
+            self.engine.open(stored, table.name)
         inputs = Inputs(self.prepared.graphs, stored)
         delta = plan_delta(task.plan, epochs, inputs, f"q_{name}", self.prepared.keep)
         self._make(task, delta)
         metadata = self._metadata(task)
-        return self._append(delta.result.name, table, metadata, task.from_nothing)
+        mode: Mode = "overwrite" if task.from_nothing else "append"
+        commit = self.engine.write(table, delta.result.name, metadata, mode=mode)
+        return commit.version, commit.rows
 
     def _make(self, task: Task, delta: PlanDelta) -> None:
         """Make the relations in order; a product is judged by its parts, before it is made.
@@ -133,17 +132,3 @@ class NewRows:
                 "reason": task.reason,
             },
         )
-
-    def _append(
-        self, relation: str, table: Table, metadata: Metadata, from_nothing: bool
-    ) -> tuple[int, int]:
-        lake, options = self.settings.lake, self.settings.storage_options
-        fetched = self.engine.fetched(relation)
-        if fetched is not None:
-            write_rows = overwrite_rows if from_nothing else append_rows
-            version = write_rows(lake, table, fetched, metadata, storage_options=options)
-            return version, fetched.num_rows
-        write = overwrite if from_nothing else append
-        frame = self.engine.frame(relation)
-        version = write(lake, table, frame, metadata, storage_options=options)
-        return version, rows_written(lake, table.name, version, options)

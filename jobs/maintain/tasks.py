@@ -11,8 +11,8 @@ from jobs.catalog.queries import RegisteredQuery
 from jobs.plan.plan import Plan
 from jobs.progress.verdicts import Verdict, verdicts
 from jobs.progress.watermarks import Mark, mark, untouched
-from jobs.settings import Settings
 from lake.consolidated import consolidated_until
+from lake.lake import Lake
 from lake.tables import QUADS, TRIPLES, embeddings
 
 JOB: Literal["maintain"] = "maintain"
@@ -42,18 +42,15 @@ class Task:
         return self.collapsed or self.after == 0
 
 
-def tasks_behind(settings: Settings, queries: Iterable[RegisteredQuery], last: int) -> list[Task]:
+def tasks_behind(lake: Lake, queries: Iterable[RegisteredQuery], last: int) -> list[Task]:
     """What is to be done for the queries that are behind."""
-    skipped, judged = untouched(settings, JOB), verdicts(settings)
-    states_until = max(
-        consolidated_until(settings.lake, log.name, settings.storage_options)
-        for log in (QUADS, TRIPLES)
-    )
+    skipped, judged = untouched(lake, JOB), verdicts(lake)
+    states_until = max(consolidated_until(lake, log.name) for log in (QUADS, TRIPLES))
     tasks = []
     for query in queries:
         plan = plan_of(query)
         table = embeddings(query.name, plan.width).name
-        found = mark(settings, table, JOB, skipped.get(query.name, ()))
+        found = mark(lake, table, JOB, skipped.get(query.name, ()))
         task = _task(query, plan, found, judged.get(query.name), states_until)
         if task.after < last or (task.mode in {"migrated", "rebased"} and last > 0):
             tasks.append(task)

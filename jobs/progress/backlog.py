@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from jobs.progress.watermarks import Mark, mark, untouched
-from jobs.settings import Settings
+from lake.lake import Lake
 from lake.metadata import Metadata
-from lake.reader import commits, open_table, version
 
 WHOLE_STATE = ("initial", "migrated", "rebased")
 """Modes of the commits that replace all rows of an embedding table by the state at the base."""
@@ -82,10 +81,10 @@ def columns_of(metadata: Metadata) -> tuple[tuple[str, int], ...]:
     return tuple((name, number) for name, number in metadata.extra["columns"])
 
 
-def unpublished(settings: Settings, queries: Iterable[str]) -> tuple[Unpublished, ...]:
+def unpublished(lake: Lake, queries: Iterable[str]) -> tuple[Unpublished, ...]:
     """What each query has to publish; none if it is complete, or not maintained yet."""
-    maintained, published = untouched(settings, "maintain"), untouched(settings, "publish")
-    found = (_unpublished(settings, query, maintained, published) for query in queries)
+    maintained, published = untouched(lake, "maintain"), untouched(lake, "publish")
+    found = (_unpublished(lake, query, maintained, published) for query in queries)
     return tuple(work for work in found if work is not None)
 
 
@@ -93,17 +92,17 @@ _Ranges = Mapping[str, tuple[tuple[int, int], ...]]
 
 
 def _unpublished(
-    settings: Settings, query: str, maintained_ranges: _Ranges, published_ranges: _Ranges
+    lake: Lake, query: str, maintained_ranges: _Ranges, published_ranges: _Ranges
 ) -> Unpublished | None:
     table, answers = f"embeddings/{query}", f"answers/{query}"
     # The version comes first: maintain has no commit between the one found after it and this
     # version, so the snapshot has exactly the rows that the commit's watermark speaks of.
-    newest = version(settings.lake, table, settings.storage_options)
-    maintained = mark(settings, table, "maintain", maintained_ranges.get(query, ()))
+    newest = lake.version(table)
+    maintained = mark(lake, table, "maintain", maintained_ranges.get(query, ()))
     if maintained is None:
         return None
-    published = mark(settings, answers, "publish", published_ranges.get(query, ()))
-    reason = _why_anew(settings, table, maintained, published)
+    published = mark(lake, answers, "publish", published_ranges.get(query, ()))
+    reason = _why_anew(lake, table, maintained, published)
     work = Unpublished(
         query=query,
         maintained=maintained,
@@ -115,25 +114,21 @@ def _unpublished(
     return work if work.anew or work.to_epoch > work.from_epoch else None
 
 
-def _why_anew(
-    settings: Settings, table: str, maintained: Mark, published: Mark | None
-) -> str | None:
+def _why_anew(lake: Lake, table: str, maintained: Mark, published: Mark | None) -> str | None:
     if published is None:
         return "nothing was published before"
     old, new = published.metadata, maintained.metadata
     if old.fingerprint != new.fingerprint:
         return "the query was edited"
     published_from = int(old.extra["embeddings_version"])
-    if old.base != new.base or _replaced_since(settings, table, published_from):
+    if old.base != new.base or _replaced_since(lake, table, published_from):
         return f"the embeddings were computed anew at epoch {new.base}"
     return None
 
 
-def _replaced_since(settings: Settings, table_name: str, published_from: int) -> bool:
+def _replaced_since(lake: Lake, table_name: str, published_from: int) -> bool:
     """Whether a commit after `published_from` replaced all rows."""
-    table = open_table(settings.lake, table_name, settings.storage_options)
-    assert table is not None, "it has a watermark"
-    for commit in commits(table):
+    for commit in lake.commits(table_name):
         if commit["version"] <= published_from:
             return False
         metadata = Metadata.from_json(commit.get("userMetadata"))

@@ -9,10 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.progress.backlog import Unpublished
-from jobs.settings import Settings
 from lake.commit import arrow_schema
+from lake.lake import Lake
 from lake.ledger import SUCCEEDED, rows_of
-from lake.reader import open_table
 from lake.tables import QUALITY, RUNS
 
 _COLUMNS = [
@@ -52,9 +51,9 @@ class Verdict:
         return checked == (rows.version, rows.metadata.run_id, work.from_epoch)
 
 
-def verdicts(settings: Settings) -> Mapping[str, Verdict]:
+def verdicts(lake: Lake) -> Mapping[str, Verdict]:
     """The last validation of every query."""
-    rows = _rows(settings)
+    rows = _rows(lake)
     of_queries = rows.filter(pc.is_valid(rows["query"])).sort_by("number")
     return {
         row["query"]: Verdict(
@@ -68,18 +67,18 @@ def verdicts(settings: Settings) -> Mapping[str, Verdict]:
     }
 
 
-def graph_validated_to(settings: Settings) -> int:
+def graph_validated_to(lake: Lake) -> int:
     """The epoch up to which the checks of the graph succeeded, 0 before the first."""
-    rows = _rows(settings)
+    rows = _rows(lake)
     return int(pc.max(rows.filter(pc.is_null(rows["query"]))["to_epoch"]).as_py() or 0)
 
 
-def graph_failure(settings: Settings, validated_to: int) -> str | None:
+def graph_failure(lake: Lake, validated_to: int) -> str | None:
     """What did not hold of the graph's epochs after `validated_to` (`graph_validated_to`).
 
     In the last run that checked them; None if nothing is known.
     """
-    table = open_table(settings.lake, QUALITY.name, settings.storage_options)
+    table = lake.open(QUALITY.name)
     if table is None:
         return None
     columns = ["run_id", "query", "expectation", "unexpected_rows", "from_epoch", "recorded_at"]
@@ -100,8 +99,8 @@ def graph_failure(settings: Settings, validated_to: int) -> str | None:
     return f"the graph: {'; '.join(what)}"
 
 
-def _rows(settings: Settings) -> pa.Table:
-    table = open_table(settings.lake, RUNS.name, settings.storage_options)
+def _rows(lake: Lake) -> pa.Table:
+    table = lake.open(RUNS.name)
     if table is None:
         return arrow_schema(RUNS).empty_table().select(_COLUMNS)
     return rows_of(table, "validate", _COLUMNS)

@@ -12,10 +12,9 @@ from typing import Final
 
 import pyarrow.compute as pc
 
-from jobs.settings import Settings
+from lake.lake import Lake
 from lake.ledger import SUCCEEDED
 from lake.metadata import Metadata
-from lake.reader import last_metadata, open_table, to_arrow
 from lake.tables import RUNS, TRANSACTIONS
 
 UNTOUCHED: Final = "untouched"
@@ -50,27 +49,25 @@ class Transaction:
         return self.inserted + self.deleted
 
 
-def head(settings: Settings) -> int:
+def head(lake: Lake) -> int:
     """The newest epoch, 0 before the first."""
-    options = settings.storage_options
-    if open_table(settings.lake, TRANSACTIONS.name, options) is None:
+    if not lake.exists(TRANSACTIONS.name):
         return 0
-    epochs = to_arrow(settings.lake, TRANSACTIONS.name, options, columns=["epoch"])["epoch"]
+    epochs = lake.rows(TRANSACTIONS.name, ["epoch"])["epoch"]
     return int(pc.max(epochs).as_py() or 0)
 
 
-def transactions_after(settings: Settings, epoch: int) -> tuple[Transaction, ...]:
+def transactions_after(lake: Lake, epoch: int) -> tuple[Transaction, ...]:
     """The transactions after `epoch`, in order."""
     columns = ["epoch", "quads_version", "triples_version", "inserted", "deleted"]
-    rows = to_arrow(settings.lake, TRANSACTIONS.name, settings.storage_options, columns=columns)
+    rows = lake.rows(TRANSACTIONS.name, columns)
     later = rows.filter(pc.field("epoch") > epoch).sort_by("epoch")
     return tuple(Transaction(**row) for row in later.to_pylist())
 
 
-def untouched(settings: Settings, job: str) -> Mapping[str, tuple[tuple[int, int], ...]]:
+def untouched(lake: Lake, job: str) -> Mapping[str, tuple[tuple[int, int], ...]]:
     """Per query, the (from, to] of the ledger rows of `job` that say it was untouched, in order."""
-    options = settings.storage_options
-    table = open_table(settings.lake, RUNS.name, options)
+    table = lake.open(RUNS.name)
     if table is None:
         return {}
     rows = table.to_pyarrow_table(
@@ -83,9 +80,9 @@ def untouched(settings: Settings, job: str) -> Mapping[str, tuple[tuple[int, int
     return {query: tuple(ranges) for query, ranges in found.items()}
 
 
-def queries_of(settings: Settings, job: str) -> frozenset[str]:
+def queries_of(lake: Lake, job: str) -> frozenset[str]:
     """The queries that runs of `job` ever reported on, registered or not."""
-    table = open_table(settings.lake, RUNS.name, settings.storage_options)
+    table = lake.open(RUNS.name)
     if table is None:
         return frozenset()
     rows = table.to_pyarrow_table(columns=["query"], filters=[("job", "=", job)])
@@ -93,7 +90,7 @@ def queries_of(settings: Settings, job: str) -> frozenset[str]:
 
 
 def mark(
-    settings: Settings,
+    lake: Lake,
     table_name: str,
     job: str,
     ranges: tuple[tuple[int, int], ...] = (),
@@ -101,12 +98,12 @@ def mark(
     """How far a table is complete; None before its first commit.
 
     Args:
-        settings: where the lake is.
+        lake: which holds it.
         table_name: `embeddings/<query>` or `answers/<query>`.
         job: the job whose commits count, `maintain` or `publish`.
         ranges: the query's untouched ranges by that job.
     """
-    found = last_metadata(settings.lake, table_name, settings.storage_options, job=job)
+    found = lake.last_metadata(table_name, job=job)
     if found is None:
         return None
     version, metadata = found

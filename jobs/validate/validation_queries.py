@@ -8,14 +8,18 @@ from typing import Literal, Self, assert_never
 
 from sqlglot import condition, exp, select
 
-from jobs.compute.small_reads import Read, Relation
+from jobs.compute.relations import LakeQuery, StoredTable
 from jobs.plan.plan import ANSWER
 from jobs.progress.backlog import Unpublished
 from jobs.sparql.algebra.nodes import Ask, Construct, Query, Select
 from lake.tables import QUADS, TRANSACTIONS
 
-QUADS_LOG = Relation("quads_log", QUADS.name)
-TRANSACTIONS_LOG = Relation("transactions_log", TRANSACTIONS.name)
+TRANSACTIONS_LOG = StoredTable("transactions_log", TRANSACTIONS.name)
+
+
+def quads_log(from_epoch: int, to_epoch: int) -> StoredTable:
+    """The quads that changed in (from_epoch, to_epoch]."""
+    return StoredTable("quads_log", QUADS.name, where=_in_range(from_epoch, to_epoch))
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,24 +44,22 @@ class AnswerRules:
                 assert_never(query.form)
 
 
-def quad_rows(from_epoch: int, to_epoch: int) -> Read:
+def quad_rows(from_epoch: int, to_epoch: int) -> LakeQuery:
     """The quads that changed in (from_epoch, to_epoch]; columns of the suite `quads`."""
     quad = ["graph", "subject", "predicate", "object"]
-    changes = (
-        select(*quad, "epoch", "weight")
-        .from_(QUADS_LOG.name)
-        .where(_in_range(from_epoch, to_epoch))
-    )
+    log = quads_log(from_epoch, to_epoch)
+    changes = select(*quad, "epoch", "weight").from_(log.name)
     weight_before = _over(exp.Lag(this=exp.column("weight")), quad, ordered=True)
     derived = (_at_epoch(quad), Derived("weight_before", exp.null(), weight_before))
     rows = select("*", *_bounds("", from_epoch, to_epoch)).from_(
         _with_derived(changes, quad, ["epoch", "weight"], derived).subquery("checked")
     )
-    return Read(rows, (QUADS_LOG,))
+    return LakeQuery(rows, (log,))
 
 
-def transaction_rows(from_epoch: int, to_epoch: int) -> Read:
+def transaction_rows(from_epoch: int, to_epoch: int) -> LakeQuery:
     """The transactions of the range; columns of the suite `transactions`."""
+    log = quads_log(from_epoch, to_epoch)
     columns = ("epoch", "source", "position", "inserted", "deleted", "rejected", "quads_version")
     place = [exp.column(name) for name in ("source", "position")]
     new = select(*place).from_(TRANSACTIONS_LOG.name).where(_in_range(from_epoch, to_epoch))
@@ -85,8 +87,7 @@ def transaction_rows(from_epoch: int, to_epoch: int) -> Read:
             exp.Sum(this=_one_if(exp.column("weight") > 0)).as_("inserted_rows"),
             exp.Sum(this=_one_if(exp.column("weight") < 0)).as_("deleted_rows"),
         )
-        .from_(QUADS_LOG.name)
-        .where(_in_range(from_epoch, to_epoch))
+        .from_(log.name)
         .group_by(exp.column("epoch"))
     )
     rows = (
@@ -108,22 +109,26 @@ def transaction_rows(from_epoch: int, to_epoch: int) -> Read:
         )
         .where(_in_range(from_epoch, to_epoch))
     )
-    return Read(rows, (QUADS_LOG, TRANSACTIONS_LOG))
+    return LakeQuery(rows, (log, TRANSACTIONS_LOG))
 
 
-def answer_rows(work: Unpublished, rules: AnswerRules) -> Read:
+def answer_rows(work: Unpublished, rules: AnswerRules) -> LakeQuery:
     """The unpublished rows of a query, and one row for the answer as a whole.
 
     Columns of the suites `embeddings` and `answers`; the scope is the query.
     """
     variables = [f"v{number}" for _, number in work.columns]
-    stored = Relation(f"stored_{work.query}", f"embeddings/{work.query}", work.snapshot)
-    answer = (
-        select(*variables, "epoch", _bigint(exp.column("weight")).as_("weight"))
-        .from_(stored.name)
-        .where(exp.column("node").eq(ANSWER))
+    table = f"embeddings/{work.query}"
+    is_answer = exp.column("node").eq(ANSWER)
+    in_range = exp.and_(is_answer, _in_range(work.from_epoch, work.to_epoch))
+    # Read by themselves, so that the files of older epochs are skipped.
+    new = StoredTable(f"new_{work.query}", table, work.snapshot, condition(in_range))
+    stored = StoredTable(f"stored_{work.query}", table, work.snapshot, condition(is_answer))
+    changes, answer = (
+        select(*variables, "epoch", _bigint(exp.column("weight")).as_("weight")).from_(each.name)
+        for each in (new, stored)
     )
-    changes = answer.where(_in_range(work.from_epoch, work.to_epoch))
+    tables = (new,) if work.anew else (new, stored)
     facts = [
         exp.Literal.string(ANSWER).as_("node"),
         exp.Literal.string(rules.form).as_("form"),
@@ -156,7 +161,7 @@ def answer_rows(work: Unpublished, rules: AnswerRules) -> Read:
         exp.true().as_("is_total"),
         *facts,
     ).from_(changes.subquery("changes"))
-    return Read(exp.union(rows, total, distinct=False), (stored,))
+    return LakeQuery(exp.union(rows, total, distinct=False), tables)
 
 
 def _with_multiplicity(

@@ -10,7 +10,7 @@ import pytest
 from jobs.errors import EXIT_BUSY, EXIT_FAILED, EXIT_QUALITY
 from jobs.settings import Settings
 from jobs.stage import claimed
-from lake.reader import version
+from lake.lake import Lake
 from tests.cli.conftest import Weir
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def versions(settings: Settings) -> dict[str, int | None]:
         "answers/exhibits",
         "embeddings/exhibits",
     )
-    return {name: version(settings.lake, name) for name in names}
+    return {name: settings.open_lake().version(name) for name in names}
 
 
 def test_an_edited_graph_gives_what_vanished_and_what_appeared(
@@ -86,8 +86,8 @@ def test_a_failed_check_ends_a_run_with_its_own_exit_code(weir: Weir, project: S
 
 
 def test_a_run_beside_another_ends_and_says_so(weir: Weir, project: Settings) -> None:
-    with claimed(project, "ingest", "the other run"):
+    with claimed(project.open_lake(), "ingest", "the other run", 60):
         called = weir("run")
     assert called.code == EXIT_BUSY
     assert "the other run" in called.err
-    assert version(project.lake, "quads") is None
+    assert Lake(project.lake).version("quads") is None

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs.cli import session
+from jobs.compute import session
 from jobs.settings import Settings
 from tests.cli.conftest import Weir
 
@@ -17,8 +17,8 @@ FIRST, SECOND = Path("data/versions/001.ttl"), Path("data/versions/002.ttl")
 def project(weir: Weir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A project as `weir init` writes it, where whoever asks for Spark fails."""
 
-    def fail(settings: Settings) -> None:
-        del settings
+    def fail(settings: Settings, name: str) -> None:
+        del settings, name
         raise AssertionError("Spark was asked for")
 
     monkeypatch.setattr(session, "_start", fail)

@@ -40,21 +40,21 @@ def test_every_change_set_is_in_one_batch_and_in_order(
 ) -> None:
     queue, taken = files(*sizes), []
     while queue:
-        batch, queue = _cut(queue, Limits(batch_epochs=most, local_parse_bytes=here))
+        batch, queue = _cut(queue, Limits(batch_epochs=most, driver_parse_bytes=here))
         assert 1 <= len(batch) <= most
         taken += batch
     assert taken == files(*sizes)
 
 
 def test_the_driver_takes_as_many_files_as_it_may_parse() -> None:
-    assert lengths(files(4, 4, 4, 4), local_parse_bytes=8) == [2, 2]
+    assert lengths(files(4, 4, 4, 4), driver_parse_bytes=8) == [2, 2]
 
 
 def test_spark_takes_all_from_the_first_that_the_driver_may_not_parse() -> None:
-    assert lengths(files(9, 1, 1), local_parse_bytes=8) == [3]
-    assert lengths(files(1, 1, 1), local_parse_bytes=0) == [3]
+    assert lengths(files(9, 1, 1), driver_parse_bytes=8) == [3]
+    assert lengths(files(1, 1, 1), driver_parse_bytes=0) == [3]
 
 
 def test_a_foreign_table_is_in_no_batch_with_files() -> None:
     commits = [ChangeSet(TABLE, str(i)) for i in range(2)]
-    assert lengths([*files(1), *commits, *files(1, 1)], local_parse_bytes=8) == [1, 2, 2]
+    assert lengths([*files(1), *commits, *files(1, 1)], driver_parse_bytes=8) == [1, 2, 2]

@@ -22,7 +22,7 @@ HOUSE = {"name": "house", "kind": "delta", "location": "house"}
 
 def test_spark_leaves_the_same_lake_as_the_driver(spark: SparkSession, tmp_path: Path) -> None:
     lakes = []
-    for name, limits in (("here", {}), ("there", {"local_parse_bytes": 0, "local_rows": 1})):
+    for name, limits in (("here", {}), ("there", {"driver_parse_bytes": 0, "broadcast_rows": 1})):
         project = Project(tmp_path / name)
         project.folder.mkdir()
         fill(project)
@@ -194,14 +194,14 @@ def test_without_a_starting_version_the_newest_content_is_the_first_epoch(
     assert objects(house) == [{'"1"', '"2"'}]
 
 
-@pytest.mark.parametrize("local_rows", [1, 20_000])
+@pytest.mark.parametrize("broadcast_rows", [1, 20_000])
 def test_a_quad_stays_as_long_as_a_row_of_any_spelling_of_it_does(
-    spark: SparkSession, project: Project, local_rows: int
+    spark: SparkSession, project: Project, broadcast_rows: int
 ) -> None:
     own = "<urn:weir:graph:house>"
     string = "^^<http://www.w3.org/2001/XMLSchema#string>"
     columns = {"graph": "g", "subject": "s", "predicate": "p", "object": "o"}
-    project.declare(HOUSE | {"columns": columns}, local_rows=local_rows)
+    project.declare(HOUSE | {"columns": columns}, broadcast_rows=broadcast_rows)
     folder = project.folder / "house"
 
     def insert(*rows: tuple[str, str, str, str]) -> None:

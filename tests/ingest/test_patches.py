@@ -184,7 +184,7 @@ def test_blank_nodes_of_a_source_are_the_same_in_every_patch_and_of_no_other_sou
 def test_two_ingests_at_once_are_one_too_many(project: Project) -> None:
     project.declare(PATCHES)
     project.patch("changes/1.rdfp", line("A", 1))
-    claim(project.settings.lake, "ingest", "other", lease_seconds=60)
+    claim(project.settings.open_lake(), "ingest", "other", lease_seconds=60)
     with pytest.raises(BusyError, match="run other of ingest"):
         project.ingest()
 

@@ -16,7 +16,6 @@ from jobs.progress.watermarks import mark, untouched
 from jobs.publish_answers import publish_answers
 from jobs.validate_answers import PAGE, validate_answers
 from lake import commit, ledger
-from lake.reader import location
 from lake.removal import remove_table
 from tests.support.projects.handmade import HandMadeLake, event_time
 
@@ -32,10 +31,10 @@ A, B, C = "<http://a/a>", '"b"@en', "_:c"
 
 def watermark(lake: HandMadeLake, query: str) -> int:
     found = mark(
-        lake.settings,
+        lake.settings.open_lake(),
         f"answers/{query}",
         "publish",
-        untouched(lake.settings, "publish").get(query, ()),
+        untouched(lake.settings.open_lake(), "publish").get(query, ()),
     )
     assert found is not None
     return found.watermark
@@ -69,7 +68,7 @@ def test_the_first_publication_has_every_row_with_its_epoch_and_event_time(
     assert lake.answers("q") == [(1, 1, A, B), (1, 2, A, None), (3, -1, A, B)]
     assert all(row["event_time"] == event_time(row["epoch"]) for row in lake.rows("answers/q"))
     assert watermark(lake, "q") == 3
-    assert mark(lake.settings, "answers/q", "publish").metadata.extra["rows"] == 2  # type: ignore[union-attr]
+    assert mark(lake.settings.open_lake(), "answers/q", "publish").metadata.extra["rows"] == 2  # type: ignore[union-attr]
 
 
 @BOTH_WAYS
@@ -261,7 +260,7 @@ def test_the_rows_of_tables_made_again_are_checked_again(
     lake.maintain("q", [(1, 1, A, B)], mode="initial")
     run(spark, lake)
     for table in ("answers/q", "embeddings/q"):
-        remove_table(location(lake.settings.lake, table))
+        remove_table(lake.settings.open_lake().location(table))
     lake.maintain("q", [(1, 1, A, B), (1, 1, A, C)], mode="initial")
     with pytest.raises(QualityError, match="the_answer_is_not_too_large"):
         run(spark, lake)

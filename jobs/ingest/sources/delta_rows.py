@@ -63,11 +63,11 @@ def read_versions(
         int(each.position): ordinal for ordinal, each in change_sets.items() if each.state is None
     }
     if commits:
-        parts.append(_commits(engine, prefix, source, commits, limits.local_rows))
+        parts.append(_commits(engine, prefix, source, commits, limits.broadcast_rows))
     unchecked = reduce(DataFrame.unionByName, (part.select(*UNCHECKED) for part in parts))
     check = checking(source.name, source.graph_term, document, limits.raw_bytes)
-    few = unchecked.limit(limits.local_rows + 1).toArrow()
-    if few.num_rows <= limits.local_rows:
+    few = unchecked.limit(limits.broadcast_rows + 1).toArrow()
+    if few.num_rows <= limits.broadcast_rows:
         checked = pa.Table.from_batches(check(few.to_batches()), schema=SCHEMA)
         rows = rows_on_driver(checked)
     else:
@@ -87,7 +87,7 @@ def _commits(
     prefix: str,
     source: DeltaTable,
     ordinals: Mapping[int, int],
-    local_rows: int,
+    broadcast_rows: int,
 ) -> DataFrame:
     """What the commits make appear or vanish; what cancels out within a commit is left out.
 
@@ -105,9 +105,9 @@ def _commits(
         .where("sign <> 0")
     )
     changes, near, held = f"{prefix}_changes", f"{prefix}_near", f"{prefix}_held"
-    _respell(engine, changes, net, source.graph_term, local_rows)
+    _respell(engine, changes, net, source.graph_term, broadcast_rows)
     about = _near(_table(engine, source, last), engine.spark.table(changes))
-    _respell(engine, near, about, source.graph_term, local_rows)
+    _respell(engine, near, about, source.graph_term, broadcast_rows)
     engine.make(Statement(held, netting.rows_about(near, changes, QUAD)))
     engine.make(Statement(f"{prefix}_assertions", bag_assertions(changes, held)))
     assertions = engine.spark.table(f"{prefix}_assertions")
@@ -126,12 +126,12 @@ def _near(table: DataFrame, changes: DataFrame) -> DataFrame:
 
 
 def _respell(
-    engine: DistributedEngine, name: str, rows: DataFrame, default_graph: str, local_rows: int
+    engine: DistributedEngine, name: str, rows: DataFrame, default_graph: str, broadcast_rows: int
 ) -> None:
     """Make `rows` the relation `name`, their terms as Weir's tables spell them."""
     respell = respelling(default_graph)
-    few = rows.limit(local_rows + 1).toArrow()
-    if few.num_rows <= local_rows:
+    few = rows.limit(broadcast_rows + 1).toArrow()
+    if few.num_rows <= broadcast_rows:
         engine.register(name, [pa.Table.from_batches(respell(few.to_batches()), few.schema)])
     else:
         spelled = f"{name}_spelled"

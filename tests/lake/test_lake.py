@@ -13,9 +13,9 @@ from deltalake import DeltaTable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lake.commit import append_rows
+from lake.commit import write
+from lake.lake import Lake, history
 from lake.metadata import Metadata
-from lake.reader import commits, last_metadata, open_table
 from lake.tables import GRAPHS
 
 
@@ -37,38 +37,38 @@ class Log:
 
 @given(length=st.integers(0, 700), growing=st.integers(0, 9))
 def test_every_commit_comes_once_the_newest_first(length: int, growing: int) -> None:
-    found = [commit["version"] for commit in commits(cast(DeltaTable, Log(length, growing)))]
+    found = [commit["version"] for commit in history(cast(DeltaTable, Log(length, growing)))]
     assert found == [*reversed(range(length))]
 
 
 @pytest.mark.parametrize("length", [10, 100, 10_000])
 def test_the_newest_commits_cost_the_same_however_long_the_history_is(length: int) -> None:
     log = Log(length)
-    assert len([*islice(commits(cast(DeltaTable, log)), 3)]) == 3
+    assert len([*islice(history(cast(DeltaTable, log)), 3)]) == 3
     assert log.read <= 10
 
 
 def test_the_metadata_of_a_job_is_found_behind_many_commits_of_others(tmp_path: Any) -> None:
     root = str(tmp_path)
     row = {"graph": "<g>", "source": "s", "run_id": "r"}
-    append_rows(root, GRAPHS, [row], Metadata("r", "ingest", 7))
+    write(Lake(root), GRAPHS, [row], Metadata("r", "ingest", 7))
     for _ in range(20):
-        append_rows(root, GRAPHS, [row], Metadata("r", "compact", 9))
-    found = last_metadata(root, "graphs", job="ingest")
+        write(Lake(root), GRAPHS, [row], Metadata("r", "compact", 9))
+    found = Lake(root).last_metadata("graphs", job="ingest")
     assert found == (1, Metadata("r", "ingest", 7))
-    table = open_table(root, "graphs")
+    table = Lake(root).open("graphs")
     assert table is not None
-    assert [each["version"] for each in commits(table)] == [*reversed(range(22))]
+    assert [each["version"] for each in history(table)] == [*reversed(range(22))]
 
 
 def test_a_program_may_end_while_arrow_reads_ahead(tmp_path: Path) -> None:
     root = str(tmp_path)
     for each in range(20):
         row = {"graph": f"<g{each}>", "source": "s", "run_id": "r"}
-        append_rows(root, GRAPHS, [row], Metadata("r", "ingest", each))
+        write(Lake(root), GRAPHS, [row], Metadata("r", "ingest", each))
     program = (
-        "from lake.reader import open_table\n"
-        f"batches = open_table({root!r}, 'graphs').to_pyarrow_dataset().to_batches()\n"
+        "from lake.lake import Lake, open_table\n"
+        f"batches = Lake({root!r}).open('graphs').to_pyarrow_dataset().to_batches()\n"
         "next(iter(batches))\n"
     )
     for _ in range(6):
