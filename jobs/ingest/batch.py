@@ -16,7 +16,12 @@ from jobs.ingest import netting, ownership
 from jobs.ingest.changesets import AcceptedChangeSets, ChangeSet, SourcePosition
 from jobs.ingest.engine import Engine
 from jobs.ingest.journal import Journal, Transaction
-from jobs.ingest.quad_assertions import changes_as_assertions, pairs, state_assertions
+from jobs.ingest.quad_assertions import (
+    DatedState,
+    changes_as_assertions,
+    pairs,
+    state_assertions,
+)
 from jobs.ingest.reading import BatchReading, read_batch
 from jobs.ingest.sources.errors import SourceError
 from jobs.ingest.workplace import Workplace
@@ -202,17 +207,17 @@ def _assertions(
     dated = pairs(engine, workplace.name("plain"), ("ordinal", "epoch"), [*plain.items()])
     parts: list[exp.Query] = [changes_as_assertions(workplace.name("changes"), dated)]
     for source in accepted.sources():
-        states = {
-            ordinal: epochs[ordinal]
+        states = [
+            DatedState(ordinal, epochs[ordinal], each.state.graphs)
             for ordinal, each in accepted.of(source).items()
             if each.state is not None and batch.change_sets[ordinal].is_usable
-        }
+        ]
         if states:
             log, stored = workplace.name(f"log_of_{source}"), workplace.name(f"stored_of_{source}")
             engine.quads_of(log, source, workplace.name("owners"), head)
             engine.make(Statement(stored, netting.present(log)))
             carried = batch.carried.get(source, ())
-            parts.append(state_assertions(engine, workplace.prefix, stored, states, carried))
+            parts += state_assertions(engine, workplace.prefix, stored, states, carried)
     return union_all(parts)
 
 
