@@ -1,8 +1,8 @@
-"""Set semantics of incoming changes: what of them changes the graph, at every epoch of a batch.
+"""Set semantics of incoming changes: which of them change the graph, at every epoch of a batch.
 
 Every statement reads relations by name and is rendered for Spark and for DuckDB alike.
 
-A *quad assertion* says that a quad holds (`insert`) or does not hold (not `insert`) from an epoch
+A *quad assertion* states that a quad holds (`insert`) or does not hold (not `insert`) from an epoch
 on. A quad changes at an epoch where its last assertion differs from what held before:
 
     before(e) = the assertion of the latest epoch < e that has one, else presence before the batch
