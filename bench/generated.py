@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from bench.comparison import FULL, by_oxigraph, count_rows, full_timings
+from bench.comparison import FULL, all_queries, by_oxigraph, count_rows, full_timings
 from bench.graph import Graph, patch
 from bench.places import QUERIES, WORK, Project, files_of, patches, project, written
 from bench.recompute import COMPILED, DUCKDB, INTERPRETED
@@ -36,7 +36,7 @@ class Generated:
 
     quads: int
     repeats: int
-    tell: Callable[[str], None]
+    progress: Callable[[str], None]
 
     def run(self) -> Scenario:
         """Deltas by Weir, beside evaluating the same queries over the whole graph."""
@@ -50,7 +50,7 @@ class Generated:
         warm: list[MeasuredRun] = []
         for number in range(self.repeats):
             last = number == self.repeats - 1
-            self.tell(f"{EPOCHS * PER_EPOCH} changes, {number + 1} of {self.repeats}")
+            self.progress(f"{EPOCHS * PER_EPOCH} changes, {number + 1} of {self.repeats}")
             copies = [
                 project(folder / f"copy{i}", QUERIES, _source(changes), prepared.lake)
                 for i in range(2)
@@ -62,7 +62,7 @@ class Generated:
             )
             cold.append(session.runs[0])
             warm.append(session.runs[1])
-        self.tell("pyoxigraph")
+        self.progress("pyoxigraph")
         beside = by_oxigraph(copies[0], QUERIES, self.repeats)
         timings = [
             *(Timing(f"first run, {each.what}", "cold", each.seconds) for each in first),
@@ -98,11 +98,11 @@ class Generated:
 
     def _prepare(self, folder: Path, graph: Graph) -> tuple[Project, list[Timing]]:
         """A lake with the graph as epoch 1 and the first answers, and what their run took."""
-        self.tell(f"writing {graph.quads:,} quads")
+        self.progress(f"writing {graph.quads:,} quads")
         none = patches(folder / "none", [])
         made = project(folder / "prepared", QUERIES, _source(none))
         write_graph(made.lake, graph)
-        self.tell("the first answers, over the whole graph")
+        self.progress("the first answers, over the whole graph")
         run = measure([made]).runs[0]
         whole = {key: seconds for key, seconds in run.seconds.items() if not key[0]}
         return made, timings_of([whole], "cold")
@@ -151,7 +151,7 @@ def write_graph(lake: Path, graph: Graph) -> None:
 
 
 def ratios(timings: list[Timing]) -> list[Target]:
-    """How much faster the maintain stage is than recomputing by each engine, its quickest way."""
+    """How much faster the maintain stage is than recomputing by each engine, at its quickest."""
     targets = []
     for temperature in ("cold", "warm"):
         maintain = [
@@ -159,12 +159,12 @@ def ratios(timings: list[Timing]) -> list[Target]:
             for t in timings
             if (t.part_of, t.what, t.temperature) == ("", "maintain", temperature)
         ]
-        for engine, ways in (("Spark", (COMPILED, INTERPRETED)), ("DuckDB", (DUCKDB,))):
+        for engine, methods in (("Spark", (COMPILED, INTERPRETED)), ("DuckDB", (DUCKDB,))):
             full = [
                 t.median
                 for t in timings
                 if (t.part_of, t.temperature) == (FULL, temperature)
-                and t.what in {f"all queries, {way}" for way in ways}
+                and t.what in set(map(all_queries, methods))
             ]
             if maintain and full:
                 ratio = min(full) / maintain[0]

@@ -1,4 +1,4 @@
-"""Upkeep: merge small files, consolidate the logs of quads and triples, delete what is out of date.
+"""Maintenance: merge small files, consolidate the logs of quads and triples, delete old files.
 
 A log is consolidated up to the slowest watermark of all embedding tables, but never within the
 newest `limits.keep_epochs` epochs: no change that a query still needs is lost, be it out of the
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from jobs.catalog.queries import load_registry
+from jobs.catalog.catalog import Catalog
 from jobs.errors import BusyError
 from jobs.progress.verdicts import graph_validated_to
 from jobs.progress.watermarks import head, mark, queries_of, untouched
@@ -51,7 +51,7 @@ def compact_lake(
     with claimed(lake, "compact", run_id, limits.lease_seconds) as run:
         until, consolidated = _consolidate(spark, settings, lake, run_id, progress)
         names = [table.name for table in SHARED_TABLES]
-        for query in load_registry(settings.queries).queries:
+        for query in Catalog.of(settings).members:
             names += [f"embeddings/{query.name}", f"answers/{query.name}"]
         for table in (QUADS, TRIPLES):
             days = limits.feed_log_days, limits.feed_file_days
@@ -71,14 +71,11 @@ def compact_lake(
 
 
 def needed_after(settings: Settings, lake: Lake) -> int:
-    """The epoch up to which nobody needs single changes any more."""
+    """The epoch up to which single changes are no longer needed."""
     newest = head(lake)
     ranges = untouched(lake, "maintain")
     slowest = graph_validated_to(lake)
-    wants_all = {
-        query.name: query.front_matter.history == "full"
-        for query in load_registry(settings.queries).queries
-    }
+    wants_all = {query.name: query.history == "full" for query in Catalog.of(settings).members}
     for name in {*wants_all, *queries_of(lake, "maintain")}:
         known = mark(lake, f"embeddings/{name}", "maintain", ranges.get(name, ()))
         if known is not None:

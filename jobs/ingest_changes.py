@@ -9,14 +9,14 @@ from __future__ import annotations
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import accumulate, count
-from typing import TYPE_CHECKING
-from uuid import uuid4
+from itertools import accumulate
 
-from jobs.compute.session import Spark, session_of
+from jobs.compute.engine import Engine
+from jobs.compute.placement import Placement
+from jobs.compute.session import Session, Spark, session_of
 from jobs.errors import WeirError
 from jobs.ingest.batch import take_in
 from jobs.ingest.changesets import ChangeSet, SourcePosition
@@ -24,20 +24,15 @@ from jobs.ingest.journal import JOB, Journal, Transaction
 from jobs.ingest.sources.declared import load_sources
 from jobs.ingest.sources.errors import SourceError, errors_of
 from jobs.ingest.sources.source import Source
-from jobs.ingest.workplace import Workplace
 from jobs.settings import Limits, Settings
 from jobs.stage import Progress, claimed, run_stage, silent
 from lake.lake import Lake
-from lake.staging import staging_folder
 from lake.tables import QUADS, TRANSACTIONS
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 
 @dataclass(frozen=True, slots=True)
 class SourceResult:
-    """What one source gave; `error` tells why it gave no more."""
+    """What one source gave; `error` is why it gave no more."""
 
     name: str
     epochs: int
@@ -80,7 +75,7 @@ def ingest_changes(
         spark: the session, or what starts it: small batches need none.
         settings: where the lake and the declared sources are.
         run_id: of this run in the ledger.
-        progress: told what is going on.
+        progress: receives what is going on.
 
     Raises:
         BusyError: another ingest is going on.
@@ -90,7 +85,7 @@ def ingest_changes(
     session = session_of(spark)
     lake = settings.open_lake()
     with claimed(lake, JOB, run_id, settings.limits.lease_seconds) as run:
-        journal = Journal(lake, run_id)
+        journal = Journal(lake, run_id, settings.limits.literal_predicates)
         start = journal.head()
         recovered = _recover(journal, session, settings, lake, progress)
         done, operations, errors = _take_in_all(journal, session, settings, lake, sources, progress)
@@ -108,7 +103,7 @@ def ingest_changes(
 
 def _recover(
     journal: Journal,
-    session: Callable[[], SparkSession],
+    session: Session,
     settings: Settings,
     lake: Lake,
     progress: Progress,
@@ -116,12 +111,8 @@ def _recover(
     """Finish what a run that died had begun to commit."""
     transactions = journal.unfinished()
     if transactions:
-        rows = sum(each.inserted + each.deleted for each in transactions)
-        with _workplace(session, settings, lake, 0) as workplace:
-            is_small = rows <= settings.limits.driver_rows
-            journal.recover(
-                workplace.local() if is_small else workplace.distributed(), transactions
-            )
+        with _engine(session, settings, lake) as engine:
+            journal.recover(engine, transactions)
         first, last = transactions[0].epoch, transactions[-1].epoch
         progress(f"finished epochs {first}..{last}, which an earlier run had begun to commit")
     return transactions
@@ -129,7 +120,7 @@ def _recover(
 
 def _take_in_all(
     journal: Journal,
-    session: Callable[[], SparkSession],
+    session: Session,
     settings: Settings,
     lake: Lake,
     sources: Sequence[Source],
@@ -140,13 +131,11 @@ def _take_in_all(
     queue, errors = pending_change_sets(settings, sources, consumed)
     done: list[Transaction] = []
     operations = 0
-    for number in count(1):
+    while queue:
         batch, queue = _cut(queue, settings.limits)
-        if not batch:
-            break
         began = time.monotonic()
-        with _workplace(session, settings, lake, number) as workplace:
-            outcome = take_in(workplace, journal, batch, consumed)
+        with _engine(session, settings, lake) as engine:
+            outcome = take_in(engine, settings, journal, batch, consumed)
         done += outcome.transactions
         operations += outcome.operations
         errors |= outcome.stopped
@@ -157,7 +146,7 @@ def _take_in_all(
             if each.source.name not in outcome.stopped and each.source.name not in outcome.caught_up
         ]
         if outcome.transactions:
-            progress(_told(outcome.transactions, time.monotonic() - began))
+            progress(_summary(outcome.transactions, time.monotonic() - began))
     return done, operations, errors
 
 
@@ -169,7 +158,7 @@ def _cut(queue: list[ChangeSet], limits: Limits) -> tuple[list[ChangeSet], list[
     """
     in_files = [bool(each.documents) for each in queue]
     sizes = accumulate(sum(file.size for file in each.documents) for each in queue)
-    fits = [size <= limits.driver_parse_bytes for size in sizes]
+    fits = [*map(Placement.of(limits).parses, sizes)]
     length = 0
     for index in range(min(len(queue), limits.batch_epochs)):
         if in_files[index] != in_files[0] or fits[index] != fits[0]:
@@ -179,22 +168,17 @@ def _cut(queue: list[ChangeSet], limits: Limits) -> tuple[list[ChangeSet], list[
 
 
 @contextmanager
-def _workplace(
-    session: Callable[[], SparkSession], settings: Settings, lake: Lake, number: int
-) -> Iterator[Workplace]:
-    """A workplace whose relations and staged rows are gone at the end."""
-    folder = staging_folder(settings.lake, JOB)
-    workplace = Workplace(
-        session, settings, lake, f"ingest_{uuid4().hex[:8]}", f"{folder}/{number}"
-    )
+def _engine(session: Session, settings: Settings, lake: Lake) -> Iterator[Engine]:
+    """The engine of a batch, whose relations and staged rows are gone at the end."""
+    engine = Engine.of(settings, lake, session, JOB)
     try:
-        yield workplace
+        yield engine
     finally:
-        workplace.release()
+        engine.release()
 
 
 def consumed_positions(lake: Lake) -> Mapping[str, SourcePosition]:
-    """What of each source is in, as `transactions` tells; empty for a source that is not in it."""
+    """How far each source is ingested, by `transactions`; from the beginning for a new source."""
     found: dict[str, SourcePosition] = defaultdict(SourcePosition)
     if not lake.exists(TRANSACTIONS.name):
         return found
@@ -258,7 +242,7 @@ def _source_result(
     )
 
 
-def _told(transactions: Sequence[Transaction], seconds: float) -> str:
+def _summary(transactions: Sequence[Transaction], seconds: float) -> str:
     first, last = transactions[0].epoch, transactions[-1].epoch
     inserted = sum(each.inserted for each in transactions)
     deleted = sum(each.deleted for each in transactions)

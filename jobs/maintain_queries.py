@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from jobs.catalog.queries import load_registry
+from jobs.catalog.catalog import Catalog
 from jobs.compute.session import Spark, session_of
 from jobs.errors import WeirError
 from jobs.maintain.group import Group
@@ -30,7 +30,7 @@ def maintain_queries(
         spark: the session, or what starts it: few changes of a small graph need none.
         settings: where the lake and the queries are.
         run_id: of this run in the ledger.
-        progress: told what is going on.
+        progress: receives what is going on.
 
     Raises:
         BusyError: another run maintains.
@@ -41,10 +41,10 @@ def maintain_queries(
     with claimed(lake, JOB, run_id, settings.limits.lease_seconds) as run:
         last = head(lake)
         result = MaintainResult(last)
-        registry = load_registry(settings.queries)
-        result.errors += [str(error) for error in registry.errors]
+        catalog = Catalog.of(settings)
+        result.errors += [str(error) for error in catalog.errors.values()]
         run.totals |= {"to_epoch": last}
-        tasks = tasks_behind(lake, registry.queries, last)
+        tasks = tasks_behind(lake, catalog.members, last)
         group = Group(session, settings, lake, Outcome(run, result), last, progress)
         for at_one_epoch in groups(tasks):
             group.maintain(at_one_epoch)

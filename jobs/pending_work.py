@@ -10,9 +10,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from jobs.catalog.plans import fingerprint, plan_of
-from jobs.catalog.queries import load_registry
-from jobs.expected_errors import foreseen
+from jobs.catalog.catalog import Catalog
+from jobs.expected_errors import as_user_error
 from jobs.progress.backlog import unpublished
 from jobs.progress.verdicts import graph_validated_to
 from jobs.progress.watermarks import head, mark, untouched
@@ -28,20 +27,20 @@ def is_anything_unfinished(settings: Settings) -> bool:
     Raises:
         ConfigurationError: the folder of queries is not there.
     """
-    registry, lake = load_registry(settings.queries), settings.open_lake()
+    catalog, lake = Catalog.of(settings), settings.open_lake()
     newest = head(lake)
-    if registry.errors or graph_validated_to(lake) < newest:
+    if catalog.errors or graph_validated_to(lake) < newest:
         return True
     ranges = untouched(lake, "maintain")
-    for query in registry.queries:
+    for query in catalog.members:
         found = mark(lake, f"embeddings/{query.name}", "maintain", ranges.get(query.name, ()))
         if newest and (
             found is None
             or found.watermark < newest
-            or found.metadata.fingerprint != fingerprint(plan_of(query))
+            or found.metadata.fingerprint != query.fingerprint
         ):
             return True
-    return bool(unpublished(lake, [query.name for query in registry.queries]))
+    return bool(unpublished(lake, [query.name for query in catalog.members]))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -51,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         found = is_anything_unfinished(Settings.load(parser.parse_args(argv).config))
     except Exception as error:
-        told = foreseen(error)
+        told = as_user_error(error)
         if told is None:
             raise
         print(f"error: {told}", file=sys.stderr)

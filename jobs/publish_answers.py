@@ -18,7 +18,7 @@ from typing import Literal
 
 from sqlglot import exp
 
-from jobs.catalog.queries import load_registry
+from jobs.catalog.catalog import Catalog
 from jobs.compute.engine import Engine
 from jobs.compute.relations import Keep
 from jobs.compute.session import Spark, session_of
@@ -73,14 +73,11 @@ def publish_answers(
         QualityError: rows are held back, because their check failed; the others were published.
         WeirError: some queries could not be published; the others were.
     """
-    names = [query.name for query in load_registry(settings.queries).queries]
-    lake = settings.open_lake()
-    if not unpublished(lake, names):
+    catalog, lake = Catalog.of(settings), settings.open_lake()
+    if not _work(lake, catalog):
         return PublishResult()
     with claimed(lake, JOB, run_id, settings.limits.lease_seconds) as run:
-        # Another run may have published before the claim was held.
-        lake.refresh()
-        work = unpublished(lake, names)
+        work = _work(lake, catalog)
         graph_to, found = graph_validated_to(lake), verdicts(lake)
         ready: list[Unpublished] = []
         done: list[Publication] = []
@@ -100,6 +97,12 @@ def publish_answers(
             engine.release()
         _raise_for(done)
     return PublishResult(tuple(done))
+
+
+def _work(lake: Lake, catalog: Catalog) -> tuple[Unpublished, ...]:
+    """What is not published of the queries whose files have no error; few are opened."""
+    work = unpublished(lake, catalog.names)
+    return tuple(each for each in work if catalog.is_usable(each.query))
 
 
 def _why_held(work: Unpublished, graph_to: int, verdict: Verdict | None) -> str | None:

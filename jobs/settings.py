@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from tomllib import TOMLDecodeError
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_settings import (
@@ -17,8 +18,10 @@ from pydantic_settings import (
 )
 
 from jobs.errors import ConfigurationError
-from lake.lake import Lake
 from lake.tables import FEED_FILE_DAYS, FEED_LOG_DAYS
+
+if TYPE_CHECKING:
+    from lake.lake import Lake
 
 CONFIG_FILE = "weir.toml"
 _SIZE = r"^\d+(\.\d+)? ?[KMGT]i?B$"
@@ -141,8 +144,8 @@ class Limits(BaseModel):
     feed_file_days: int = Field(
         FEED_FILE_DAYS,
         ge=1,
-        description="days that removed files of the logs are kept: queries that are behind by more "
-        "are made anew",
+        description="days that removed files of the logs are kept: queries that are further behind "
+        "are recomputed",
     )
     lease_seconds: int = Field(
         25_200,
@@ -163,6 +166,9 @@ class Settings(BaseSettings):
     lake: str = Field("lake_data", description="folder or object-store URI of the Delta tables")
     queries: Path = Field(Path("queries"), description="folder of the registered queries")
     sources: Path = Field(Path("sources.yml"), description="the declared sources")
+    cache: Path = Field(
+        Path(".weir_cache"), description="folder of compiled queries, which may be lost at any time"
+    )
     storage_options: dict[str, str] = Field(
         default_factory=dict, description="credentials of delta-rs for an object store"
     )
@@ -186,6 +192,9 @@ class Settings(BaseSettings):
 
     def open_lake(self) -> Lake:
         """The lake as it is now; a stage opens it once."""
+        # Not needed by those who only read the settings.
+        from lake.lake import Lake
+
         return Lake(self.lake, self.storage_options)
 
     @classmethod
@@ -229,6 +238,7 @@ class Settings(BaseSettings):
                 "lake": lake,
                 "queries": folder / read.queries,
                 "sources": folder / read.sources,
+                "cache": folder / read.cache,
             }
         )
 

@@ -25,8 +25,8 @@ from expectations.quads import QUADS_SUITE
 from expectations.run import Check, import_ahead, run_checks
 from expectations.suite import QualityResult
 from expectations.transactions import TRANSACTIONS_SUITE
-from jobs.catalog.plans import fingerprint, plan_of
-from jobs.catalog.queries import RegisteredQuery, load_registry
+from jobs.catalog.catalog import Catalog
+from jobs.catalog.maintained import Maintained
 from jobs.compute.engine import Engine
 from jobs.compute.session import Spark, session_of
 from jobs.errors import QualityError
@@ -95,14 +95,11 @@ def validate_answers(
         BusyError: another run validates.
         QualityError: a check failed; what passed is validated all the same.
     """
-    queries = load_registry(settings.queries).queries
-    lake = settings.open_lake()
+    queries, lake = Catalog.of(settings).members, settings.open_lake()
     if graph_validated_to(lake) >= head(lake) and not _not_validated(lake, queries):
         return ValidateResult()
     started = time.monotonic()
     with claimed(lake, JOB, run_id, settings.limits.lease_seconds) as run:
-        # Another run may have validated before the claim was held.
-        lake.refresh()
         graph_from, graph_to = graph_validated_to(lake), head(lake)
         work = _not_validated(lake, queries)
         run.totals |= {"from_epoch": graph_from, "to_epoch": graph_from}
@@ -141,7 +138,7 @@ def validate_answers(
 _Work = Sequence[tuple[Unpublished, AnswerRules]]
 
 
-def _not_validated(lake: Lake, queries: Sequence[RegisteredQuery]) -> _Work:
+def _not_validated(lake: Lake, queries: Sequence[Maintained]) -> _Work:
     """What is not published and was not found right before."""
     found = verdicts(lake)
     by_name = {query.name: query for query in queries}
@@ -151,14 +148,11 @@ def _not_validated(lake: Lake, queries: Sequence[RegisteredQuery]) -> _Work:
         verdict = found.get(item.query)
         if not item.has_rows or (verdict and verdict.success and verdict.is_about(item)):
             continue
-        # The rows are those of another text of the query; maintain makes them anew first.
-        if metadata.fingerprint != fingerprint(plan_of(query)):
+        # The rows are those of an earlier text of the query; maintain recomputes them first.
+        if metadata.fingerprint != query.fingerprint:
             continue
-        rules = AnswerRules.of(
-            query.query,
-            is_set=bool(metadata.extra["is_set"]),
-            max_rows=query.front_matter.max_rows,
-        )
+        (output,) = query.outputs
+        rules = AnswerRules(output.form, bool(metadata.extra["is_set"]), output.max_rows)
         work.append((item, rules))
     return work
 

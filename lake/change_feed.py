@@ -1,4 +1,4 @@
-"""The changes that the commits of a Delta table made, with a check that none is missing."""
+"""The change feed of a Delta table, with a check that no commit is missing from it."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _LOST = re.compile(
 
 
 class ChangeFeedGap(Exception):  # noqa: N818  (named after what is wrong)
-    """Versions of the feed are gone; the changes between two states can no longer be told."""
+    """Versions of the feed are gone: the changes between two states cannot be computed."""
 
 
 @contextmanager
 def lost_files_are_a_gap(address: str) -> Iterator[None]:
     """Around reading what `changes` gave, or an old version of the table.
 
-    The log may still name files that were vacuumed; only reading them tells.
+    The log may still name files that were vacuumed, which shows only when they are read.
 
     Raises:
         ChangeFeedGap: files of the table at `address` are no longer there.

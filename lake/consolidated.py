@@ -22,6 +22,6 @@ def note_consolidation(lake: Lake, table_name: str, until: int) -> None:
     """Record that the changes up to the epoch `until` are about to go; recorded before they do."""
     table = lake.existing(table_name)
     latest = max(until, int(table.metadata().configuration.get(PROPERTY, 0)))
-    # "Exists" speaks of properties that Delta knows; ours are never among them.
+    # The flag is about properties that Delta defines; ours are not among them.
     table.alter.set_table_properties({PROPERTY: str(latest)}, raise_if_not_exists=False)
     lake.committed(table_name)

@@ -113,7 +113,7 @@ class Lake:
     ) -> tuple[int, Metadata] | None:
         """The newest commit that carries our metadata (of `job`, if given), with its version.
 
-        None when there is no table or no such commit in the history that is kept.
+        None when there is no table, or no such commit in its history.
         """
         for commit in self.commits(table_name):
             metadata = Metadata.from_json(commit.get("userMetadata"))
@@ -122,9 +122,9 @@ class Lake:
         return None
 
     def commits(self, table_name: str) -> Iterator[dict[str, Any]]:
-        """The commits of the history that is kept, newest first, each with its `version`.
+        """The commits that the log still has, newest first, each with its `version`.
 
-        Read once, and no further than it is asked for; none when there is no table.
+        Read once, and no further than is iterated; none when there is no table.
         """
         with self._lock:
             known = self._histories.get(table_name)
@@ -135,7 +135,7 @@ class Lake:
         return iter(known)
 
     def committed(self, table_name: str) -> None:
-        """Take notice of a commit that this process made."""
+        """See a commit that this process made."""
         with self._lock:
             self._histories.pop(table_name, None)
             table = self._tables.get((table_name, None))
@@ -143,7 +143,7 @@ class Lake:
                 table.update_incremental()
 
     def forget(self, table_name: str) -> None:
-        """Open a table again when it is next asked for: it was created, replaced or removed."""
+        """Open a table again when it is next needed: it was created, replaced or removed."""
         with self._lock:
             self._histories.pop(table_name, None)
             for key in [key for key in self._tables if key[0] == table_name]:
@@ -167,7 +167,7 @@ class Lake:
 
 
 def history(table: DeltaTable) -> Iterator[dict[str, Any]]:
-    """The commits of a table's history that is kept, newest first, each with its `version`.
+    """The commits that the log of a table still has, newest first, each with its `version`.
 
     The log is read in growing pieces: mostly the newest commit is the one that is wanted.
     """

@@ -1,9 +1,9 @@
-"""Upkeep of tables: fewer and larger files, shorter logs, no files that nobody can read any more.
+"""Table maintenance: compact small files, consolidate logs, delete files that no version needs.
 
 No commit made here changes what a reader sees, nor what a change feed shows: files are rearranged
 (`dataChange` = false). Nor does it carry metadata of ours, so that a watermark is only ever what
-the job that owns the table said, whoever commits in between; `last_metadata` looks behind it. Up to
-which epoch a log is a state only is a property of the table (`lake.consolidated`).
+the job that owns the table wrote; `last_metadata` skips commits without it. Up to which epoch a log
+is a state only is a property of the table (`lake.consolidated`).
 """
 
 from __future__ import annotations
@@ -50,15 +50,15 @@ def consolidate(
 ) -> Consolidated:
     """Collapse the history of a log of a set up to the epoch `until` into its state.
 
-    Of each row's assertions and retractions up to `until` the last one is kept, if it asserts. The
+    Of each row's assertions and retractions up to `until` the last one stays, if it asserts. The
     state at every epoch from `until` on stays the same, and so does every later change. What is
-    lost is noted before it is: `consolidated_until` is never too early.
+    lost is recorded first: `consolidated_until` is never too early.
 
     Args:
         spark: the session.
         lake: which holds it.
         table: a log of a set: its weights are +1 and -1 in turn.
-        until: nobody needs the changes up to this epoch any more.
+        until: the changes up to this epoch are no longer needed.
         least_share: share of the rows that must go to be worth the writing.
         rows_per_file: rows of a written file, about.
     """

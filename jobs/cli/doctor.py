@@ -109,18 +109,18 @@ def _jars() -> Finding:
 
 
 def _queries(settings: Settings) -> Iterator[Finding]:
-    from jobs.catalog.queries import load_registry
+    from jobs.catalog.catalog import Catalog
 
     try:
-        registry = load_registry(settings.queries)
+        catalog = Catalog.of(settings)
     except WeirError as error:
         yield Finding("queries", False, error.what, error.instead)
         return
-    number = len(registry.queries)
+    number = len(catalog.members)
     yield Finding(
         "queries", number > 0, f"{number} in {settings.queries}", "Write a query: <name>.rq."
     )
-    for wrong in registry.errors:
+    for wrong in catalog.errors.values():
         yield Finding("query", False, f"{wrong.where}: {wrong.what}", wrong.instead)
 
 

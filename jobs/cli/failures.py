@@ -12,11 +12,11 @@ INTERRUPTED = 130
 
 def report_failure(error: BaseException, *, debug: bool) -> int:
     """Print an error to standard error and return the exit code that it stands for."""
-    from jobs.expected_errors import foreseen
+    from jobs.expected_errors import as_user_error
 
     if debug:
         traceback.print_exception(error)
-    match foreseen(error) or error:
+    match as_user_error(error) or error:
         case WeirError() as told:
             _print("error", told.what)
             _print("where", told.where)

@@ -38,16 +38,21 @@ def explain(
     with_sql: Annotated[bool, typer.Option("--sql", help="The SQL of one run, too.")] = False,
 ) -> None:
     """Print how a query is maintained: the class of each part, the plan, which nodes are stored."""
-    from jobs.catalog.queries import load_query
+    from jobs.catalog.catalog import Catalog
     from jobs.cli.explanation import explain_query
     from jobs.errors import ConfigurationError
 
     options = Options.of(context)
-    file = options.settings().queries / f"{query}.rq"
-    if not file.is_file():
-        known = ", ".join(sorted(each.stem for each in file.parent.glob("*.rq"))) or "none yet"
-        raise ConfigurationError(f"there is no query {query}", str(file), f"Registered: {known}.")
-    told = explain_query(load_query(file), sql=with_sql)
+    settings = options.settings()
+    catalog = Catalog.of(settings)
+    try:
+        found = catalog.member(query)
+    except KeyError:
+        known = ", ".join(catalog.names) or "none yet"
+        raise ConfigurationError(
+            f"there is no query {query}", str(settings.queries), f"Registered: {known}."
+        ) from None
+    told = explain_query(found, sql=with_sql)
     if options.output is Output.json:
         print_json({"query": query, "explanation": told})
     else:

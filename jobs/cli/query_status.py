@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.catalog.queries import load_registry
+from jobs.catalog.catalog import Catalog
 from jobs.cli.views import published_queries
 from jobs.progress.backlog import Unpublished, unpublished
 from jobs.progress.verdicts import graph_failure, graph_validated_to, verdicts
@@ -52,9 +52,9 @@ def standings(settings: Settings) -> list[Standing]:
     lake = settings.open_lake()
     epochs = _epochs(lake)
     newest = int(pc.max(epochs["epoch"]).as_py() or 0)
-    registry = load_registry(settings.queries)
-    broken = {_query_of(error.where): str(error) for error in registry.errors}
-    registered = [query.name for query in registry.queries]
+    catalog = Catalog.of(settings)
+    broken = {name: str(error) for name, error in catalog.errors.items()}
+    registered = [query.name for query in catalog.members]
     known = {*registered, *broken}
     removed = [name for name in published_queries(settings) if name not in known]
     works = unpublished(lake, registered)
@@ -124,11 +124,6 @@ def _state(
     if is_new:
         return "new"
     return "behind" if is_behind else "current"
-
-
-def _query_of(where: str) -> str:
-    """The query whose file `where` (file:line:column) names."""
-    return where.rpartition("/")[2].partition(".rq")[0]
 
 
 def _epochs(lake: Lake) -> pa.Table:

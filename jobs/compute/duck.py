@@ -47,7 +47,7 @@ class DuckEngine:
         )
 
     def make(self, statement: Statement) -> None:
-        """Make a relation; one that is kept becomes a table."""
+        """Make a relation; one whose rows are stored becomes a table."""
         kind = "VIEW" if statement.keep == "view" else "TABLE"
         query = _sql(statement.select)
         self.connection.execute(f'CREATE OR REPLACE {kind} "{statement.name}" AS {query}')

@@ -1,6 +1,6 @@
 """Named relations over the tables of the lake, computed where `Placement` decides.
 
-A relation that is read again and is small is fetched to the driver, and a statement that reads only
+A small relation that is read again is fetched to the driver, and a statement that reads only
 such relations is run there by DuckDB. A statement that reads anything else runs on Spark, with the
 relations of the driver sent to it: that is the distributed path, which every relation beyond the
 limits takes by itself.
@@ -102,7 +102,7 @@ class Engine:
 
     Args:
         lake: the tables.
-        session: gives the Spark session; it is asked for where a statement needs it.
+        session: gives the Spark session; started where a statement needs it.
         connection: the DuckDB of the driver; closed by `release`.
         placement: decides where a relation is computed.
         shape: of what Spark keeps and writes.
@@ -137,6 +137,10 @@ class Engine:
     def spark(self) -> SparkSession:
         """The Spark session, which may have to be started."""
         return self._spark.spark
+
+    def require_spark(self) -> None:
+        """Start Spark now rather than at the first statement that needs it."""
+        assert self._spark is not None
 
     @property
     def _spark(self) -> SparkEngine:
@@ -220,7 +224,7 @@ class Engine:
     def load(self, name: str, frames: Frame | Sequence[Frame], keep: Keep = "view") -> None:
         """Name rows: those of all `frames`, which have the same columns.
 
-        Rows of Spark are fetched if they are kept and few.
+        Rows of Spark are fetched if they are few and `keep` stores them.
         """
         parts = [*frames] if isinstance(frames, Sequence) else [frames]
         here = [part for part in parts if isinstance(part, pa.Table)]
@@ -251,6 +255,10 @@ class Engine:
         is_large = reads_large and statement.keep == "view"
         self._relations[statement.name] = _Relation(True, statement, is_large)
 
+    def staging(self, name: str) -> str:
+        """A folder or URI for rows of this engine that are too many for the driver."""
+        return f"{self._shape.staging}/{name}"
+
     def count(self, name: str) -> int:
         """The number of rows of a relation."""
         if self._relations[name].on_driver:
@@ -270,7 +278,12 @@ class Engine:
     def fetch(self, name: str) -> Frame:
         """The rows of a relation: in memory if the driver has them and they are few."""
         few = self._few(name)
-        return self._frame(name) if few is None else few
+        return self.frame(name) if few is None else few
+
+    def frame(self, name: str) -> DataFrame:
+        """The frame of a relation; one of the driver is sent to Spark or made there again."""
+        self._send({name})
+        return self.spark.table(name)
 
     def write(
         self,
@@ -299,7 +312,7 @@ class Engine:
             version = write(
                 self._lake,
                 table,
-                self._frame(name),
+                self.frame(name),
                 metadata,
                 mode=mode,
                 files=None if rows is None else max(1, -(-rows // self._shape.rows_per_file)),
@@ -330,7 +343,7 @@ class Engine:
         self._register(statement.name, frame, statement.keep)
 
     def _register(self, name: str, frame: DataFrame, keep: Keep) -> None:
-        """Name a frame; it is fetched if it is kept and small."""
+        """Name a frame; it is fetched if it is small and `keep` stores it."""
         most = self.placement.driver_rows
         if keep != "view" and most:
             rows = frame.limit(most + 1).toArrow()
@@ -355,11 +368,6 @@ class Engine:
         except duckdb.OutOfMemoryException:
             return None
         return rows if self.placement.holds(rows.num_rows) else None
-
-    def _frame(self, name: str) -> DataFrame:
-        """The frame of a relation; one of the driver is sent to Spark or made there again."""
-        self._send({name})
-        return self.spark.table(name)
 
     def _send(self, names: set[str]) -> None:
         """Name relations of the driver on Spark too."""

@@ -1,4 +1,4 @@
-"""A relation: its name, the query that makes it, and how its rows are kept."""
+"""Relations: how their rows are stored, and the queries that make them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal
 from sqlglot import exp
 
 Keep = Literal["view", "cache", "small", "broadcast"]
-"""How a relation is kept.
+"""How the rows of a relation are stored.
 
 `view`: computed where it is read; `cache`: computed once; `small`: once and in one partition;
 `broadcast`: like `small`, and sent to every reader.
@@ -17,7 +17,7 @@ Keep = Literal["view", "cache", "small", "broadcast"]
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A relation: its name, the query that makes it, and how it is kept."""
+    """A relation: its name, the query that makes it, and how its rows are stored."""
 
     name: str
     select: exp.Query

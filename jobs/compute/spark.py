@@ -36,8 +36,8 @@ class SparkEngine:
 
     Args:
         spark: the session.
-        broadcast_rows: most rows of a relation that is kept in one partition or sent to every task,
-            whatever a statement says of it.
+        broadcast_rows: most rows of a relation that is stored in one partition or sent to every
+            task.
         staging: folder or URI for rows of the driver that are more than that; removed by `release`.
     """
 
@@ -95,7 +95,7 @@ class SparkEngine:
         return self.spark.sql(text)
 
     def count(self, relation: str) -> int:
-        """The number of rows of a relation; computes it if it is kept."""
+        """The number of rows of a relation; computes it if its rows are stored."""
         return self.spark.table(relation).count()
 
     def rows(self, query: exp.Query) -> list[tuple[object, ...]]:
@@ -120,8 +120,8 @@ class SparkEngine:
         Joins of relations in one partition need neither shuffle nor broadcast. Without the cut,
         Spark would analyse the plans of all relations that a relation was made from wherever it is
         named: with three hops and five patterns that is exponential, and took minutes. The rows
-        are made by as many tasks as they need and then counted: how many a lookup finds, nobody
-        knows before.
+        are made by as many tasks as they need and then counted: how many rows a lookup finds is not
+        known before.
         """
         cut = frame.localCheckpoint(eager=True)
         if cut.rdd.getNumPartitions() == 1:

@@ -21,7 +21,7 @@ from jobs.engine.relations import EpochRange
 from jobs.engine.sweep import differentiate
 from jobs.plan.leaves import Component, Scope
 from jobs.sparql.algebra.expressions import Constant, Variable
-from jobs.sparql.algebra.nodes import TriplePattern
+from jobs.sparql.algebra.patterns import TriplePattern
 
 POSITIONS = ("subject", "predicate", "object")
 

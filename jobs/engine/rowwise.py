@@ -17,7 +17,7 @@ from jobs.engine.terms import FALSE, TRUE, begins
 from jobs.plan.leaves import Values
 from jobs.plan.operators import Ask, Extend, Filter, Instantiate, Project, Union
 from jobs.sparql.algebra.expressions import Constant, Variable
-from jobs.sparql.algebra.nodes import Node, TriplePattern
+from jobs.sparql.algebra.patterns import Node, TriplePattern
 
 _LOG = ("epoch", "weight")
 

@@ -10,11 +10,11 @@ import pyarrow as pa
 from sqlglot import exp
 from sqlglot.expressions import select
 
-from jobs.compute.relations import Keep, Statement
+from jobs.compute.engine import Engine
+from jobs.compute.relations import Statement
 from jobs.compute.sql import column, columns, union_all
 from jobs.ingest import netting, ownership
 from jobs.ingest.changesets import AcceptedChangeSets, ChangeSet, SourcePosition
-from jobs.ingest.engine import Engine
 from jobs.ingest.journal import Journal, Transaction
 from jobs.ingest.quad_assertions import (
     DatedState,
@@ -24,7 +24,8 @@ from jobs.ingest.quad_assertions import (
 )
 from jobs.ingest.reading import BatchReading, read_batch
 from jobs.ingest.sources.errors import SourceError
-from jobs.ingest.workplace import Workplace
+from jobs.ingest.stored_quads import quads_about, quads_of
+from jobs.settings import Limits, Settings
 from lake.tables import GRAPHS
 
 
@@ -42,7 +43,8 @@ class Outcome:
 
 
 def take_in(
-    workplace: Workplace,
+    engine: Engine,
+    settings: Settings,
     journal: Journal,
     change_sets: Sequence[ChangeSet],
     positions: Mapping[str, SourcePosition],
@@ -50,22 +52,22 @@ def take_in(
     """Make epochs of the change sets, in their order.
 
     Args:
-        workplace: what to work with.
+        engine: makes the relations.
+        settings: the limits.
         journal: where the result is committed.
         change_sets: those of one source together and in order.
         positions: by name, how far each source is ingested.
     """
     accepted = AcceptedChangeSets(dict(enumerate(change_sets)))
-    batch = read_batch(workplace, accepted, positions)
+    batch = read_batch(engine, settings, accepted, positions)
     if not accepted.change_sets and not accepted.refused:
         return Outcome((), 0, accepted.stopped, accepted.caught_up)
-    engine = workplace.engine_for(batch.rows)
-    engine.register(workplace.name("changes"), batch.rows.changes)
-    claims = _claims(workplace, engine, accepted)
+    engine.load("changes", batch.rows.changes)
+    claims = _claims(engine, accepted)
     head = journal.head()
     epochs = {ordinal: head + i for i, ordinal in enumerate(sorted(accepted.change_sets), start=1)}
     until = max(epochs.values(), default=head)
-    dated = pairs(engine, workplace.name("epochs"), ("ordinal", "epoch"), [*epochs.items()])
+    dated = pairs(engine, "epochs", ("ordinal", "epoch"), [*epochs.items()])
 
     graphs = ownership.new_graphs(claims, dated)
     if engine.rows(graphs.limit(1)):
@@ -74,11 +76,11 @@ def take_in(
     rejected = {ordinal: batch.change_sets[ordinal].rejections for ordinal in recorded}
     if any(rejected.values()):
         places = [each.position for each in recorded.values()]
-        journal.reject(engine, _rejections(workplace, engine, recorded, batch), places, until)
+        journal.reject(engine, _rejections(engine, recorded, batch), places, until)
     if not epochs:
         return Outcome((), 0, accepted.stopped, accepted.caught_up)
 
-    log, present = _net(workplace, engine, accepted, batch, epochs)
+    log, present = _net(engine, settings.limits, accepted, batch, epochs)
     counts = _counts(engine, log)
     now = datetime.now(UTC)
     transactions = [
@@ -102,10 +104,10 @@ def take_in(
     return Outcome(tuple(transactions), operations, accepted.stopped, accepted.caught_up)
 
 
-def _claims(workplace: Workplace, engine: Engine, accepted: AcceptedChangeSets) -> str:
+def _claims(engine: Engine, accepted: AcceptedChangeSets) -> str:
     """The relation of who writes what; a source that writes another's graph is stopped there."""
-    name = workplace.name("claims")
-    engine.open(workplace.name("owners"), GRAPHS)
+    name = "claims"
+    engine.open("owners", GRAPHS.name)
     while True:
         sources = pa.table(
             {
@@ -115,10 +117,8 @@ def _claims(workplace: Workplace, engine: Engine, accepted: AcceptedChangeSets) 
                 ),
             }
         )
-        engine.register(workplace.name("sources"), [sources])
-        claims = ownership.claims(
-            workplace.name("changes"), workplace.name("sources"), workplace.name("owners")
-        )
+        engine.load("sources", sources)
+        claims = ownership.claims("changes", "sources", "owners")
         engine.make(Statement(name, claims, "cache"))
         refused = [
             ownership.Refusal(str(source), int(str(ordinal)), str(graph), str(owner))
@@ -143,7 +143,7 @@ def _refusal(refusal: ownership.Refusal, change_set: ChangeSet) -> SourceError:
 
 
 def _rejections(
-    workplace: Workplace, engine: Engine, change_sets: Mapping[int, ChangeSet], batch: BatchReading
+    engine: Engine, change_sets: Mapping[int, ChangeSet], batch: BatchReading
 ) -> exp.Select:
     """The rejected rows of some change sets: `rejected` but for the run."""
     places = pa.table(
@@ -153,24 +153,24 @@ def _rejections(
             "position": [each.position for each in change_sets.values()],
         }
     )
-    engine.register(workplace.name("places"), [places])
-    engine.register(workplace.name("rejections"), batch.rows.rejections)
+    engine.load("places", places)
+    engine.load("rejections", batch.rows.rejections)
     return (
         select(
             *columns(("source", "position"), "places"),
             *columns(("file", "line", "column", "reason", "raw"), "rejections"),
         )
-        .from_(exp.to_table(workplace.name("rejections"), alias="rejections"))
+        .from_(exp.to_table("rejections", alias="rejections"))
         .join(
-            exp.to_table(workplace.name("places"), alias="places"),
+            exp.to_table("places", alias="places"),
             on=column("ordinal", "rejections").eq(column("ordinal", "places")),
         )
     )
 
 
 def _net(
-    workplace: Workplace,
     engine: Engine,
+    limits: Limits,
     accepted: AcceptedChangeSets,
     batch: BatchReading,
     epochs: Mapping[int, int],
@@ -179,20 +179,19 @@ def _net(
 
     Both are read more than once, as are the quad assertions: they are computed once.
     """
-    once: Keep = "cache"
     head = min(epochs.values()) - 1
-    assertions, stored = workplace.name("assertions"), workplace.name("stored")
-    found = _assertions(workplace, engine, accepted, batch, epochs, head)
-    engine.make(Statement(assertions, found, once))
-    engine.quads_about(stored, assertions, head)
-    present, log = workplace.name("present"), workplace.name("log")
-    engine.make(Statement(present, netting.present(stored), once))
-    engine.make(Statement(log, netting.net_quads(assertions, present), once))
+    assertions, stored = "assertions", "stored"
+    found = _assertions(engine, accepted, batch, epochs, head)
+    engine.make(Statement(assertions, found, "cache"))
+    quads_about(engine, stored, assertions, head, limits.literal_predicates)
+    present, log = "present", "log"
+    # At most the quads of the batch, however large the graph is.
+    engine.make(Statement(present, netting.present(stored), "small"))
+    engine.make(Statement(log, netting.net_quads(assertions, present), "cache"))
     return log, present
 
 
 def _assertions(
-    workplace: Workplace,
     engine: Engine,
     accepted: AcceptedChangeSets,
     batch: BatchReading,
@@ -204,8 +203,8 @@ def _assertions(
         for ordinal, epoch in epochs.items()
         if accepted.change_sets[ordinal].state is None
     }
-    dated = pairs(engine, workplace.name("plain"), ("ordinal", "epoch"), [*plain.items()])
-    parts: list[exp.Query] = [changes_as_assertions(workplace.name("changes"), dated)]
+    dated = pairs(engine, "plain", ("ordinal", "epoch"), [*plain.items()])
+    parts: list[exp.Query] = [changes_as_assertions("changes", dated)]
     for source in accepted.sources():
         states = [
             DatedState(ordinal, epochs[ordinal], each.state.graphs)
@@ -213,11 +212,11 @@ def _assertions(
             if each.state is not None and batch.change_sets[ordinal].is_usable
         ]
         if states:
-            log, stored = workplace.name(f"log_of_{source}"), workplace.name(f"stored_of_{source}")
-            engine.quads_of(log, source, workplace.name("owners"), head)
+            log, stored = f"log_of_{source}", f"stored_of_{source}"
+            quads_of(engine, log, source, "owners", head)
             engine.make(Statement(stored, netting.present(log)))
             carried = batch.carried.get(source, ())
-            parts += state_assertions(engine, workplace.prefix, stored, states, carried)
+            parts += state_assertions(engine, "changes", stored, states, carried)
     return union_all(parts)
 
 

@@ -11,10 +11,10 @@ import pyarrow as pa
 from sqlglot import exp
 from sqlglot.expressions import select
 
+from jobs.compute.engine import Engine
 from jobs.compute.relations import Statement
 from jobs.compute.sql import column, columns, number, union_all
 from jobs.ingest import netting
-from jobs.ingest.engine import Engine
 from jobs.ingest.netting import QUAD
 from jobs.ingest.reading import Carried
 
@@ -63,7 +63,7 @@ class _Versions:
 
 def state_assertions(
     engine: Engine,
-    prefix: str,
+    changes: str,
     stored: str,
     states: Sequence[DatedState],
     carried: Sequence[Carried],
@@ -74,15 +74,15 @@ def state_assertions(
     as it is. One part are the graphs that no state names, another those that some state names.
 
     Args:
-        engine: has `<prefix>_changes`.
-        prefix: of the batch's relations.
+        engine: makes the relations.
+        changes: relation of `CHANGE_COLUMNS`.
         stored: relation of the quads of the source's graphs.
         states: those that are accepted and usable, in order.
         carried: what counts for a state beside its own documents.
     """
     if not states:
         return []
-    name = f"{prefix}_{states[0].ordinal}"
+    name = f"states_{states[0].ordinal}"
     extra = pairs(
         engine,
         f"{name}_carried",
@@ -91,8 +91,8 @@ def state_assertions(
     )
     found: list[exp.Query] = []
     for versions in _numbered(engine, name, states):
-        held = f"{versions.numbers}_states"
-        engine.make(Statement(held, _held(f"{prefix}_changes", versions, extra, stored)))
+        held = f"{versions.numbers}_held"
+        engine.make(Statement(held, _held(changes, versions, extra, stored)))
         found.append(netting.state_assertions(held, versions.numbers, versions.key))
     return found
 
@@ -146,7 +146,7 @@ def _version_columns(rows: Sequence[tuple[DatedState, int]]) -> dict[str, pa.Arr
 
 
 def _load(engine: Engine, name: str, arrays: Mapping[str, pa.Array[Any]]) -> str:
-    engine.register(name, [pa.table(dict(arrays))])
+    engine.load(name, pa.table(dict(arrays)))
     return name
 
 

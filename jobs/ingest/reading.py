@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import reduce
@@ -20,8 +19,7 @@ from jobs.rdf.worker import ParserProcess
 from jobs.settings import Settings
 
 if TYPE_CHECKING:
-    from jobs.ingest.distributed import DistributedEngine
-    from jobs.ingest.workplace import Workplace
+    from jobs.compute.engine import Engine
 
 _NO_ORDINAL = -1
 """Ordinal of documents of no change set of the batch."""
@@ -89,19 +87,22 @@ class ParsedChangeSets:
 
 
 def read_batch(
-    workplace: Workplace,
+    engine: Engine,
+    settings: Settings,
     accepted: AcceptedChangeSets,
     positions: Mapping[str, SourcePosition],
 ) -> BatchReading:
     """Read the change sets of all sources.
 
     Args:
-        workplace: the engines.
+        engine: for what is not parsed on the driver.
+        settings: the limits.
         accepted: the change sets; a source is stopped in it where it cannot go on.
         positions: by name, how far each source was ingested before the batch.
     """
     found: dict[str, SourceReading] = {}
-    with _reader(workplace) as reader:
+    with parser_process(settings.limits) as parser:
+        reader = Reader(engine, settings, parser)
         for name, source in accepted.sources().items():
             try:
                 found[name] = source.read(accepted, positions[name], reader)
@@ -114,43 +115,21 @@ def read_batch(
     )
 
 
-@contextmanager
-def _reader(workplace: Workplace) -> Iterator[Reader]:
-    with parser_process(workplace.settings.limits) as parser:
-        yield Reader(workplace, parser)
-
-
 @dataclass(slots=True)
 class Reader:
     """What sources read their change sets of one batch with.
 
     Args:
-        workplace: the engines.
+        engine: for what is not parsed on the driver.
+        settings: the limits.
         parser: parses on the driver.
     """
 
-    workplace: Workplace
+    engine: Engine
+    settings: Settings
     parser: ParserProcess
     _numbers: Iterator[int] = field(default_factory=count)
     _parsed_bytes: int = 0
-
-    @property
-    def settings(self) -> Settings:
-        """The configuration."""
-        return self.workplace.settings
-
-    @property
-    def spark_engine(self) -> DistributedEngine:
-        """The engine on Spark, which is started if it is not."""
-        return self.workplace.distributed()
-
-    def relation(self, name: str) -> str:
-        """The name of a relation of this batch."""
-        return self.workplace.name(name)
-
-    def folder(self, name: str) -> str:
-        """A folder or URI for rows of this batch that are too many for the driver."""
-        return f"{self.workplace.staging}/{name}"
 
     def next_document(self) -> int:
         """The number of one more document of the batch."""
@@ -196,9 +175,10 @@ class Reader:
         """Parse on the driver as many bytes of a batch as it may, the rest in Spark tasks."""
         size = sum(task.size for task in tasks)
         limits = self.settings.limits
-        if self._parsed_bytes + size > limits.driver_parse_bytes:
-            folder = self.folder(f"files-{self.next_document()}")
-            return parse_by_tasks(self.spark_engine.spark, tasks, limits, folder)
+        if not self.engine.placement.parses(self._parsed_bytes + size):
+            spark = self.engine.spark
+            folder = self.engine.staging(f"files-{self.next_document()}")
+            return parse_by_tasks(spark, tasks, limits, folder)
         self._parsed_bytes += size
         return parse_on_driver(tasks, self.parser, limits)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.ingest.engine import Frame
+from jobs.compute.engine import Frame
 from jobs.ingest.netting import QUAD
 from jobs.rdf.records import Header
 

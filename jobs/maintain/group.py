@@ -43,7 +43,7 @@ class Group:
             self._maintain(tasks)
         except Exception as error:  # noqa: BLE001  (recorded, and raised for all at the end)
             for task in tasks:
-                if task.query.name not in self.outcome.told:
+                if task.query.name not in self.outcome.reported:
                     self.outcome.failed(task, error)
 
     def _maintain(self, tasks: Sequence[Task]) -> None:

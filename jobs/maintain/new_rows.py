@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
 
-from jobs.catalog.plans import fingerprint
 from jobs.compute.engine import Engine
 from jobs.compute.relations import Keep
 from jobs.engine.delta import Inputs, PlanDelta, plan_delta
@@ -36,7 +35,7 @@ class Prepared:
     Attributes:
         epochs: the range.
         graphs: per scope the interval relation of the (restricted) graph.
-        keep: how relations as large as these are kept.
+        keep: how relations as large as these are stored.
         rows_in: the number of changes, None where the whole graph is taken.
     """
 
@@ -60,9 +59,9 @@ class NewRows:
         """Bring all `tasks` up to date, some at once; one that fails spares the others."""
         # Each commit waits for the file system most of the time.
         with ThreadPoolExecutor(self.settings.limits.parallel_queries) as threads:
-            list(threads.map(self._commit_or_tell, tasks))
+            list(threads.map(self._commit_or_report, tasks))
 
-    def _commit_or_tell(self, task: Task) -> None:
+    def _commit_or_report(self, task: Task) -> None:
         started = time.monotonic()
         try:
             version, rows = self._commit(task)
@@ -89,19 +88,19 @@ class NewRows:
         return commit.version, commit.rows
 
     def _make(self, task: Task, delta: PlanDelta) -> None:
-        """Make the relations in order; a product is judged by its parts, before it is made.
+        """Make the relations in order; the size of a product is checked before it is made.
 
         Raises:
-            WeirError: a product is larger than anybody wants by accident.
+            WeirError: a product exceeds `limits.product_rows`.
         """
         limit = self.settings.limits.product_rows
         made: set[str] = set()
-        unjudged = [] if task.plan.allow_product else [*delta.products]
+        unchecked = [] if task.plan.allow_product else [*delta.products]
         for statement in (*delta.statements, delta.result):
             make(self.engine, statement)
             made.add(statement.name)
-            for parts in [parts for parts in unjudged if made.issuperset(parts)]:
-                unjudged.remove(parts)
+            for parts in [parts for parts in unchecked if made.issuperset(parts)]:
+                unchecked.remove(parts)
                 counts = [self.engine.count(part) for part in parts]
                 rows = prod(counts)
                 if rows > limit:
@@ -123,7 +122,7 @@ class NewRows:
             job=JOB,
             watermark=last,
             base=base,
-            fingerprint=fingerprint(task.plan),
+            fingerprint=task.query.fingerprint,
             mode=task.mode,
             extra={
                 # A list: the order is the query's, and JSON objects are stored sorted.

@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from jobs.catalog.plans import fingerprint, plan_of
-from jobs.catalog.queries import RegisteredQuery
+from jobs.catalog.maintained import Maintained
 from jobs.plan.plan import Plan
 from jobs.progress.verdicts import Verdict, verdicts
 from jobs.progress.watermarks import Mark, mark, untouched
@@ -16,8 +15,8 @@ from lake.lake import Lake
 from lake.tables import QUADS, TRIPLES, embeddings
 
 JOB: Literal["maintain"] = "maintain"
-TOO_LARGE = "the_answer_is_not_too_large"
-"""The check that speaks of a limit, not of the stored state."""
+MAX_ROWS_CHECK = frozenset({"row_count_is_within_max_rows", "the_answer_is_not_too_large"})
+"""The check of the limit `max_rows`, not of the stored state: its name, and that in old ledgers."""
 Mode = Literal["initial", "incremental", "full", "migrated", "rebased", "untouched"]
 
 
@@ -28,7 +27,7 @@ class Task:
     `collapsed` takes the state at the newest epoch as one delta; `after` is where the query stands.
     """
 
-    query: RegisteredQuery
+    query: Maintained
     plan: Plan
     mode: Mode
     reason: str
@@ -42,13 +41,13 @@ class Task:
         return self.collapsed or self.after == 0
 
 
-def tasks_behind(lake: Lake, queries: Iterable[RegisteredQuery], last: int) -> list[Task]:
+def tasks_behind(lake: Lake, queries: Iterable[Maintained], last: int) -> list[Task]:
     """What is to be done for the queries that are behind."""
     skipped, judged = untouched(lake, JOB), verdicts(lake)
     states_until = max(consolidated_until(lake, log.name) for log in (QUADS, TRIPLES))
     tasks = []
     for query in queries:
-        plan = plan_of(query)
+        plan = query.plan
         table = embeddings(query.name, plan.width).name
         found = mark(lake, table, JOB, skipped.get(query.name, ()))
         task = _task(query, plan, found, judged.get(query.name), states_until)
@@ -58,20 +57,20 @@ def tasks_behind(lake: Lake, queries: Iterable[RegisteredQuery], last: int) -> l
 
 
 def _task(
-    query: RegisteredQuery,
+    query: Maintained,
     plan: Plan,
     found: Mark | None,
     verdict: Verdict | None,
     states_until: int,
 ) -> Task:
     if found is None:
-        if query.front_matter.history == "full":
+        if query.history == "full":
             reason = "new, with its full history"
             if states_until:
                 reason += f" from epoch {states_until} on: the logs tell no changes before it"
             return Task(query, plan, "initial", reason, 0, False, None)
         return Task(query, plan, "initial", "new", 0, True, None)
-    if found.metadata.fingerprint != fingerprint(plan):
+    if found.metadata.fingerprint != query.fingerprint:
         reason = "the query was edited since epoch " + str(found.watermark)
         return Task(query, plan, "migrated", reason, found.watermark, True, found)
     if verdict is not None and _is_broken(found, verdict):
@@ -97,7 +96,7 @@ def _is_broken(found: Mark, verdict: Verdict) -> bool:
     """
     is_about_this = verdict.version == found.version and not verdict.success
     failed = {part.split(" ")[0] for part in verdict.reason.split("; ")}
-    return is_about_this and found.metadata.mode != "rebased" and failed != {TOO_LARGE}
+    return is_about_this and found.metadata.mode != "rebased" and not failed <= MAX_ROWS_CHECK
 
 
 def groups(tasks: Iterable[Task]) -> list[list[Task]]:

@@ -48,7 +48,7 @@ def read_touched(
     """Read the changes of `epochs` that the queries can see.
 
     Raises:
-        ChangeFeedGap: the feeds do not tell all of them.
+        ChangeFeedGap: the feeds do not hold all of them.
     """
     transactions = transactions_after(lake, epochs.after)
     inside = [t for t in transactions if t.epoch <= epochs.last]

@@ -12,18 +12,20 @@ from jobs.plan.context import Context
 from jobs.plan.expressions import mentioned, mentioned_in, own_expressions
 from jobs.plan.leaves import Component
 from jobs.plan.operators import (
+    AntiJoin,
     Distinct,
     Extend,
     Filter,
     Join,
     LeftJoin,
-    Match,
+    MarkJoin,
     PlanNode,
     Product,
     Project,
+    SemiJoin,
     Slice,
 )
-from jobs.sparql.algebra import nodes as algebra
+from jobs.sparql.algebra import patterns as algebra
 from jobs.sparql.algebra.expressions import Variable
 from jobs.sparql.algebra.paths import may_take_no_step
 from jobs.sparql.algebra.scoping import in_scope
@@ -89,7 +91,7 @@ def terms_of_graph(node: PlanNode, context: Context) -> _Names:
             return terms_of_graph(left, context) | terms_of_graph(right, context)
         case Product(parts):
             return frozenset[str]().union(*(terms_of_graph(part, context) for part in parts))
-        case LeftJoin() | Match():
+        case LeftJoin() | SemiJoin() | AntiJoin() | MarkJoin():
             return terms_of_graph(node.left, context)
         case Filter() | Extend() | Distinct() | Slice():
             return terms_of_graph(node.child, context)

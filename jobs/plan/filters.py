@@ -5,7 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 from jobs.plan.leaves import Component
-from jobs.plan.operators import Distinct, Extend, Filter, Join, LeftJoin, Match, PlanNode, Product
+from jobs.plan.operators import (
+    AntiJoin,
+    Distinct,
+    Extend,
+    Filter,
+    Join,
+    LeftJoin,
+    MarkJoin,
+    PlanNode,
+    Product,
+    SemiJoin,
+)
 from jobs.plan.operators import Union as UnionNode
 from jobs.sparql.algebra.expressions import Call, Expression, variables_of
 
@@ -37,7 +48,7 @@ def push_filter(condition: Expression, node: PlanNode) -> PlanNode:
             return Join(left, push_filter(condition, right))
         case LeftJoin() if mentioned <= node.left.certain:
             return replace(node, left=push_filter(condition, node.left))
-        case Match() if mentioned <= set(node.left.variables):
+        case SemiJoin() | AntiJoin() | MarkJoin() if mentioned <= set(node.left.variables):
             return replace(node, left=push_filter(condition, node.left))
         case UnionNode(parts):
             return UnionNode(tuple(push_filter(condition, part) for part in parts))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from jobs.plan.columns import Columns
 from jobs.plan.leaves import Component, Scope
 from jobs.plan.operators import (
+    AntiJoin,
     Closure,
     Distinct,
     Extend,
@@ -16,15 +17,16 @@ from jobs.plan.operators import (
     Group,
     Join,
     LeftJoin,
-    Match,
+    MarkJoin,
     PlanNode,
     Product,
     Project,
+    SemiJoin,
     Slice,
     Union,
 )
 from jobs.sparql.algebra.expressions import Variable
-from jobs.sparql.algebra.nodes import TriplePattern
+from jobs.sparql.algebra.patterns import TriplePattern
 
 
 def graph_names(columns: Columns, named: Scope, graph: str) -> PlanNode:
@@ -50,7 +52,7 @@ def needs_triple(node: PlanNode, scope: Scope) -> bool:
             return any(needs_triple(part, scope) for part in parts)
         case Union(parts):
             return all(needs_triple(part, scope) for part in parts)
-        case LeftJoin() | Match():
+        case LeftJoin() | SemiJoin() | AntiJoin() | MarkJoin():
             return needs_triple(node.left, scope)
         case Group():
             return not node.always and needs_triple(node.child, scope)

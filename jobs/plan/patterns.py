@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Literal, assert_never
+from typing import assert_never
 
 from jobs.plan.binding_flags import marked
 from jobs.plan.columns import Columns
@@ -22,20 +23,22 @@ from jobs.plan.graph_names import graph_names, has_graph, needs_triple
 from jobs.plan.grouping import grouped
 from jobs.plan.leaves import UNIT, Component, Scope, Values
 from jobs.plan.operators import (
+    Aggregate,
+    AntiJoin,
     Distinct,
     Extend,
-    Fold,
     LeftJoin,
-    Match,
+    MarkJoin,
     PlanNode,
     Project,
+    SemiJoin,
     Slice,
     SortKey,
     Union,
 )
 from jobs.plan.path_plans import PathLowering
 from jobs.plan.structure import shared
-from jobs.sparql.algebra import nodes as algebra
+from jobs.sparql.algebra import patterns as algebra
 from jobs.sparql.algebra.expressions import (
     Call,
     Constant,
@@ -158,7 +161,7 @@ class PatternLowering:
             return left
         if any(name in left.certain and name in right.certain for name in common):
             common = []
-        node = Match(left, right, "unmatched", overlapping=tuple(common))
+        node = AntiJoin(left, right, overlapping=tuple(common))
         own = {*map(self.columns.column, marks.values())}
         if not own:
             return node
@@ -220,9 +223,9 @@ class PatternLowering:
         for part in conjuncts(condition):
             match part:
                 case Exists(pattern):
-                    node = self._matched(node, pattern, context, "matched")
+                    node = self._exists(node, pattern, context, SemiJoin)
                 case Call("!", (Exists(pattern),)):
-                    node = self._matched(node, pattern, context, "unmatched")
+                    node = self._exists(node, pattern, context, AntiJoin)
                 case _:
                     resolved, node = self._resolved(part, node, context)
                     node = push_filter(resolved, node)
@@ -256,7 +259,9 @@ class PatternLowering:
         match expression:
             case Exists(pattern):
                 flag = self.columns.fresh("_:exists")
-                return Variable(flag), self._matched(node, pattern, context, "all", flag)
+                return Variable(flag), self._exists(
+                    node, pattern, context, lambda left, right, on: MarkJoin(left, right, flag, on)
+                )
             case Call() if has_exists(expression):
                 arguments = []
                 for argument in expression.arguments:
@@ -266,18 +271,17 @@ class PatternLowering:
             case _:
                 return self._renamed(expression), node
 
-    def _matched(
+    def _exists(
         self,
         left: PlanNode,
         pattern: algebra.Pattern,
         context: Context,
-        which: Literal["matched", "unmatched", "all"],
-        flag: str | None = None,
+        join: Callable[[PlanNode, PlanNode, Expression | None], PlanNode],
     ) -> PlanNode:
-        """The solutions of `left`, by whether `pattern` has one that is compatible.
+        """`left` joined with `pattern` by whether that has a compatible solution.
 
         EXISTS puts the values of the solution into the pattern (section 18.6). Mostly that is a
-        join. Filters right at the top become the condition of the match, which sees both sides.
+        join. Filters right at the top become the condition of the join, which sees both sides.
         Where a join would come too late (`seen_inside`), the pattern is evaluated for every
         combination of such values.
         """
@@ -292,7 +296,7 @@ class PatternLowering:
         terms = frozenset(name for column in in_graph if (name := outside[column]) is not None)
         seen, known = seen_inside(inner, terms), context.certain
         told = tuple(sorted(c for c, name in outside.items() if name in seen and c not in known))
-        kept = left.variables if flag is None else (*left.variables, flag)
+        own = left.variables
         if told:
             left, domain = self._told(left, told)
             context = context.with_domain(domain)
@@ -305,7 +309,9 @@ class PatternLowering:
         if condition is not None and not everything & (mentioned(condition) - right.certain):
             right = push_filter(condition, right)
             condition = None
-        node = Match(left, right, which, condition, (), flag)
+        added = {*left.variables} - {*own}
+        node = join(left, right, condition)
+        kept = tuple(name for name in node.variables if name not in added)
         return node if node.variables == kept else Project(kept, node)
 
     def _told(self, left: PlanNode, told: tuple[str, ...]) -> tuple[PlanNode, PlanNode]:
@@ -325,7 +331,7 @@ class PatternLowering:
     def _group(self, pattern: algebra.Group, context: Context) -> PlanNode:
         node = self.pattern(pattern.pattern, context)
         keys = tuple(self.columns.column(name) for name in pattern.variables)
-        folds = []
+        aggregates = []
         for name, aggregate in pattern.aggregates:
             argument: str | None = None
             match aggregate.argument:
@@ -338,12 +344,12 @@ class PatternLowering:
                 case expression:
                     argument = self.columns.fresh("_:argument")
                     node = self._extended(node, argument, expression, context)
-            fold = Fold(aggregate.function, argument, aggregate.distinct, aggregate.separator)
-            folds.append((self.columns.column(name), fold))
+            made = Aggregate(aggregate.function, argument, aggregate.distinct, aggregate.separator)
+            aggregates.append((self.columns.column(name), made))
         missing = tuple(key for key in keys if key not in node.variables)
         if missing:
             node = Project((*node.variables, *missing), node)
-        return grouped(node, keys, tuple(folds), context)
+        return grouped(node, keys, tuple(aggregates), context)
 
     def _slice(self, pattern: algebra.Slice, context: Context) -> PlanNode:
         node = self.pattern(pattern.pattern, context)

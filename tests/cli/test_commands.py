@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from jobs.catalog.queries import load_registry
+from jobs.catalog.catalog import Catalog
 from jobs.errors import EXIT_BUSY, EXIT_FAILED, EXIT_USAGE
 from jobs.ingest.sources.declared import load_sources
 from jobs.progress.watermarks import head
 from jobs.settings import Settings
 from jobs.stage import claimed
 from lake.ledger import FAILED, SUCCEEDED, LedgerRow, record
-from tests.cli.conftest import Weir
+from tests.support.projects.command_line import Weir
 from tests.support.projects.handmade import HandMadeLake, publish_by_hand
 
 SELECT = "SELECT ?s ?o WHERE { ?s <http://a/p> ?o }"
@@ -51,8 +51,8 @@ def test_the_sample_project_is_one(
     assert weir("init", "museum").code == 0
     settings = Settings.load(tmp_path / "museum/weir.toml")
     assert [source.name for source in load_sources(settings.sources)] == ["museum"]
-    registry = load_registry(settings.queries)
-    assert ([query.name for query in registry.queries], registry.errors) == (["exhibits"], ())
+    catalog = Catalog.of(settings)
+    assert ([query.name for query in catalog.members], catalog.errors) == (["exhibits"], {})
 
 
 def test_init_leaves_a_folder_with_files_alone(

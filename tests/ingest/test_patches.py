@@ -260,7 +260,7 @@ def test_of_a_broken_chain_and_a_broken_patch_after_it_the_chain_is_reported(
 
 @pytest.mark.parametrize(
     ("base", "message"),
-    [("two", "is a folder"), ("none", "is a folder"), ("base.txt", "ends with a known format")],
+    [("two", "is a folder"), ("none", "is a folder"), ("base.txt", "a known ending")],
 )
 def test_a_base_that_is_no_file_of_a_known_format_stops_its_source_only(
     project: Project, base: str, message: str

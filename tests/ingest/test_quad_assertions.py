@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlglot.expressions import select
 
+from jobs.compute.engine import Engine
 from jobs.compute.relations import Statement
 from jobs.compute.sql import columns, union_all
 from jobs.ingest import netting
-from jobs.ingest.local import LocalEngine
 from jobs.ingest.netting import QUAD
 from jobs.ingest.quad_assertions import (
     DatedState,
@@ -24,6 +24,7 @@ from jobs.ingest.quad_assertions import (
 from jobs.ingest.reading import Carried
 from jobs.ingest.rows import CHANGE_COLUMNS, SCHEMA
 from jobs.settings import Settings
+from tests.support.projects.ingest import no_spark
 
 Quad = tuple[str, str, str, str]
 GRAPHS = ["", "<g>", "<h>"]
@@ -69,14 +70,14 @@ def netted(
     """The states at the epochs from `HEAD` on."""
     with tempfile.TemporaryDirectory() as folder:
         configuration = Settings(lake=folder)
-        engine = LocalEngine(configuration, configuration.open_lake())
+        engine = Engine.of(configuration, configuration.open_lake(), no_spark, "ingest")
         changes = [(ordinal, document, 0, True, *quad) for ordinal, document, quad in rows]
-        engine.register("b_changes", [table(CHANGE_COLUMNS, changes)])
-        engine.register("stored", [table(QUAD, sorted(before))])
+        engine.load("changes", table(CHANGE_COLUMNS, changes))
+        engine.load("stored", table(QUAD, sorted(before)))
         no_changes = changes_as_assertions(
-            "b_changes", pairs(engine, "plain", ("ordinal", "epoch"), [])
+            "changes", pairs(engine, "plain", ("ordinal", "epoch"), [])
         )
-        parts = [no_changes, *state_assertions(engine, "b", "stored", states, carried)]
+        parts = [no_changes, *state_assertions(engine, "changes", "stored", states, carried)]
         engine.make(Statement("assertions", union_all(parts)))
         engine.make(Statement("log", netting.net_quads("assertions", "stored")))
         log = engine.rows(select(*columns((*QUAD, "epoch", "weight"))).from_("log"))

@@ -1,4 +1,4 @@
-"""The lake of each test."""
+"""A lake written by hand, which the validation queries read."""
 
 from __future__ import annotations
 
@@ -6,24 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from jobs.settings import Settings
-from tests.support.projects.handmade import HandMadeLake
+from tests.support.projects.handmade import HandMadeLake, empty_lake
 
 
 @pytest.fixture
-def distributed() -> bool:
-    """Whether Spark does what the driver could do itself; overridden by parametrization."""
-    return False
-
-
-@pytest.fixture
-def lake(tmp_path: Path, distributed: bool) -> HandMadeLake:
-    """An empty lake and an empty folder of queries."""
-    (tmp_path / "queries").mkdir()
-    config = tmp_path / "weir.toml"
-    config.write_text('lake = "tables"\n')
-    settings = Settings.load(config)
-    if distributed:
-        nothing = {"driver_rows": 0, "driver_table_bytes": 0}
-        settings.limits = settings.limits.model_copy(update=nothing)
-    return HandMadeLake(settings)
+def lake(tmp_path: Path) -> HandMadeLake:
+    """An empty lake of a project without queries."""
+    return empty_lake(tmp_path)

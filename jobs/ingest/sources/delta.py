@@ -76,20 +76,21 @@ class DeltaTable(Source):
         from jobs.ingest.sources.delta_rows import read_versions
 
         del position
-        # A session that does not start is no error of the source.
-        engine = reader.spark_engine
+        engine = reader.engine
+        # Started here: a session that does not start is no error of the source.
+        engine.require_spark()
         document = reader.next_document()
 
         def read_accepted(folder: str) -> SourceReading:
             with lost_files_are_a_gap(self.location):
                 return read_versions(
                     engine,
-                    reader.relation(self.name),
+                    self.name,
                     self,
                     accepted.of(self.name),
                     document,
                     reader.settings.limits,
-                    reader.folder(folder),
+                    engine.staging(folder),
                 )
 
         with errors_of(self, PySparkException, Py4JError, ChangeFeedGap):

@@ -12,11 +12,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from sqlglot.expressions import select
 
+from jobs.compute.engine import Engine, Frame
 from jobs.compute.relations import Statement
 from jobs.ingest import netting
 from jobs.ingest.changesets import ChangeSet
-from jobs.ingest.distributed import DistributedEngine
-from jobs.ingest.engine import Frame
 from jobs.ingest.netting import QUAD
 from jobs.ingest.reading import ChangeSetReading, SourceReading
 from jobs.ingest.rows import SCHEMA, SPARK_SCHEMA, Rows, rows_by_tasks, rows_on_driver
@@ -30,7 +29,7 @@ _APPEARED = ("insert", "update_postimage")
 
 
 def read_versions(
-    engine: DistributedEngine,
+    engine: Engine,
     prefix: str,
     source: DeltaTable,
     change_sets: Mapping[int, ChangeSet],
@@ -75,15 +74,13 @@ def read_versions(
     return _reading(rows, change_sets)
 
 
-def _content(
-    engine: DistributedEngine, source: DeltaTable, version: int, ordinal: int
-) -> DataFrame:
+def _content(engine: Engine, source: DeltaTable, version: int, ordinal: int) -> DataFrame:
     table = _table(engine, source, version).distinct()
     return table.withColumns({"ordinal": F.lit(ordinal), "line": F.lit(0), "insert": F.lit(True)})
 
 
 def _commits(
-    engine: DistributedEngine,
+    engine: Engine,
     prefix: str,
     source: DeltaTable,
     ordinals: Mapping[int, int],
@@ -106,11 +103,11 @@ def _commits(
     )
     changes, near, held = f"{prefix}_changes", f"{prefix}_near", f"{prefix}_held"
     _respell(engine, changes, net, source.graph_term, broadcast_rows)
-    about = _near(_table(engine, source, last), engine.spark.table(changes))
+    about = _near(_table(engine, source, last), engine.frame(changes))
     _respell(engine, near, about, source.graph_term, broadcast_rows)
     engine.make(Statement(held, netting.rows_about(near, changes, QUAD)))
     engine.make(Statement(f"{prefix}_assertions", bag_assertions(changes, held)))
-    assertions = engine.spark.table(f"{prefix}_assertions")
+    assertions = engine.frame(f"{prefix}_assertions")
     return assertions.withColumn("ordinal", F.col("epoch").cast("int"))
 
 
@@ -126,21 +123,21 @@ def _near(table: DataFrame, changes: DataFrame) -> DataFrame:
 
 
 def _respell(
-    engine: DistributedEngine, name: str, rows: DataFrame, default_graph: str, broadcast_rows: int
+    engine: Engine, name: str, rows: DataFrame, default_graph: str, broadcast_rows: int
 ) -> None:
     """Make `rows` the relation `name`, their terms as Weir's tables spell them."""
     respell = respelling(default_graph)
     few = rows.limit(broadcast_rows + 1).toArrow()
     if few.num_rows <= broadcast_rows:
-        engine.register(name, [pa.Table.from_batches(respell(few.to_batches()), few.schema)])
+        engine.load(name, pa.Table.from_batches(respell(few.to_batches()), few.schema))
     else:
         spelled = f"{name}_spelled"
-        engine.register(spelled, [rows.mapInArrow(respell, rows.schema)])
+        engine.load(spelled, rows.mapInArrow(respell, rows.schema))
         # Read more than once.
         engine.make(Statement(name, select("*").from_(spelled), "cache"))
 
 
-def _table(engine: DistributedEngine, source: DeltaTable, version: int) -> DataFrame:
+def _table(engine: Engine, source: DeltaTable, version: int) -> DataFrame:
     reader = engine.spark.read.format("delta").option("versionAsOf", version)
     return reader.load(source.location).select(*_terms(source))
 

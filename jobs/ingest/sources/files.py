@@ -52,8 +52,8 @@ def rdf_files(
     ]
     if matching and not found:
         raise ConfigurationError(
-            f"source {source.name}: none of {len(matching)} files has a name that ends with a known format,"
-            f" {matching[0].name} for one",
+            f"source {source.name}: none of {len(matching)} files has a name with a known ending,"
+            f" for example {matching[0].name}",
             location,
             "Name them .nt, .nq, .ttl, .trig, .rdf, .jsonld or .rdfp (.gz or not).",
         )

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 from deltalake import CommitProperties, write_deltalake
 
-from jobs.catalog.plans import fingerprint
-from jobs.catalog.queries import load_query
-from jobs.plan.lower import lower
+from jobs.catalog.catalog import Catalog
 from jobs.settings import Settings
 from lake.commit import arrow_schema, create_if_missing, write
 from lake.ledger import SUCCEEDED, LedgerRow, record
@@ -76,8 +75,8 @@ class HandMadeLake:
         self, name: str, changes: Sequence[Change], *, base: int = 0, mode: str = "incremental"
     ) -> None:
         """Commit new rows of a query up to the newest epoch; all rows unless `incremental`."""
-        query = load_query(self.settings.queries / f"{name}.rq")
-        plan = lower(query.query)
+        query = Catalog.of(self.settings).member(name)
+        plan = query.plan
         table = embeddings(name, plan.width)
         columns = [[shown, int(column[1:])] for shown, column in plan.columns]
         metadata = Metadata(
@@ -85,7 +84,7 @@ class HandMadeLake:
             job="maintain",
             watermark=self.epochs,
             base=base,
-            fingerprint=fingerprint(plan),
+            fingerprint=query.fingerprint,
             mode=mode,
             extra={"columns": columns, "is_set": plan.is_set},
         )
@@ -133,6 +132,14 @@ class HandMadeLake:
         names = [QUALITY.name, RUNS.name]
         names += [f"answers/{file.stem}" for file in self.settings.queries.glob("*.rq")]
         return {name: self.settings.open_lake().version(name) for name in names}
+
+
+def empty_lake(folder: Path) -> HandMadeLake:
+    """A project in `folder` without queries, whose lake has no tables."""
+    (folder / "queries").mkdir()
+    config = folder / "weir.toml"
+    config.write_text('lake = "tables"\n')
+    return HandMadeLake(Settings.load(config))
 
 
 def event_time(epoch: int) -> datetime:

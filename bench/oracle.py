@@ -1,4 +1,4 @@
-"""pyoxigraph as judge: what an answer must be, and which triples it depends on."""
+"""pyoxigraph as the oracle: what an answer must be, and which triples it depends on."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _NUMBERS = {
 }
 
 
-class Judge:
+class Oracle:
     """The triples of a file of N-Triples, whose blank nodes keep their labels."""
 
     def __init__(self, head: Path) -> None:
         self._store = ox.Store()
-        # The store gives values back, not what was written.
+        # The store returns values, not lexical forms.
         self._written: dict[tuple[str, str], list[str]] = {}
         self._store.bulk_extend(self._read(head))
 
@@ -132,8 +132,8 @@ def _canonical(term: str) -> str:
     store = ox.Store()
     line = f"<a:a> <a:a> {term} .".encode()
     store.extend(ox.parse(line, format=ox.RdfFormat.N_TRIPLES))
-    (kept,) = store
-    return _shown(kept.object)
+    (quad,) = store
+    return _shown(quad.object)
 
 
 def _shown(term: object) -> str:
