@@ -1,4 +1,4 @@
-"""The plan of a registered query, and the fingerprint of what its stored nodes depend on."""
+"""The fingerprint of a plan: what the stored rows of its nodes depend on."""
 
 from __future__ import annotations
 
@@ -6,19 +6,13 @@ import hashlib
 import json
 from collections.abc import Mapping
 
-from jobs.catalog.queries import RegisteredQuery
-from jobs.plan.lower import PLAN_FORMAT, lower
+from jobs.plan.lower import PLAN_FORMAT
 from jobs.plan.operators import PlanNode
 from jobs.plan.plan import Plan
 from jobs.plan.stored_form import stored_form
 from jobs.sparql.recursion import deep_recursion
 
 _Json = str | int | bool | None | list["_Json"] | dict[str, "_Json"]
-
-
-def plan_of(query: RegisteredQuery) -> Plan:
-    """The plan of a registered query."""
-    return lower(query.query, allow_product=query.front_matter.allow_product)
 
 
 @deep_recursion()

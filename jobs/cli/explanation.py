@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import assert_never
 
-from jobs.catalog.plans import plan_of
-from jobs.catalog.queries import RegisteredQuery
+from jobs.catalog.maintained import Maintained
 from jobs.compute.relations import Statement
 from jobs.engine.fixpoint import Fixpoint, Step
 from jobs.engine.graph import log_columns
@@ -39,7 +38,7 @@ from jobs.plan.operators import (
 from jobs.plan.plan import Plan
 from jobs.plan.structure import children, shared
 from jobs.sparql.algebra.expressions import Call, Constant, Exists, Expression, Variable
-from jobs.sparql.algebra.nodes import TriplePattern
+from jobs.sparql.algebra.patterns import TriplePattern
 from jobs.sparql.recursion import deep_recursion
 
 DIALECT = "spark"
@@ -48,14 +47,14 @@ EXAMPLE = EpochRange(after=4, last=7)
 
 
 @deep_recursion()
-def explain_query(query: RegisteredQuery, *, sql: bool = False) -> str:
+def explain_query(query: Maintained, *, sql: bool = False) -> str:
     """The explanation of a query as text; with `sql` also the statements of an example run."""
-    plan = plan_of(query)
+    plan = query.plan
     lines = [
-        f"{query.name}: {query.front_matter.description or query.file.name}",
+        f"{query.name}: {query.description or query.file.name}",
         f"answer: a {'set' if plan.is_set else 'bag'} of "
         + (", ".join(name for name, _ in plan.columns) or "empty solutions"),
-        *(f"without effect on the stored answer: {part}" for part in query.query.presentation),
+        *(f"without effect on the stored answer: {part}" for part in query.presentation),
         "",
         "plan (* = stored in embeddings/" + query.name + "):",
         *_tree(plan, plan.root, 1, set()),

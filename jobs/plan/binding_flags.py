@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import assert_never
 
-from jobs.sparql.algebra import nodes as algebra
+from jobs.sparql.algebra import patterns as algebra
 from jobs.sparql.algebra.expressions import Call, Constant, Expression, Variable
 from jobs.sparql.algebra.scoping import in_scope
 

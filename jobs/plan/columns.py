@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from jobs.sparql.algebra.expressions import Variable
-from jobs.sparql.algebra.nodes import Node, TriplePattern
+from jobs.sparql.algebra.patterns import Node, TriplePattern
 
 
 class Columns:

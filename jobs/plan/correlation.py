@@ -25,7 +25,7 @@ from jobs.plan.operators import (
     SemiJoin,
     Slice,
 )
-from jobs.sparql.algebra import nodes as algebra
+from jobs.sparql.algebra import patterns as algebra
 from jobs.sparql.algebra.expressions import Variable
 from jobs.sparql.algebra.paths import may_take_no_step
 from jobs.sparql.algebra.scoping import in_scope

@@ -26,7 +26,7 @@ from jobs.plan.operators import (
     Union,
 )
 from jobs.sparql.algebra.expressions import Variable
-from jobs.sparql.algebra.nodes import TriplePattern
+from jobs.sparql.algebra.patterns import TriplePattern
 
 
 def graph_names(columns: Columns, named: Scope, graph: str) -> PlanNode:

@@ -12,7 +12,7 @@ from typing import Literal
 
 from jobs.plan.nodes import node
 from jobs.sparql.algebra.expressions import Expression
-from jobs.sparql.algebra.nodes import TriplePattern
+from jobs.sparql.algebra.patterns import TriplePattern
 
 ComponentClass = Literal["ground", "simple var-centric star", "connected-variable"]
 

@@ -15,7 +15,7 @@ from typing import Literal
 
 from jobs.plan.leaves import Component, Scope
 from jobs.sparql.algebra.expressions import Constant, Variable
-from jobs.sparql.algebra.nodes import TriplePattern
+from jobs.sparql.algebra.patterns import TriplePattern
 
 Position = Literal["subject", "predicate", "object"]
 POSITIONS: tuple[Position, Position, Position] = ("subject", "predicate", "object")

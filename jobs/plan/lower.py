@@ -10,7 +10,8 @@ from jobs.plan.leaves import Scope
 from jobs.plan.operators import Ask, Distinct, Instantiate, Project
 from jobs.plan.patterns import PatternLowering
 from jobs.plan.plan import Plan
-from jobs.sparql.algebra import nodes as algebra
+from jobs.sparql.algebra import patterns as algebra
+from jobs.sparql.algebra import queries
 from jobs.sparql.recursion import deep_recursion
 
 PLAN_FORMAT = 5
@@ -24,7 +25,7 @@ CONSTRUCT_COLUMNS = ("subject", "predicate", "object")
 
 
 @deep_recursion()
-def lower(query: algebra.Query, *, allow_product: bool = False) -> Plan:
+def lower(query: queries.Query, *, allow_product: bool = False) -> Plan:
     """The plan of `query`.
 
     SELECT keeps the pattern's own projection; ASK is the existence of an empty solution; CONSTRUCT
@@ -34,16 +35,16 @@ def lower(query: algebra.Query, *, allow_product: bool = False) -> Plan:
     lowering = PatternLowering(columns, Scope(query.dataset.named_graphs, each=True))
     context = Context(_scope(query.dataset))
     match query.form:
-        case algebra.Select(pattern, variables):
+        case queries.Select(pattern, variables):
             root = lowering.pattern(pattern, context)
             published = tuple((name, columns.column(name)) for name in variables)
             is_set = isinstance(pattern, algebra.Distinct)
-        case algebra.Ask(pattern):
+        case queries.Ask(pattern):
             solutions = lowering.pattern(pattern, context)
             column = columns.fresh(ANSWER_VARIABLE)
             root = Ask(column, Distinct(Project((), solutions)))
             published, is_set = ((ANSWER_VARIABLE, column),), True
-        case algebra.Construct(template, pattern):
+        case queries.Construct(template, pattern):
             solutions = lowering.pattern(pattern, context)
             targets = tuple(columns.fresh(name) for name in CONSTRUCT_COLUMNS)
             subject, predicate, object_ = targets
@@ -62,7 +63,7 @@ def lower(query: algebra.Query, *, allow_product: bool = False) -> Plan:
     return Plan(root, columns.names, published, is_set, allow_product)
 
 
-def _scope(dataset: algebra.Dataset) -> Scope:
+def _scope(dataset: queries.Dataset) -> Scope:
     if dataset.from_graphs is not None:
         return Scope(tuple(sorted(set(dataset.from_graphs))))
     return Scope(("",)) if dataset.default_graph == "default" else Scope()

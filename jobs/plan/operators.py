@@ -12,7 +12,7 @@ from functools import cached_property
 from jobs.plan.leaves import Component, Values
 from jobs.plan.nodes import node
 from jobs.sparql.algebra.expressions import Call, Constant, Expression, Variable
-from jobs.sparql.algebra.nodes import TriplePattern
+from jobs.sparql.algebra.patterns import TriplePattern
 
 
 @node

@@ -16,7 +16,7 @@ from jobs.plan.leaves import UNIT, Component, Values
 from jobs.plan.operators import Closure, Distinct, Extend, Filter, PlanNode, Project, Union
 from jobs.sparql.algebra import paths
 from jobs.sparql.algebra.expressions import Call, Constant, Variable
-from jobs.sparql.algebra.nodes import Node, TriplePattern
+from jobs.sparql.algebra.patterns import Node, TriplePattern
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ from jobs.plan.operators import (
 )
 from jobs.plan.path_plans import PathLowering
 from jobs.plan.structure import shared
-from jobs.sparql.algebra import nodes as algebra
+from jobs.sparql.algebra import patterns as algebra
 from jobs.sparql.algebra.expressions import (
     Call,
     Constant,

@@ -37,7 +37,7 @@ from jobs.plan.operators import (
     Union,
 )
 from jobs.sparql.algebra.expressions import Call, Constant, Variable
-from jobs.sparql.algebra.nodes import TriplePattern
+from jobs.sparql.algebra.patterns import TriplePattern
 
 
 @dataclass(frozen=True, slots=True)

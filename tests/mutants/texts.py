@@ -125,9 +125,7 @@ MUTATIONS = (
         'alias(column("weight"), "matches")',
         'alias(greatest(column("weight"), number(0)), "matches")',
     ),
-    Mutation(
-        "MINUS without its rule of overlap", "engine/matches", "if overlapping:", "if False:"
-    ),
+    Mutation("MINUS without its rule of overlap", "engine/matches", "if overlapping:", "if False:"),
     Mutation(
         "MINUS takes away with nothing in common",
         "plan/patterns",

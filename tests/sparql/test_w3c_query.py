@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from jobs.sparql.algebra.nodes import Select
-from jobs.sparql.errors import QueryError, UnsupportedQuery
+from jobs.sparql.algebra.queries import Select
+from jobs.sparql.frontend.errors import QueryError, UnsupportedQuery
 from jobs.sparql.frontend.translate import translate
 from tests.support.oracles.reference import answers
 from tests.support.oracles.results import as_csv, read_csv, read_result, same

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from jobs.plan.lower import lower
 from jobs.plan.plan import Plan
-from jobs.sparql.algebra import nodes as algebra
+from jobs.sparql.algebra.queries import Query
 from jobs.sparql.frontend.translate import translate
 from tests.support.generators.grammar_cases import WholeCase
 from tests.support.harness import WHOLE, LogRow, Memory, run_in_cuts, state
@@ -58,9 +58,7 @@ def broken_laws(case: WholeCase) -> list[str]:
     return [f"seed {case.seed}: {case.query} [{case.default_graph}]: {what}" for what in broken]
 
 
-def _snapshot(
-    case: WholeCase, query: algebra.Query, plan: Plan, log: list[LogRow]
-) -> Iterator[str]:
+def _snapshot(case: WholeCase, query: Query, plan: Plan, log: list[LogRow]) -> Iterator[str]:
     """At every epoch the state of the log is the batch evaluation on the dataset at that epoch."""
     columns = [name for name, _ in plan.columns]
     judge = Oxigraph(case.default_graph)

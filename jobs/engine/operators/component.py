@@ -38,7 +38,7 @@ from jobs.engine.run import Run
 from jobs.engine.sweep import differentiate
 from jobs.plan.leaves import Component
 from jobs.sparql.algebra.expressions import Constant, Variable
-from jobs.sparql.algebra.nodes import TriplePattern
+from jobs.sparql.algebra.patterns import TriplePattern
 
 
 def delta(node: Component, run: Run) -> exp.Select:

@@ -31,7 +31,7 @@ from jobs.engine.run import Run
 from jobs.engine.terms import begins
 from jobs.plan.operators import Instantiate
 from jobs.sparql.algebra.expressions import Constant, Variable
-from jobs.sparql.algebra.nodes import Node, TriplePattern
+from jobs.sparql.algebra.patterns import Node, TriplePattern
 
 
 def delta(node: Instantiate, run: Run) -> exp.Query:

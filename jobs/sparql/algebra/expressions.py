@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, assert_never
 
 if TYPE_CHECKING:
-    from jobs.sparql.algebra.nodes import Pattern
+    from jobs.sparql.algebra.patterns import Pattern
 
 
 @dataclass(frozen=True, slots=True)

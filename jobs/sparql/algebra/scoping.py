@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import assert_never
 
 from jobs.sparql.algebra.expressions import Variable, variables_of
-from jobs.sparql.algebra.nodes import (
+from jobs.sparql.algebra.patterns import (
     Bgp,
     Distinct,
     Extend,

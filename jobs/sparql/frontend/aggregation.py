@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from jobs.rdf import terms
 from jobs.sparql.algebra.expressions import Call, Constant, Expression, Variable
-from jobs.sparql.algebra.nodes import Aggregate
+from jobs.sparql.algebra.patterns import Aggregate
 from jobs.sparql.frontend.lexer import Token
 from jobs.sparql.frontend.translation import Translation
 from jobs.sparql.frontend.tree import Branch, Leaf, Source, Tree

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from jobs.sparql.algebra.expressions import Variable
-from jobs.sparql.algebra.nodes import Bgp, PathPattern, Pattern, TriplePattern
+from jobs.sparql.algebra.patterns import Bgp, PathPattern, Pattern, TriplePattern
 from jobs.sparql.algebra.scoping import is_hidden
 from jobs.sparql.frontend.property_paths import expand, read_path
 from jobs.sparql.frontend.translation import Translation

@@ -10,7 +10,8 @@ from itertools import pairwise, takewhile
 from typing import Literal
 
 from jobs.sparql.algebra.expressions import Variable
-from jobs.sparql.algebra.nodes import Ask, Construct, Node, Query, Select, TriplePattern
+from jobs.sparql.algebra.patterns import Node, TriplePattern
+from jobs.sparql.algebra.queries import Ask, Construct, Query, Select
 from jobs.sparql.algebra.scoping import is_hidden, mentioned
 from jobs.sparql.frontend.blocks import read_template
 from jobs.sparql.frontend.datasets import read_dataset

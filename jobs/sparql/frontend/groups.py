@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import reduce
 
 from jobs.sparql.algebra.expressions import Call, Exists, Expression, Variable, variables_of
-from jobs.sparql.algebra.nodes import (
+from jobs.sparql.algebra.patterns import (
     Bgp,
     Extend,
     Filter,

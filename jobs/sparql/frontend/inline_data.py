@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jobs.sparql.algebra.expressions import Constant, Variable
-from jobs.sparql.algebra.nodes import Values
+from jobs.sparql.algebra.patterns import Values
 from jobs.sparql.frontend.tree import Branch, Leaf, Source, Tree
 
 

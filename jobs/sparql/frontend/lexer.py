@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from jobs.sparql.errors import QuerySyntaxError, UnsupportedQuery
+from jobs.sparql.frontend.errors import QuerySyntaxError, UnsupportedQuery
 
 Kind = Literal[
     "iri", "name", "blank", "variable", "string", "language", "number", "word", "punctuation"

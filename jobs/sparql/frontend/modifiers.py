@@ -9,11 +9,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from jobs.sparql.algebra.expressions import Call, Expression, Variable
-from jobs.sparql.algebra.nodes import Bgp, Extend, Filter, Group, Join, OrderKey, Pattern, Project
+from jobs.sparql.algebra.patterns import (
+    Bgp,
+    Extend,
+    Filter,
+    Group,
+    Join,
+    OrderKey,
+    Pattern,
+    Project,
+)
 from jobs.sparql.algebra.scoping import in_scope, is_hidden
-from jobs.sparql.errors import QuerySyntaxError
 from jobs.sparql.frontend.aggregation import Aggregates
 from jobs.sparql.frontend.conditions import expression
+from jobs.sparql.frontend.errors import QuerySyntaxError
 from jobs.sparql.frontend.inline_data import read_values
 from jobs.sparql.frontend.slices import finish_select, read_limits, sliced
 from jobs.sparql.frontend.translation import Translation

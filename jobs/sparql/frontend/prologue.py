@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from jobs.rdf import terms
-from jobs.sparql.errors import QuerySyntaxError, UnsupportedQuery
+from jobs.sparql.frontend.errors import QuerySyntaxError, UnsupportedQuery
 from jobs.sparql.frontend.iris import is_absolute, resolve
 from jobs.sparql.frontend.lexer import Token
 

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from functools import reduce
 
 from jobs.sparql.algebra.expressions import Constant, Variable
-from jobs.sparql.algebra.nodes import Node, PathPattern, TriplePattern
 from jobs.sparql.algebra.paths import (
     Alternative,
     Closure,
@@ -20,6 +19,7 @@ from jobs.sparql.algebra.paths import (
     Sequence,
     ZeroOrOne,
 )
+from jobs.sparql.algebra.patterns import Node, PathPattern, TriplePattern
 from jobs.sparql.frontend.refusals import refusal
 from jobs.sparql.frontend.tree import Branch, Leaf, Source, Tree
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from jobs.sparql.errors import UnsupportedQuery
+from jobs.sparql.frontend.errors import UnsupportedQuery
 from jobs.sparql.frontend.tree import Source
 
 _UNSTABLE = "its value changes though no triple does, so an answer kept up to date has no meaning"

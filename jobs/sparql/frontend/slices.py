@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from jobs.sparql.algebra.expressions import Call, Constant, Variable, variables_of
-from jobs.sparql.algebra.nodes import (
+from jobs.sparql.algebra.patterns import (
     Aggregate,
     Distinct,
     Group,

@@ -15,9 +15,9 @@ from rdflib.plugins.sparql.parserutils import CompValue
 
 from jobs.rdf import terms
 from jobs.sparql.algebra.expressions import Constant, Variable
-from jobs.sparql.algebra.nodes import Query
-from jobs.sparql.errors import QuerySyntaxError, UnsupportedQuery
+from jobs.sparql.algebra.queries import Query
 from jobs.sparql.frontend import forms
+from jobs.sparql.frontend.errors import QuerySyntaxError, UnsupportedQuery
 from jobs.sparql.frontend.lexer import Token, tokenize
 from jobs.sparql.frontend.numbered import Numbered
 from jobs.sparql.frontend.prologue import Prologue, read_prologue

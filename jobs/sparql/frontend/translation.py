@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import count
 
-from jobs.sparql.algebra.nodes import Pattern
+from jobs.sparql.algebra.patterns import Pattern
 from jobs.sparql.frontend.tree import Branch, Source, Tree
 
 # What reads an algebra recurses: each part may be a level of it.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from jobs.sparql.algebra.expressions import Constant, Variable
-from jobs.sparql.errors import QuerySyntaxError, UnsupportedQuery
+from jobs.sparql.frontend.errors import QuerySyntaxError, UnsupportedQuery
 from jobs.sparql.frontend.lexer import Token
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jobs.sparql.errors import QuerySyntaxError, UnsupportedQuery
+from jobs.sparql.frontend.errors import QuerySyntaxError, UnsupportedQuery
 from jobs.sparql.frontend.translate import translate
 
 _REFUSED = [

@@ -6,7 +6,7 @@ import pyoxigraph
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.sparql.errors import QueryError
+from jobs.sparql.frontend.errors import QueryError
 from jobs.sparql.frontend.lexer import tokenize
 from jobs.sparql.frontend.translate import translate
 

@@ -8,20 +8,17 @@ from pathlib import Path
 import pytest
 
 from jobs.sparql.algebra.expressions import Call, Constant, Variable
-from jobs.sparql.algebra.nodes import (
-    Ask,
+from jobs.sparql.algebra.patterns import (
     Bgp,
-    Construct,
-    Dataset,
     Distinct,
     Filter,
     Join,
     Pattern,
     Project,
-    Select,
     TriplePattern,
 )
-from jobs.sparql.errors import QuerySyntaxError, UnsupportedQuery
+from jobs.sparql.algebra.queries import Ask, Construct, Dataset, Select
+from jobs.sparql.frontend.errors import QuerySyntaxError, UnsupportedQuery
 from jobs.sparql.frontend.translate import translate
 
 _X = "http://www.w3.org/2001/XMLSchema#"

@@ -5,11 +5,18 @@ from __future__ import annotations
 import pytest
 
 from jobs.sparql.algebra.expressions import Call, Constant, Exists, Variable
-from jobs.sparql.algebra.nodes import (
+from jobs.sparql.algebra.paths import (
+    Alternative,
+    Closure,
+    Inverse,
+    Link,
+    Negated,
+    Sequence,
+    ZeroOrOne,
+)
+from jobs.sparql.algebra.patterns import (
     Aggregate,
-    Ask,
     Bgp,
-    Dataset,
     Distinct,
     Extend,
     Filter,
@@ -23,21 +30,12 @@ from jobs.sparql.algebra.nodes import (
     Pattern,
     Project,
     Reduced,
-    Select,
     Slice,
     TriplePattern,
     Union,
     Values,
 )
-from jobs.sparql.algebra.paths import (
-    Alternative,
-    Closure,
-    Inverse,
-    Link,
-    Negated,
-    Sequence,
-    ZeroOrOne,
-)
+from jobs.sparql.algebra.queries import Ask, Dataset, Select
 from jobs.sparql.frontend.translate import translate
 
 _A, _B, _C, _N = (Variable(name) for name in "abcn")

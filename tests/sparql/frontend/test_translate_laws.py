@@ -14,17 +14,8 @@ from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
 from jobs.sparql.algebra.expressions import Variable
-from jobs.sparql.algebra.nodes import (
-    Ask,
-    Bgp,
-    Construct,
-    Distinct,
-    Filter,
-    Pattern,
-    Project,
-    Select,
-    TriplePattern,
-)
+from jobs.sparql.algebra.patterns import Bgp, Distinct, Filter, Pattern, Project, TriplePattern
+from jobs.sparql.algebra.queries import Ask, Construct, Select
 from jobs.sparql.frontend.translate import translate
 from tests.support.generators.small_queries import (
     Quad,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from jobs.sparql.algebra.expressions import Call, Constant, Exists, Variable
-from jobs.sparql.algebra.nodes import Ask, Bgp, Filter
+from jobs.sparql.algebra.patterns import Bgp, Filter
+from jobs.sparql.algebra.queries import Ask
 from jobs.sparql.frontend.translate import translate
 from jobs.sparql.functions.evaluate import effective_boolean_value, evaluate, holds
 from jobs.sparql.functions.serialization import encode, evaluate_row, holds_row

@@ -25,7 +25,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jobs.sparql.algebra.expressions import Call, Constant, Expression, Variable
-from jobs.sparql.algebra.nodes import Ask, Filter
+from jobs.sparql.algebra.patterns import Filter
+from jobs.sparql.algebra.queries import Ask
 from jobs.sparql.frontend.translate import translate
 from jobs.sparql.functions.evaluate import evaluate
 from jobs.sparql.functions.serialization import decode, encode, evaluate_row

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 import pyoxigraph as ox
 
-from jobs.sparql.algebra import nodes as algebra
+from jobs.sparql.algebra.queries import Ask, Construct, Query
 from tests.support.generators.basic_cases import Quad
 from tests.support.oracles import reference as naive
 
@@ -87,15 +87,13 @@ def answers(
         yield judge.answer(query, columns)
 
 
-def by_the_book(
-    query: algebra.Query, quads: frozenset[Quad], columns: Sequence[str]
-) -> Counter[Row]:
+def by_the_book(query: Query, quads: frozenset[Quad], columns: Sequence[str]) -> Counter[Row]:
     """The answer of `query` by the naive evaluator, in the form of `Oxigraph.answer`."""
     found = naive.answers(query, quads)
     match query.form:
-        case algebra.Ask():
+        case Ask():
             return Counter({(TRUE if found else FALSE,): 1})
-        case algebra.Construct():
+        case Construct():
             return Counter({(s["s"], s["p"], s["o"]): 1 for s in found})
         case _:
             return Counter(tuple(solution.get(name) for name in columns) for solution in found)

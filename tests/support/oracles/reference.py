@@ -13,13 +13,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from jobs.sparql.algebra import nodes as algebra
 from jobs.sparql.algebra.expressions import Call, Constant, Exists, Expression, Variable
-from jobs.sparql.algebra.nodes import (
+from jobs.sparql.algebra.patterns import (
     Aggregate,
     Bgp,
-    Construct,
-    Dataset,
     Distinct,
     Extend,
     Filter,
@@ -32,13 +29,13 @@ from jobs.sparql.algebra.nodes import (
     PathPattern,
     Pattern,
     Project,
-    Query,
     Reduced,
     Slice,
     TriplePattern,
     Union,
     Values,
 )
+from jobs.sparql.algebra.queries import Ask, Construct, Dataset, Query, Select
 from jobs.sparql.algebra.scoping import in_scope
 from jobs.sparql.functions.aggregates import aggregate
 from jobs.sparql.functions.evaluate import effective_boolean_value, evaluate
@@ -108,9 +105,9 @@ def answers(query: Query, quads: Iterable[Quad], most: float = math.inf) -> list
     graphs = replace(Graphs.of(quads, query.dataset), most=most)
     found = list(_solutions(query.form.pattern, graphs))
     match query.form:
-        case algebra.Select():
+        case Select():
             return found
-        case algebra.Ask():
+        case Ask():
             return [{}] if found else []
         case Construct(template):
             made = {triple for solution in found for triple in _instances(template, solution)}
