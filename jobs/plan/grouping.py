@@ -1,4 +1,4 @@
-"""Groups, with the one that is there without solutions."""
+"""GROUP BY as plans, with the one group that SPARQL has even of no solutions."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from jobs.sparql.algebra.expressions import Constant
 
 _ZERO = '"0"^^<http://www.w3.org/2001/XMLSchema#integer>'
 EMPTY_GROUP = {"COUNT": _ZERO, "SUM": _ZERO, "AVG": _ZERO, "GROUP_CONCAT": '""'}
-"""The aggregates of no solutions; those that are missing are errors."""
+"""The aggregates of no solutions; those that are missing here are errors."""
 
 
 def grouped(
     node: PlanNode, keys: tuple[str, ...], folds: tuple[tuple[str, Fold], ...], context: Context
 ) -> PlanNode:
-    """The groups of `node` by `keys`, apart for what the context carries.
+    """The groups of `node` by `keys`, separate for each value of the carried columns.
 
-    Without keys there is one group, also of no solutions: one for each value of what is carried.
+    Without keys there is one group, even of no solutions: one per value of the carried columns.
     """
     carried = tuple(name for name in context.carried if name not in keys)
-    folds = tuple((name, _without_needless(fold, node)) for name, fold in folds)
+    folds = tuple((name, _simplified(fold, node)) for name, fold in folds)
     node = _needed(node, (*carried, *keys), tuple(fold for _, fold in folds))
     if keys or not carried:
         return Group((*carried, *keys), folds, node, always=not keys)
@@ -31,15 +31,15 @@ def grouped(
     return Union((by_carried, _with_empty_group(without, by_carried)))
 
 
-def _without_needless(fold: Fold, node: PlanNode) -> Fold:
-    """COUNT of what is always bound counts solutions."""
+def _simplified(fold: Fold, node: PlanNode) -> Fold:
+    """COUNT of a column that is always bound counts solutions."""
     if fold.function == "COUNT" and not fold.distinct and fold.argument in node.certain:
         return replace(fold, argument=None)
     return fold
 
 
 def _needed(node: PlanNode, keys: tuple[str, ...], folds: tuple[Fold, ...]) -> PlanNode:
-    """`node` without the columns that no key and no fold reads: fewer rows are stored then."""
+    """`node` without the columns that no key and no aggregate reads: fewer rows are stored then."""
     if any(fold.argument is None and fold.distinct for fold in folds):
         # COUNT(DISTINCT *) reads all.
         return node
