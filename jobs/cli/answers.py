@@ -101,22 +101,21 @@ def _require_published(settings: Settings, query: str) -> None:
 
 def _require_published_to(settings: Settings, query: str, epoch: int) -> None:
     from jobs.errors import ConfigurationError
-    from jobs.progress.watermarks import head, mark, untouched
+    from jobs.progress.completion import Completion
 
-    lake = settings.open_lake()
-    newest = head(lake)
+    completion = Completion.read(settings.open_lake())
+    newest = completion.head
     if epoch > newest:
         raise ConfigurationError(
             f"epoch {epoch} does not exist yet: the newest is {newest}",
             settings.lake,
             "Without --at, the newest answer is printed.",
         )
-    ranges = untouched(lake, "publish").get(query, ())
-    published = mark(lake, f"answers/{query}", "publish", ranges)
-    if published is not None and epoch > published.watermark:
+    published = completion.published(query)
+    if published is not None and epoch > published.epoch:
         raise ConfigurationError(
             f"the answer of {query} is not known at epoch {epoch}: it is published up to epoch"
-            f" {published.watermark}",
+            f" {published.epoch}",
             settings.lake,
             "`weir run` publishes later epochs, unless a check holds them (`weir status`). Without"
             " --at, the newest answer is printed.",

@@ -17,12 +17,12 @@ _NARROW = ("query", "state", "watermark", "lag_epochs", "lag", "rows", "mode")
 
 def status(context: typer.Context) -> None:
     """Print how far each query is maintained and published, and what the last run did."""
-    from jobs.cli.query_status import Standing, standings
+    from jobs.cli.query_status import QueryStatus, query_statuses
 
     options = Options.of(context)
-    rows = [asdict(standing) for standing in standings(options.settings())]
+    rows = [asdict(each) for each in query_statuses(options.settings())]
     if options.output is Output.json:
-        print_rows(options.output, tuple(Standing.__dataclass_fields__), rows, title="")
+        print_rows(options.output, tuple(QueryStatus.__dataclass_fields__), rows, title="")
     elif rows:
         print_rows(options.output, _NARROW, rows, title="")
         for row in rows:

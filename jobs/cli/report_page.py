@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from jobs.cli.output import cell_text
-from jobs.cli.query_status import standings
+from jobs.cli.query_status import query_statuses
 from jobs.cli.views import published_queries
 from jobs.settings import Settings
 
@@ -30,7 +30,7 @@ svg { max-width: 100%; height: auto; }
 
 def report_page(settings: Settings) -> str:
     """The page, for the lake as it is now."""
-    queries = [asdict(standing) for standing in standings(settings)]
+    queries = [asdict(each) for each in query_statuses(settings)]
     parts = (
         ("Queries", _table(queries, "No query is registered.")),
         ("Changes per epoch", _chart(_changes(settings))),

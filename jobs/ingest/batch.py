@@ -16,7 +16,12 @@ from jobs.compute.sql import column, columns, union_all
 from jobs.ingest import netting, ownership
 from jobs.ingest.changesets import AcceptedChangeSets, ChangeSet, SourcePosition
 from jobs.ingest.journal import Journal, Transaction
-from jobs.ingest.quad_assertions import changes_as_assertions, pairs, state_assertions
+from jobs.ingest.quad_assertions import (
+    DatedState,
+    changes_as_assertions,
+    pairs,
+    state_assertions,
+)
 from jobs.ingest.reading import BatchReading, read_batch
 from jobs.ingest.sources.errors import SourceError
 from jobs.ingest.stored_quads import quads_about, quads_of
@@ -201,17 +206,17 @@ def _assertions(
     dated = pairs(engine, "plain", ("ordinal", "epoch"), [*plain.items()])
     parts: list[exp.Query] = [changes_as_assertions("changes", dated)]
     for source in accepted.sources():
-        states = {
-            ordinal: epochs[ordinal]
+        states = [
+            DatedState(ordinal, epochs[ordinal], each.state.graphs)
             for ordinal, each in accepted.of(source).items()
             if each.state is not None and batch.change_sets[ordinal].is_usable
-        }
+        ]
         if states:
             log, stored = f"log_of_{source}", f"stored_of_{source}"
             quads_of(engine, log, source, "owners", head)
             engine.make(Statement(stored, netting.present(log)))
             carried = batch.carried.get(source, ())
-            parts.append(state_assertions(engine, "changes", stored, states, carried))
+            parts += state_assertions(engine, "changes", stored, states, carried)
     return union_all(parts)
 
 

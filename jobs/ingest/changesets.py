@@ -28,7 +28,13 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The whole content of some graphs: what the rows do not name is deleted from them."""
+    """The whole content of some graphs: the quads that its rows do not name are deleted from them.
+
+    graphs: those that it covers, in N-Triples form, '' for the unnamed graph; None for all graphs
+    of its source. Rows of other graphs are left out; those graphs stay as they are.
+    """
+
+    graphs: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

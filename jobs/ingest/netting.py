@@ -1,8 +1,8 @@
-"""Set semantics of incoming changes: what of them changes the graph, at every epoch of a batch.
+"""Set semantics of incoming changes: which of them change the graph, at every epoch of a batch.
 
 Every statement reads relations by name and is rendered for Spark and for DuckDB alike.
 
-A *quad assertion* says that a quad holds (`insert`) or does not hold (not `insert`) from an epoch
+A *quad assertion* states that a quad holds (`insert`) or does not hold (not `insert`) from an epoch
 on. A quad changes at an epoch where its last assertion differs from what held before:
 
     before(e) = the assertion of the latest epoch < e that has one, else presence before the batch
@@ -158,16 +158,16 @@ def net_triples(log: str, present: str) -> exp.Select:
     )
 
 
-def state_assertions(states: str, versions: str, last: int) -> exp.Select:
+def state_assertions(states: str, versions: str, key: tuple[str, ...] = ()) -> exp.Select:
     """The differences between successive versions of a state, as quad assertions.
 
     Gaps and islands: a quad appears where the version before does not hold it, and vanishes after
-    the last version of each run of versions that hold it.
+    the last version of each run of versions that hold it, unless that is the last version.
 
     Args:
         states: version, QUAD: what each version holds; version 0 is the state before the batch.
-        versions: version, epoch: the epoch of each version from 1 on.
-        last: the highest version.
+        versions: version, epoch, key: the epoch of each version from 1 on.
+        key: columns of the quad within which versions are numbered.
     """
 
     def beside(neighbour: exp.Lag | exp.Lead) -> exp.Window:
@@ -190,8 +190,10 @@ def state_assertions(states: str, versions: str, last: int) -> exp.Select:
     )
     vanishes = exp.and_(
         exp.not_(column("insert")),
-        version < number(last),
-        exp.func("COALESCE", column("following"), number(last + 1)) > version + number(1),
+        exp.or_(
+            exp.Is(this=column("following"), expression=exp.null()),
+            column("following") > version + number(1),
+        ),
     )
     at = exp.Case().when(column("insert"), version).else_(version + number(1))
     edges = (
@@ -206,9 +208,10 @@ def state_assertions(states: str, versions: str, last: int) -> exp.Select:
             *columns(("insert", *QUAD), "edges"),
         )
         .from_(edges.subquery("edges"))
+        # There is no version after the last one.
         .join(
-            select(*columns(("version", "epoch"))).from_(versions).subquery("named"),
-            on=column("version", "edges").eq(column("version", "named")),
+            select(*columns(("version", "epoch", *key))).from_(versions).subquery("named"),
+            on=exp.and_(*(column(n, "edges").eq(column(n, "named")) for n in ("version", *key))),
         )
     )
 

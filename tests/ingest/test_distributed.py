@@ -105,7 +105,7 @@ def test_each_commit_of_a_foreign_table_is_an_epoch(spark: SparkSession, house: 
     assert house.ingest(spark).to_epoch == 7
 
 
-def test_a_foreign_table_made_anew_at_its_place_stops_its_source(
+def test_another_table_at_the_place_of_a_foreign_table_stops_its_source(
     spark: SparkSession, house: Project
 ) -> None:
     house.declare(HOUSE)
@@ -119,7 +119,7 @@ def test_a_foreign_table_made_anew_at_its_place_stops_its_source(
     assert objects(house) == [{'"1"', '"2"'}]
 
 
-def test_a_foreign_table_replaced_within_its_history_is_read_on(
+def test_a_foreign_table_that_is_replaced_within_its_history_goes_on(
     spark: SparkSession, house: Project
 ) -> None:
     house.declare(HOUSE)
@@ -137,7 +137,7 @@ def test_a_foreign_table_replaced_within_its_history_is_read_on(
     assert objects(house) == [{'"1"', '"2"'}, {'"7"'}, {'"7"', '"8"'}]
 
 
-def test_where_the_feed_has_a_gap_the_content_is_taken_in(
+def test_where_the_feed_has_a_gap_the_content_is_ingested(
     spark: SparkSession, house: Project
 ) -> None:
     house.declare(HOUSE | {"starting_version": 1})
@@ -159,7 +159,7 @@ def test_where_the_feed_has_a_gap_the_content_is_taken_in(
 
 
 @pytest.mark.parametrize("batch_epochs", [1, 500])
-def test_where_files_of_the_feed_are_gone_the_newest_content_is_taken_in(
+def test_where_files_of_the_feed_are_gone_the_newest_content_is_ingested(
     spark: SparkSession, house: Project, batch_epochs: int
 ) -> None:
     house.declare(HOUSE | {"starting_version": 2}, batch_epochs=batch_epochs)

@@ -131,7 +131,7 @@ def test_netted_snapshots_are_the_log_of_the_sets_however_they_are_cut_into_batc
         stored = lake.sql.execute("SELECT 0, * FROM present").fetchall()
         lake.fill("states", rows + rows[:3] + stored)
         lake.fill("versions", [(i, index + 1) for i, index in enumerate(batch, start=1)])
-        snapshots = netting.state_assertions("states", "versions", len(batch))
+        snapshots = netting.state_assertions("states", "versions")
         lake.sql.execute("DELETE FROM operations")
         lake.sql.execute(f"INSERT INTO operations BY NAME {snapshots.sql('duckdb')}")
         lake.net()

@@ -150,7 +150,7 @@ DOCUMENTS = st.dictionaries(st.sampled_from("abc"), st.booleans())
 
 
 def at_a_time(versions: list[dict[str, bool]], before: dict[str, int]) -> set[tuple[int, int]]:
-    """What is carried, told one version at a time from the state before it."""
+    """What is carried, computed one version at a time from the state before it."""
     found = set()
     state: dict[str, int] = dict(before)
     for ordinal, documents in enumerate(versions):

@@ -59,7 +59,7 @@ class DeltaTable(Source):
         first = newest if self.starting_version is None else self.starting_version
         if first > newest:
             raise ConfigurationError(
-                f"source {self.name}: starting_version {first} is not there yet,"
+                f"source {self.name}: starting_version {first} does not exist yet,"
                 f" the newest is {newest}",
                 self.location,
                 "Correct sources.yml.",

@@ -45,5 +45,5 @@ def errors_of(source: Source, *kinds: type[Exception]) -> Iterator[None]:
         raise SourceError(
             f"source {source.name}: {message[:_MESSAGE_LENGTH] or type(error).__name__}",
             source.location,
-            "Look whether it is there, readable and as sources.yml says; the next run tries again.",
+            "Check that it exists, is readable and is as declared; the next run tries again.",
         ) from error

@@ -52,8 +52,8 @@ def rdf_files(
     ]
     if matching and not found:
         raise ConfigurationError(
-            f"source {source.name}: none of {len(matching)} files has a name that tells its format,"
-            f" {matching[0].name} for one",
+            f"source {source.name}: none of {len(matching)} files has a name with a known ending,"
+            f" for example {matching[0].name}",
             location,
             "Name them .nt, .nq, .ttl, .trig, .rdf, .jsonld or .rdfp (.gz or not).",
         )
@@ -77,9 +77,9 @@ def new_change_sets(
     late = [each for each in new if ingested and order(each.position) < max(map(order, ingested))]
     if late:
         raise SourceError(
-            f"{late[0].position} turned up after later change sets had been ingested",
+            f"{late[0].position} appeared after later change sets had been ingested",
             late[0].source.location,
-            "Rename it so that it comes last, or take it away.",
+            "Rename it so that it comes last, or remove it.",
         )
     return new
 

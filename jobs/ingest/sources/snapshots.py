@@ -121,7 +121,7 @@ class _EarlierVersions:
                 f"source {self._source.name}: {name or 'a document'} is broken, and the versions"
                 " before, which hold its last good content, are gone",
                 self._source.location,
-                f"Bring {self._last} back, or mend the document.",
+                f"Bring {self._last} back, or repair the document.",
             )
         for version in versions:
             found = [document for document in version.documents if document.name == name]

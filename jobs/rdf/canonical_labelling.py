@@ -1,4 +1,4 @@
-"""A canonical order of the nodes of a small labelled graph: colour refinement, then choices."""
+"""Canonical labelling of a small edge-labelled graph: colour refinement, then branching."""
 
 from __future__ import annotations
 
@@ -10,21 +10,26 @@ Edge = tuple[str, str, str]
 """From, label, to."""
 
 _COMPARISONS = 4_000
-"""Nodes to choose between times edges up to which all choices are compared."""
+"""Nodes to choose from, times edges, up to which all choices are compared."""
 
 
-def canonical_order(
+def canonical_labelling(
     own: Mapping[str, tuple[str, ...]],
     pointers: Mapping[str, tuple[str, ...]],
     edges: Iterable[Edge],
 ) -> dict[str, int]:
-    """The place (from 0) of each node in an order that depends on no node's name.
+    """The place (from 0) of each node in an order that does not depend on the nodes' names.
 
-    Nodes are told apart by `own` and by their edges, as far as refining goes; those still alike by
-    `pointers`. Of the nodes alike even then, each is tried as the first, and the one with the least
-    graph is taken; if several give the same graph (they are automorphic, as a rule) the first in
-    the order of `own`. Where there are too many to compare, the first is taken at once: the same
-    document then still gives the same order, but not every spelling of it does.
+    Nodes are distinguished by `own` and by their edges, as far as colour refinement goes, then by
+    `pointers`. Of the nodes that still share a colour, each is tried as the first, and the one that
+    gives the least graph is chosen; of several that give the same graph (usually automorphic) the
+    first in the order of `own`. Where there are too many to compare, the first is chosen without
+    trying: the same document then gives the same order, but an isomorphic one may give another.
+
+    Args:
+        own: by node, its properties that point out of the graph.
+        pointers: by node, what points to it from outside the graph.
+        edges: between the nodes.
     """
     graph = list(edges)
     colours = _refine(_ranked(own), graph)
@@ -43,7 +48,7 @@ def _ranked(values: Mapping[str, Any]) -> dict[str, int]:
 
 
 def _refine(colours: dict[str, int], edges: list[Edge]) -> dict[str, int]:
-    """Split colours until nodes of one colour have the same edges to and from the same colours."""
+    """Split colours until nodes of one colour have equal edges to and from equal colours."""
     while True:
         around: dict[str, list[tuple[bool, str, int]]] = {node: [] for node in colours}
         for source, label, target in edges:

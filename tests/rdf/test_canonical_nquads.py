@@ -7,7 +7,7 @@ import pyoxigraph
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.rdf.canonical import Lines, canonical, split_terms
+from jobs.rdf.canonical_nquads import Lines, canonical, split_terms
 
 IRI_TEXTS = """<http://a/b> <urn:x:y> <http://é/ü?q#f> <http://a:80> <a:%41> <a:%4> <x>
 <http://a/￾> <http://a/#a#b> <http://[::1]/> <//a> <a:> <a:\\u0041> <a:b <http://a:b/> <1:a>
@@ -33,7 +33,7 @@ LINES = st.builds(
 )
 
 
-def judged(line: str) -> list[tuple[str, ...]] | None:
+def by_pyoxigraph(line: str) -> list[tuple[str, ...]] | None:
     try:
         quads = list(pyoxigraph.parse(line.encode(), pyoxigraph.RdfFormat.N_QUADS))
     except SyntaxError:
@@ -50,7 +50,7 @@ def test_a_canonical_line_is_one_quad_whose_terms_have_this_text(lines: list[str
     split = zip(terms.graph, terms.subject, terms.predicate, terms.object, strict=True)
     for row, texts in zip(fast.tolist(), split, strict=True):
         graph, *others = (text.as_py() for text in texts)
-        assert judged(lines[row]) == [(graph or "DEFAULT", *others)]
+        assert by_pyoxigraph(lines[row]) == [(graph or "DEFAULT", *others)]
 
 
 @settings(deadline=None)
@@ -60,7 +60,7 @@ def test_a_canonical_line_is_one_quad_whose_terms_have_this_text(lines: list[str
     ending=st.sampled_from(["", "@en", "^^<a:bc>"]),
     cr=st.sampled_from(["", "\r"]),
 )
-def test_what_pyoxigraph_writes_is_taken_on_the_fast_path(
+def test_what_pyoxigraph_writes_takes_the_fast_path(
     text: str, graph: str, ending: str, cr: str
 ) -> None:
     literal = str(pyoxigraph.Literal(text)) + ending

@@ -1,9 +1,9 @@
 """Statements in canonical N-Quads to Arrow columns, without a Python object per line or term.
 
 A chunk of a clean dump is read in three steps: one regular expression (RE2, over all lines at
-once) tells the lines that are certainly valid and already spelled as pyoxigraph would spell them;
-numpy finds the boundaries of their terms; Arrow copies the terms out. Every other line is for
-pyoxigraph, so the expression may be as narrow as it likes: it says what is fast, not what is valid.
+once) selects the lines that are certainly valid and already spelled as pyoxigraph would spell them;
+numpy finds the boundaries of their terms; Arrow copies the terms out. Every other line is parsed by
+pyoxigraph, so the expression may be narrow: it decides what is fast, not what is valid.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Terms:
 def canonical(lines: Lines, prefix: str = "", graphs: bool = True) -> Mask:
     """Which lines are, after `prefix` (a regular expression), one canonical statement.
 
-    True only where pyoxigraph gives one quad whose terms have exactly this text, but for a
+    True only where pyoxigraph gives one quad whose terms have exactly this text, except for a
     datatype xsd:string, which many dumps write and canonical text leaves out.
     `graphs`: whether the statement may name a graph (N-Quads) or not (N-Triples).
     """
@@ -120,7 +120,7 @@ def split_terms(lines: Lines, chosen: Positions, skip: int = 0) -> Terms:
     object_end = np.where(has_graph, last, dots)
     graph_start = np.where(has_graph, last + 1, dots)
 
-    # One array of strings over the text as it is, terms and gaps in turn; Arrow takes the terms.
+    # One array of strings over the text itself, terms and gaps in turn; Arrow takes the terms.
     bounds = np.empty(8 * len(starts) + 1, np.int32)
     for position, bound in enumerate(
         (
@@ -130,11 +130,11 @@ def split_terms(lines: Lines, chosen: Positions, skip: int = 0) -> Terms:
     ):
         bounds[position:-1:8] = bound
     bounds[-1] = len(lines.text)
-    pieces = pa.StringArray.from_buffers(
+    segments = pa.StringArray.from_buffers(
         len(bounds) - 1, pa.py_buffer(bounds.data), pa.py_buffer(lines.text)
     )
     rows = np.arange(0, len(bounds) - 1, 8)
-    subject, predicate, object_, graph = (pieces.take(rows + step) for step in (0, 2, 4, 6))
+    subject, predicate, object_, graph = (segments.take(rows + step) for step in (0, 2, 4, 6))
     return Terms(graph, subject, predicate, _without_string(object_))
 
 
