@@ -1,4 +1,4 @@
-"""A project folder with a lake written by hand, and a call of the command line in it."""
+"""A project folder with a lake written by hand, and calls of the command line in it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.support.projects.handmade import HandMadeLake, empty_lake
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """What a call did."""
+    """The result of a call: its exit code and what it printed."""
 
     code: int
     out: str
