@@ -77,8 +77,6 @@ def publish_answers(
     if not _work(lake, catalog):
         return PublishResult()
     with claimed(lake, JOB, run_id, settings.limits.lease_seconds) as run:
-        # Another run may have published before the claim was held.
-        lake.refresh()
         work = _work(lake, catalog)
         graph_to, found = graph_validated_to(lake), verdicts(lake)
         ready: list[Unpublished] = []

@@ -20,6 +20,7 @@ from jobs.expected_errors import as_user_error
 from jobs.settings import Settings
 from lake.lake import Lake
 from lake.ledger import FAILED, SUCCEEDED, AlreadyRunning, LedgerRow, claim, record
+from lake.tables import RUNS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -68,13 +69,21 @@ class Claim:
 def claimed(lake: Lake, job: Job, run_id: str, lease_seconds: int) -> Iterator[Claim]:
     """Hold the claim of `job`; at the end its rows are recorded in one commit, failed or not.
 
+    The lake is as it was opened unless another run has recorded something since: then it is as it
+    is now.
+
     Raises:
         BusyError: another run of the job is going on.
     """
+    seen = lake.version(RUNS.name)
     try:
         number = claim(lake, job, run_id, lease_seconds=lease_seconds, code_version=version("weir"))
     except AlreadyRunning as running:
         raise BusyError(str(running), "", "") from None
+    # The claim is a commit of its own, and the first one comes after the creation of the ledger.
+    if lake.version(RUNS.name) != (1 if seen is None else seen + 1):
+        # Another run may have done the work before the claim was held.
+        lake.refresh()
     run = Claim(run_id, job, number)
     started = time.monotonic()
 

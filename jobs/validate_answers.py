@@ -100,8 +100,6 @@ def validate_answers(
         return ValidateResult()
     started = time.monotonic()
     with claimed(lake, JOB, run_id, settings.limits.lease_seconds) as run:
-        # Another run may have validated before the claim was held.
-        lake.refresh()
         graph_from, graph_to = graph_validated_to(lake), head(lake)
         work = _not_validated(lake, queries)
         run.totals |= {"from_epoch": graph_from, "to_epoch": graph_from}

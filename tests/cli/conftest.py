@@ -2,41 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from jobs.cli import main
+from tests.support.projects.command_line import Weir
 from tests.support.projects.handmade import HandMadeLake, empty_lake
-
-
-@dataclass(frozen=True, slots=True)
-class Called:
-    """The result of a call: its exit code and what it printed."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        """The document on standard output."""
-        return json.loads(self.out)
-
-
-@dataclass(frozen=True, slots=True)
-class Weir:
-    """`weir` in the current folder."""
-
-    capture: pytest.CaptureFixture[str]
-
-    def __call__(self, *arguments: str) -> Called:
-        self.capture.readouterr()
-        code = main(arguments)
-        return Called(code, *self.capture.readouterr())
 
 
 @pytest.fixture

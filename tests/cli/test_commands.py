@@ -16,7 +16,7 @@ from jobs.progress.watermarks import head
 from jobs.settings import Settings
 from jobs.stage import claimed
 from lake.ledger import FAILED, SUCCEEDED, LedgerRow, record
-from tests.cli.conftest import Weir
+from tests.support.projects.command_line import Weir
 from tests.support.projects.handmade import HandMadeLake, publish_by_hand
 
 SELECT = "SELECT ?s ?o WHERE { ?s <http://a/p> ?o }"

@@ -11,7 +11,7 @@ from jobs.errors import EXIT_BUSY, EXIT_FAILED, EXIT_QUALITY
 from jobs.settings import Settings
 from jobs.stage import claimed
 from lake.lake import Lake
-from tests.cli.conftest import Weir
+from tests.support.projects.command_line import Weir
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -12,7 +12,7 @@ import pytest
 from jobs.catalog import catalog
 from jobs.compute import session
 from jobs.settings import Settings
-from tests.cli.conftest import Weir
+from tests.support.projects.command_line import Weir
 
 FIRST, SECOND = Path("data/versions/001.ttl"), Path("data/versions/002.ttl")
 
