@@ -10,7 +10,7 @@ from jobs.plan.operators import Extend, Fold, Group, Match, PlanNode, Project, U
 from jobs.sparql.algebra.expressions import Constant
 
 _ZERO = '"0"^^<http://www.w3.org/2001/XMLSchema#integer>'
-EMPTY_GROUP = {"COUNT": _ZERO, "SUM": _ZERO, "AVG": _ZERO, "GROUP_CONCAT": '""'}
+_OF_NO_SOLUTIONS = {"COUNT": _ZERO, "SUM": _ZERO, "AVG": _ZERO, "GROUP_CONCAT": '""'}
 """The aggregates of no solutions; those that are missing here are errors."""
 
 
@@ -50,7 +50,7 @@ def _needed(node: PlanNode, keys: tuple[str, ...], folds: tuple[Fold, ...]) -> P
 
 def _with_empty_group(node: PlanNode, grouped: Group) -> PlanNode:
     for name, fold in grouped.folds:
-        value = EMPTY_GROUP.get(fold.function)
+        value = _OF_NO_SOLUTIONS.get(fold.function)
         if value is not None:
             node = Extend(name, Constant(value), node)
     return Project(grouped.variables, node)
