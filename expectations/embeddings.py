@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from expectations.suite import Expectation, Suite
-from expectations.terms import is_term
 
 EMBEDDINGS_SUITE = Suite(
     name="embeddings",
@@ -35,7 +34,7 @@ EMBEDDINGS_SUITE = Suite(
         Expectation(
             "values_are_terms",
             "Every value is an RDF term in N-Triples form, or unbound.",
-            f"size(filter(terms, term -> term IS NOT NULL AND NOT {is_term('term')})) = 0",
+            "size(filter(terms, term -> term IS NOT NULL AND NOT is_term(term))) = 0",
         ),
         Expectation(
             "multiplicity_is_not_negative",

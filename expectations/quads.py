@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from expectations.suite import Expectation, Suite
-from expectations.terms import is_iri, is_resource, is_term
 
 QUAD = ("graph", "subject", "predicate", "object")
 
@@ -16,18 +15,18 @@ QUADS_SUITE = Suite(
         Expectation(
             "graph_is_an_iri_or_the_default_graph",
             "The graph is an IRI, or empty for the default graph.",
-            f"graph = '' OR {is_iri('graph')}",
+            "graph = '' OR is_iri(graph)",
         ),
         Expectation(
             "subject_is_a_resource",
             "The subject is an IRI or a blank node in N-Triples form.",
-            is_resource("subject"),
+            "is_resource(subject)",
         ),
         Expectation(
-            "predicate_is_an_iri", "The predicate is an IRI in N-Triples form.", is_iri("predicate")
+            "predicate_is_an_iri", "The predicate is an IRI in N-Triples form.", "is_iri(predicate)"
         ),
         Expectation(
-            "object_is_a_term", "The object is an RDF term in N-Triples form.", is_term("object")
+            "object_is_a_term", "The object is an RDF term in N-Triples form.", "is_term(object)"
         ),
         Expectation("weight_is_a_sign", "The weight is +1 or -1.", "weight IN (1, -1)"),
         Expectation(

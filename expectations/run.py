@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from expectations.statement import Dialect, broken_rows
 from expectations.suite import QualityResult, Suite
 
 if TYPE_CHECKING:
+    from great_expectations.core import ExpectationSuiteValidationResult
     from pyspark.sql import DataFrame
 
 
@@ -51,15 +51,16 @@ def run_checks(checks: Sequence[Check]) -> tuple[QualityResult, ...]:
     Not from parallel threads: Great Expectations gives every batch the same temporary view.
 
     Raises:
-        ValueError: a frame lacks a column of its suite, or has broken rows of a scope not named.
+        ValueError: a frame lacks a column of its suite, or has unexpected rows in a scope that
+            `scopes` does not name.
         RuntimeError: Great Expectations could not compute a suite.
     """
-    broken = _with_great_expectations(checks)
     results: list[QualityResult] = []
-    for check, found in zip(checks, broken, strict=True):
+    for check, validation in zip(checks, validations(checks), strict=True):
+        unexpected = _by_scope(validation)
         for scope, suite in product(check.scopes, check.suites):
             for expectation in suite.expectations:
-                rows, examples = found.pop((scope, suite.name, expectation.name), (0, ()))
+                rows, examples = unexpected.pop((scope, suite.name, expectation.name), (0, ()))
                 results.append(
                     QualityResult(
                         suite=suite.name,
@@ -71,52 +72,58 @@ def run_checks(checks: Sequence[Check]) -> tuple[QualityResult, ...]:
                         examples=examples,
                     )
                 )
-        if found:
-            raise ValueError(f"rows of unnamed scopes are broken: {found}")
+        if unexpected:
+            raise ValueError(f"rows of unnamed scopes are unexpected: {unexpected}")
     return tuple(results)
 
 
-_Broken = dict[tuple[str, str, str], tuple[int, tuple[str, ...]]]
+def validations(checks: Sequence[Check]) -> list[ExpectationSuiteValidationResult]:
+    """Great Expectations' validation results, one per check, each with a result per expectation.
 
-
-def _with_great_expectations(checks: Sequence[Check]) -> list[_Broken]:
-    """What is broken, per check: (scope, suite, expectation) -> (rows, examples)."""
+    Raises:
+        ValueError: a frame lacks a column of its suite.
+        RuntimeError: Great Expectations could not compute a suite.
+    """
     gx = library()
     from great_expectations.data_context.types.base import ProgressBarsConfig
 
-    from expectations.folded import FoldedExpectations, in_memory
+    from expectations.registration import in_memory, register
 
     context = gx.get_context(mode="ephemeral")
     context.variables.progress_bars = ProgressBarsConfig(globally=False)
-    found: list[_Broken] = []
+    found: list[ExpectationSuiteValidationResult] = []
     for number, check in enumerate(checks):
-        name = f"{', '.join(suite.name for suite in check.suites)} {number}"
         _must_have_columns(check)
+        name = f"{', '.join(suite.name for suite in check.suites)} {number}"
         frame: Any = check.frame
-        dialect: Dialect = "spark"
         if isinstance(frame, pa.Table):
-            source = context.data_sources.add_pandas(name)
-            frame, dialect = in_memory(frame), "duckdb"
+            source = context.data_sources.pandas_default
+            frame = in_memory(frame)
         else:
             source = context.data_sources.add_spark(name, persist=False)
         batch = source.add_dataframe_asset(name).add_batch_definition_whole_dataframe(name)
-        folded = FoldedExpectations(statement=broken_rows(check.suites, dialect))
-        expectations = context.suites.add(gx.ExpectationSuite(name, expectations=[folded]))
-        validation = gx.ValidationDefinition(name=name, data=batch, suite=expectations)
-        outcome = validation.run(
-            batch_parameters={"dataframe": frame}, result_format="COMPLETE"
-        ).results[0]
-        if outcome.exception_info.get("raised_exception", True):
-            raise RuntimeError(f"{name} could not be computed: {outcome.exception_info}")
-        found.append(
-            {
-                (row["scope"], row["suite"], row["expectation"]): (
-                    row["unexpected_rows"],
-                    tuple(dict.fromkeys((row["first"], row["last"]))),
-                )
-                for row in outcome.result["details"]["broken"]
-            }
-        )
+        suite = context.suites.add(gx.ExpectationSuite(name, expectations=register(check.suites)))
+        definition = gx.ValidationDefinition(name=name, data=batch, suite=suite)
+        validation = definition.run(batch_parameters={"dataframe": frame})
+        for result in validation.results:
+            if result.exception_info.get("raised_exception", True):
+                raise RuntimeError(f"{name} could not be computed: {result.exception_info}")
+        found.append(validation)
+    return found
+
+
+_Unexpected = dict[tuple[str, str, str], tuple[int, tuple[str, ...]]]
+
+
+def _by_scope(validation: ExpectationSuiteValidationResult) -> _Unexpected:
+    """(scope, suite, expectation) -> (number of unexpected rows, examples)."""
+    found: _Unexpected = {}
+    for result in validation.results:
+        expectation = result.expectation_config
+        assert expectation is not None, "every result is about an expectation"
+        for row in result.result["details"]["scopes"]:
+            key = (row["scope"], expectation.kwargs["suite"], expectation.type)
+            found[key] = (row["unexpected_rows"], tuple(row["examples"]))
     return found
 
 
@@ -153,5 +160,5 @@ def library() -> Any:
         warnings.simplefilter("ignore", DeprecationWarning)
         import great_expectations
 
-        import expectations.folded  # noqa: F401
+        import expectations.registration  # noqa: F401
     return great_expectations

@@ -1,4 +1,4 @@
-"""Errors that tell what went wrong, where, and what to do next."""
+"""Errors that say what went wrong, where, and what to do next."""
 
 from __future__ import annotations
 

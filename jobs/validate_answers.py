@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
@@ -25,30 +25,28 @@ from expectations.quads import QUADS_SUITE
 from expectations.run import Check, import_ahead, run_checks
 from expectations.suite import QualityResult
 from expectations.transactions import TRANSACTIONS_SUITE
-from jobs.catalog.plans import fingerprint, plan_of
-from jobs.catalog.queries import RegisteredQuery, load_registry
-from jobs.compute.small_reads import has_few_new_rows, is_small
+from jobs.catalog.catalog import Catalog
+from jobs.compute.engine import Engine
+from jobs.compute.session import Spark, session_of
 from jobs.errors import QualityError
-from jobs.progress.backlog import Unpublished, unpublished
-from jobs.progress.verdicts import graph_validated_to, verdicts
-from jobs.progress.watermarks import head
+from jobs.progress.backlog import Backlog
+from jobs.progress.completion import Completion
 from jobs.settings import Settings
-from jobs.stage import Progress, Spark, claimed, run_stage, session_of, silent
+from jobs.stage import Progress, claimed, run_stage, silent
 from jobs.validate.validation_queries import (
-    QUADS_LOG,
     AnswerRules,
     answer_rows,
     quad_rows,
     transaction_rows,
 )
-from lake.commit import append_rows
+from lake.commit import write
+from lake.lake import Lake, local_folder
 from lake.ledger import FAILED, SUCCEEDED
 from lake.metadata import Metadata
-from lake.reader import local_folder
 from lake.tables import QUALITY
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
 JOB: Literal["validate"] = "validate"
 PAGE = "reports/quality.html"
@@ -95,26 +93,30 @@ def validate_answers(
         BusyError: another run validates.
         QualityError: a check failed; what passed is validated all the same.
     """
-    queries = load_registry(settings.queries).queries
-    if graph_validated_to(settings) >= head(settings) and not _not_validated(settings, queries):
+    catalog, lake = Catalog.of(settings), settings.open_lake()
+    before = Completion.read(lake)
+    if before.graph_validated_to >= before.head and not _not_validated(before, catalog):
         return ValidateResult()
     started = time.monotonic()
-    session = session_of(spark)
-    with claimed(settings, JOB, run_id) as run:
-        # Looked at again: until the claim was held, another run may have validated.
-        graph_from, graph_to = graph_validated_to(settings), head(settings)
-        work = _not_validated(settings, queries)
+    with claimed(lake, JOB, run_id, settings.limits.lease_seconds) as run:
+        completion = Completion.read(lake)
+        graph_from, graph_to = completion.graph_validated_to, completion.head
+        work = _not_validated(completion, catalog)
         run.totals |= {"from_epoch": graph_from, "to_epoch": graph_from}
         if not work and graph_from >= graph_to:
             return ValidateResult()
         graph: tuple[Validation, ...] = ()
-        if graph_to > graph_from:
-            progress(f"checking the graph, epochs {graph_from + 1}..{graph_to}")
-            graph = (_validate_graph(session, settings, graph_from, graph_to),)
-        if work:
-            progress(f"checking the new rows of {len(work)} queries")
-        answers = _validate_queries(session, settings, work)
-        _record(settings, run_id, (*graph, *answers))
+        engine = Engine.of(settings, lake, session_of(spark), JOB)
+        try:
+            if graph_to > graph_from:
+                progress(f"checking the graph, epochs {graph_from + 1}..{graph_to}")
+                graph = (_validate_graph(engine, graph_from, graph_to),)
+            if work:
+                progress(f"checking the new rows of {len(work)} queries")
+            answers = _validate_queries(engine, work)
+        finally:
+            engine.release()
+        _record(lake, run_id, (*graph, *answers))
         if all(validation.success for validation in graph):
             run.totals["to_epoch"] = max(graph_from, graph_to)
         for (item, _), validation in zip(work, answers, strict=True):
@@ -133,60 +135,52 @@ def validate_answers(
     return ValidateResult((*graph, *answers))
 
 
-_Work = Sequence[tuple[Unpublished, AnswerRules]]
+_Work = Sequence[tuple[Backlog, AnswerRules]]
 
 
-def _not_validated(settings: Settings, queries: Sequence[RegisteredQuery]) -> _Work:
-    """What is not published and was not found right before."""
-    found = verdicts(settings)
-    by_name = {query.name: query for query in queries}
+def _not_validated(completion: Completion, catalog: Catalog) -> _Work:
+    """The backlog whose rows have not passed the checks yet."""
     work = []
-    for item in unpublished(settings, by_name):
-        query, metadata = by_name[item.query], item.maintained.metadata
-        verdict = found.get(item.query)
+    for item in completion.backlog(catalog.names):
+        verdict = completion.verdicts.get(item.query)
         if not item.has_rows or (verdict and verdict.success and verdict.is_about(item)):
             continue
-        # The rows are those of another text of the query; maintain makes them anew first.
-        if metadata.fingerprint != fingerprint(plan_of(query)):
+        if not catalog.is_usable(item.query):
             continue
-        rules = AnswerRules.of(
-            query.query,
-            is_set=bool(metadata.extra["is_set"]),
-            max_rows=query.front_matter.max_rows,
-        )
+        maintained, metadata = catalog.member(item.query), item.maintained.metadata
+        # The rows are those of another text; maintain recomputes them first.
+        if metadata.fingerprint != maintained.fingerprint:
+            continue
+        (output,) = maintained.outputs
+        rules = AnswerRules(output.form, bool(metadata.extra["is_set"]), output.max_rows)
         work.append((item, rules))
     return work
 
 
-def _validate_graph(
-    session: Callable[[], SparkSession], settings: Settings, from_epoch: int, to_epoch: int
-) -> Validation:
-    few = has_few_new_rows(settings, QUADS_LOG, from_epoch, settings.limits.driver_rows)
-    quads, transactions = (
-        rows.on_driver(settings) if few else rows.on_spark(session(), settings)
-        for rows in (quad_rows(from_epoch, to_epoch), transaction_rows(from_epoch, to_epoch))
-    )
+def _validate_graph(engine: Engine, from_epoch: int, to_epoch: int) -> Validation:
+    engine.query("checked_quads", quad_rows(from_epoch, to_epoch))
+    engine.query("checked_transactions", transaction_rows(from_epoch, to_epoch))
+    quads, transactions = map(engine.fetch, ("checked_quads", "checked_transactions"))
     results = run_checks([Check((QUADS_SUITE,), quads), Check((TRANSACTIONS_SUITE,), transactions)])
     return Validation("", from_epoch, to_epoch, results)
 
 
-def _validate_queries(
-    session: Callable[[], SparkSession], settings: Settings, work: _Work
-) -> list[Validation]:
+def _validate_queries(engine: Engine, work: _Work) -> list[Validation]:
     """The results in the order of `work`; queries with few rows are checked together."""
     found: dict[str, tuple[QualityResult, ...]] = {}
     together: dict[str, pa.Table] = {}
     for item, rules in work:
-        rows = answer_rows(item, rules)
-        (stored,) = rows.relations
         try:
-            if is_small(settings, stored, item.from_epoch, settings.limits.driver_rows):
-                together[item.query] = rows.on_driver(settings)
+            name = f"checked_{item.query}"
+            engine.query(name, answer_rows(item, rules))
+            rows = engine.fetch(name)
+            if isinstance(rows, pa.Table):
+                together[item.query] = rows
             else:
-                found |= _check(rows.on_spark(session(), settings), [item.query])
+                found |= _check(rows, [item.query])
         except Exception as error:  # noqa: BLE001  (a result like any other; the others go on)
             found[item.query] = (_unreadable(item.query, error),)
-        if sum(table.num_rows for table in together.values()) > settings.limits.driver_rows:
+        if not engine.placement.holds(sum(table.num_rows for table in together.values())):
             found |= _check_together(together)
             together = {}
     found |= _check_together(together)
@@ -220,7 +214,7 @@ def _unreadable(query: str, error: Exception) -> QualityResult:
     )
 
 
-def _record(settings: Settings, run_id: str, validations: Sequence[Validation]) -> None:
+def _record(lake: Lake, run_id: str, validations: Sequence[Validation]) -> None:
     """Write the results to `quality`, and as a page if the lake is a folder."""
     now = datetime.now(UTC)
     rows = [
@@ -241,10 +235,10 @@ def _record(settings: Settings, run_id: str, validations: Sequence[Validation]) 
     ]
     to_epoch = max(validation.to_epoch for validation in validations)
     metadata = Metadata(run_id, JOB, watermark=to_epoch)
-    append_rows(settings.lake, QUALITY, rows, metadata, storage_options=settings.storage_options)
-    lake = local_folder(settings.lake)
-    if lake is not None:
-        page = lake / PAGE
+    write(lake, QUALITY, rows, metadata)
+    folder = local_folder(lake.root)
+    if folder is not None:
+        page = folder / PAGE
         page.parent.mkdir(parents=True, exist_ok=True)
         results = [result for validation in validations for result in validation.results]
         page.write_text(quality_page(run_id, now, results), encoding="utf-8")

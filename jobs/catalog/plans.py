@@ -1,24 +1,18 @@
-"""The plan of a registered query, and the fingerprint of what its stored nodes depend on."""
+"""The fingerprint of a plan: what the stored rows of its nodes depend on."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
 
-from jobs.catalog.queries import RegisteredQuery
-from jobs.plan.lower import PLAN_FORMAT, lower
+from jobs.plan.lower import PLAN_FORMAT
 from jobs.plan.operators import PlanNode
 from jobs.plan.plan import Plan
+from jobs.plan.stored_form import stored_form
 from jobs.sparql.recursion import deep_recursion
 
 _Json = str | int | bool | None | list["_Json"] | dict[str, "_Json"]
-
-
-def plan_of(query: RegisteredQuery) -> Plan:
-    """The plan of a registered query."""
-    return lower(query.query, allow_product=query.front_matter.allow_product)
 
 
 @deep_recursion()
@@ -65,10 +59,5 @@ def _plain(value: object, numbers: Mapping[PlanNode, int]) -> _Json:
 
 
 def _fields(value: object, numbers: Mapping[PlanNode, int]) -> _Json:
-    if not is_dataclass(value) or isinstance(value, type):
-        raise TypeError(f"a plan does not hold a {type(value).__name__}")
-    compared = (each.name for each in fields(value) if each.compare)
-    return {
-        "": type(value).__name__,
-        **{name: _plain(getattr(value, name), numbers) for name in compared},
-    }
+    tag, fields = stored_form(value)
+    return {"": tag, **{name: _plain(field, numbers) for name, field in fields.items()}}

@@ -13,7 +13,7 @@ import typer
 from jobs.cli.options import Options, Output
 from jobs.cli.output import counted, print_json, print_line, print_rows
 from jobs.cli.progress import progress
-from jobs.cli.session import LateSession
+from jobs.compute.session import late_session
 from jobs.errors import BusyError, QualityError, WeirError
 
 _SHOWN = 5
@@ -38,7 +38,7 @@ def ingest(context: typer.Context) -> None:
     from jobs.stage import new_run_id
 
     run_id = new_run_id("run")
-    done = _stage("ingest", ingest_changes, LateSession(settings), settings, run_id)
+    done = _stage("ingest", ingest_changes, late_session(settings), settings, run_id)
     _end(options, settings, run_id, [done])
 
 
@@ -52,19 +52,19 @@ def run(context: typer.Context) -> None:
     settings = options.settings()
     from expectations.run import import_ahead
     from jobs.ingest_changes import ingest_changes, is_anything_pending
-    from jobs.pending_work import is_anything_unfinished
+    from jobs.pending_work import has_pending_work
     from jobs.stage import new_run_id
 
     # Imports and statements leave hundreds of thousands of objects that live to the end; to look
     # through them at every 700 new ones costs a fifth of the time of the imports.
     gc.set_threshold(50_000)
     run_id = new_run_id("run")
-    session = LateSession(settings)
-    if is_anything_pending(settings) or is_anything_unfinished(settings):
+    session = late_session(settings)
+    if is_anything_pending(settings) or has_pending_work(settings):
         # Validate needs it; imported beside ingest and maintain, which wait for files and DuckDB.
         import_ahead()
     done = [_stage("ingest", ingest_changes, session, settings, run_id)]
-    if is_anything_unfinished(settings) and not _is_busy(done[-1]):
+    if has_pending_work(settings) and not _is_busy(done[-1]):
         from jobs.maintain_queries import maintain_queries
         from jobs.publish_answers import publish_answers
         from jobs.validate_answers import validate_answers
@@ -156,10 +156,9 @@ def _print(options: Options, run_id: str, done: Sequence[Done]) -> None:
 
 def _print_rejected(settings: Any, run_id: str) -> None:
     """Tell where the first rejected lines of this run are, and what becomes of them."""
-    from lake.reader import open_table
     from lake.tables import REJECTED
 
-    table = open_table(settings.lake, REJECTED.name, settings.storage_options)
+    table = settings.open_lake().open(REJECTED.name)
     if table is None:
         return
     rows = table.to_pyarrow_table(

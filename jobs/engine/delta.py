@@ -52,6 +52,7 @@ from jobs.engine.stored_state import Keys, States
 from jobs.engine.sweep import integrate, net
 from jobs.plan.leaves import Component, Scope, Values
 from jobs.plan.operators import (
+    AntiJoin,
     Ask,
     Closure,
     Distinct,
@@ -61,10 +62,11 @@ from jobs.plan.operators import (
     Instantiate,
     Join,
     LeftJoin,
-    Match,
+    MarkJoin,
     PlanNode,
     Product,
     Project,
+    SemiJoin,
     Slice,
     Union,
 )
@@ -176,15 +178,14 @@ class _Run:
                 unmatched = match_delta(pair, self.epochs, "unmatched", node.condition)
                 rest = self._as(node, node.left.variables, unmatched)
                 return union_all([join_delta(pair, node.condition), rest])
-            case Match():
-                return match_delta(
-                    self._pair(node),
-                    self.epochs,
-                    node.which,
-                    node.condition,
-                    node.overlapping,
-                    node.flag,
-                )
+            case SemiJoin():
+                return match_delta(self._pair(node), self.epochs, "matched", node.condition)
+            case AntiJoin():
+                pair = self._pair(node)
+                return match_delta(pair, self.epochs, "unmatched", node.condition, node.overlapping)
+            case MarkJoin():
+                pair = self._pair(node)
+                return match_delta(pair, self.epochs, "all", node.condition, flag=node.flag)
             case Union(parts):
                 return union_delta(node, [self._child(part) for part in parts])
             case Filter():
@@ -274,7 +275,7 @@ class _Run:
         name = f"{self._name(node)}_intervals{index}"
         return Part(child.variables, delta, self._make(name, integrate(log, child.variables)))
 
-    def _pair(self, node: Join | LeftJoin | Match) -> Pair:
+    def _pair(self, node: Join | LeftJoin | SemiJoin | AntiJoin | MarkJoin) -> Pair:
         """Both sides, of the rows that the changes touch."""
         sides = Sides.of(node.left, node.right)
         deltas = (self.stored(node.left), self.stored(node.right))

@@ -31,7 +31,7 @@ from jobs.engine.running_aggregates import (
     value,
 )
 from jobs.engine.sweep import Key, differentiate, ends, integrate, presence, sweep
-from jobs.plan.operators import Fold, Group
+from jobs.plan.operators import Aggregate, Group
 from jobs.sparql.algebra.expressions import Call, Variable
 
 
@@ -60,13 +60,13 @@ class GroupStatements:
         key = self.node.keys
         segments = self._make("segments", self._segments())
         rows = {
-            column_: self._rows(column_, fold, segments)
-            for column_, fold in self.node.folds
-            if fold.function != "COUNT"
+            column_: self._rows(column_, aggregate, segments)
+            for column_, aggregate in self.node.aggregates
+            if aggregate.function != "COUNT"
         }
         outputs = [
-            value(column_, fold, always=self.node.always).as_(column_, quoted=True)
-            for column_, fold in self.node.folds
+            value(column_, aggregate, always=self.node.always).as_(column_, quoted=True)
+            for column_, aggregate in self.node.aggregates
         ]
         joined = select(*columns((*key, "since", "until"), "s"), *outputs).from_(
             rows_of(segments).as_("s"), copy=False
@@ -95,9 +95,9 @@ class GroupStatements:
     def _segments(self) -> exp.Select:
         """Per touched group and segment: how many solutions, and the running sums."""
         parts = [self._padded(self._solutions(), "solutions")]
-        for column_, fold in self.node.folds:
-            if measures(column_, fold):
-                parts.append(self._padded(self._summed(column_, fold), column_))
+        for column_, aggregate in self.node.aggregates:
+            if measures(column_, aggregate):
+                parts.append(self._padded(self._summed(column_, aggregate), column_))
         if self.node.always:
             parts.append(self._padded(self._beginning(), "beginning"))
         kinds = self._columns()
@@ -107,8 +107,8 @@ class GroupStatements:
 
     def _columns(self) -> dict[str, exp.DataType]:
         found = {"solutions": exp.DataType.build("BIGINT")}
-        for column_, fold in self.node.folds:
-            found |= measures(column_, fold)
+        for column_, aggregate in self.node.aggregates:
+            found |= measures(column_, aggregate)
         return found
 
     def _padded(self, events: exp.Query, alias: str) -> exp.Select:
@@ -133,21 +133,21 @@ class GroupStatements:
         first = self.epochs.start if self.epochs.from_nothing else self.epochs.after
         return select(number(first).as_("epoch", quoted=True))
 
-    def _summed(self, column_: str, fold: Fold) -> exp.Select:
-        """The events of a fold's measures."""
-        source = self._source(column_, fold)
+    def _summed(self, column_: str, aggregate: Aggregate) -> exp.Select:
+        """The events of an aggregate's measures."""
+        source = self._source(column_, aggregate)
         weight = column("weight")
-        if fold.function == "COUNT":
+        if aggregate.function == "COUNT":
             counted: exp.Expr = weight
-            if fold.argument is not None:
-                is_value = column(fold.argument).is_(exp.null()).not_()
+            if aggregate.argument is not None:
+                is_value = column(aggregate.argument).is_(exp.null()).not_()
                 counted = exp.Case().when(is_value, weight.copy()).else_(exp.Literal.number(0))
             return select(
                 *columns((*self.node.keys, "epoch")), counted.as_(f"{column_}_count", quoted=True)
             ).from_(rows_of(source), copy=False)
-        assert fold.argument is not None, "only COUNT has no argument"
+        assert aggregate.argument is not None, "only COUNT has no argument"
         addend = value_sql(
-            Call("ADDEND", (Variable(fold.argument),)), frozenset({fold.argument})
+            Call("ADDEND", (Variable(aggregate.argument),)), frozenset({aggregate.argument})
         ).as_("addend", quoted=True)
         prepared = select(*columns((*self.node.keys, "epoch", "weight")), addend).from_(
             rows_of(source), copy=False
@@ -185,11 +185,11 @@ class GroupStatements:
             .as_(f"{column_}_total", quoted=True),
         ).from_(prepared.subquery("prepared", copy=False), copy=False)
 
-    def _source(self, column_: str, fold: Fold) -> str:
-        """The relation of the rows that a fold sees: with DISTINCT, each value once per group."""
-        if not fold.distinct:
+    def _source(self, column_: str, aggregate: Aggregate) -> str:
+        """The relation of the rows that an aggregate reads; with DISTINCT each value once."""
+        if not aggregate.distinct:
             return self.touched
-        seen = self._distinct_columns(fold)
+        seen = self._distinct_columns(aggregate)
         name = f"{self.name}_distinct_{column_}"
         if all(statement.name != name for statement in self.made):
             events = select(*columns((*seen, "epoch", "weight"))).from_(
@@ -199,18 +199,18 @@ class GroupStatements:
             self.made.append(Statement(name, ends(presence(events, seen), seen), self.keep))
         return name
 
-    def _distinct_columns(self, fold: Fold) -> Key:
-        if fold.argument is None:
+    def _distinct_columns(self, aggregate: Aggregate) -> Key:
+        if aggregate.argument is None:
             return self.node.child.variables
-        return tuple(dict.fromkeys((*self.node.keys, fold.argument)))
+        return tuple(dict.fromkeys((*self.node.keys, aggregate.argument)))
 
-    def _rows(self, column_: str, fold: Fold, segments: str) -> str:
+    def _rows(self, column_: str, aggregate: Aggregate, segments: str) -> str:
         """Relation (keys, since, `value`): the aggregate of the rows of each segment."""
-        assert fold.argument is not None, "only COUNT has no argument"
-        key, argument = self.node.keys, fold.argument
+        assert aggregate.argument is not None, "only COUNT has no argument"
+        key, argument = self.node.keys, aggregate.argument
         seen = tuple(dict.fromkeys((*key, argument)))
         log = select(*columns((*seen, "epoch", "weight"))).from_(
-            self._source(column_, fold), copy=False
+            self._source(column_, aggregate), copy=False
         )
         intervals = self._make(f"rows_{column_}", integrate(log, seen))
         item = exp.DPipe(
@@ -236,9 +236,9 @@ class GroupStatements:
             )
             .group_by(*columns((*key, "since"), "s"), copy=False)
         )
-        if fold.function in RUNNING:
+        if aggregate.function in RUNNING:
             listed = listed.where(column(f"{column_}_inexact", "s") > 0, copy=False)
-        spec = text(f"{fold.function} {fold.separator}")
+        spec = text(f"{aggregate.function} {aggregate.separator}")
         value = exp.Anonymous(this=AGGREGATE, expressions=[spec, column("items")])
         return self._make(
             f"value_{column_}",

@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from jobs.compute.functions import EVALUATE
 from jobs.compute.sql import column, text
-from jobs.plan.operators import Fold
+from jobs.plan.operators import Aggregate
 from jobs.sparql.algebra.expressions import Call, Variable
 from jobs.sparql.functions.serialization import encode
 
@@ -21,10 +21,10 @@ RUNNING = ("COUNT", "SUM", "AVG")
 """The aggregates that running sums may give."""
 
 
-def measures(column_: str, fold: Fold) -> dict[str, exp.DataType]:
-    """The running sums of a fold and their types."""
+def measures(column_: str, aggregate: Aggregate) -> dict[str, exp.DataType]:
+    """The running sums of an aggregate and their types."""
     big = exp.DataType.build("BIGINT")
-    match fold.function:
+    match aggregate.function:
         case "COUNT":
             return {f"{column_}_count": big}
         case "SUM" | "AVG":
@@ -34,24 +34,24 @@ def measures(column_: str, fold: Fold) -> dict[str, exp.DataType]:
             return {}
 
 
-def value(column_: str, fold: Fold, *, always: bool) -> exp.Expr:
-    """The term of a fold in a segment `s`; `r_<column>` has those that are made of the rows.
+def value(column_: str, aggregate: Aggregate, *, always: bool) -> exp.Expr:
+    """The term of an aggregate in a segment `s`; `r_<column>` has those that are made of the rows.
 
     `always`: the group is there without solutions, too.
     """
-    if fold.function == "COUNT":
+    if aggregate.function == "COUNT":
         return _integer(column(f"{column_}_count", "s"))
     from_rows = column("value", f"r_{column_}")
-    if fold.function not in RUNNING:
-        if always and fold.function == "GROUP_CONCAT":
+    if aggregate.function not in RUNNING:
+        if always and aggregate.function == "GROUP_CONCAT":
             nobody = column("solutions", "s").eq(exp.Literal.number(0))
             return exp.Case().when(nobody, text('""')).else_(from_rows)
         return from_rows
     inexact = column(f"{column_}_inexact", "s") > 0
-    return exp.Case().when(inexact, from_rows).else_(_running(column_, fold))
+    return exp.Case().when(inexact, from_rows).else_(_running(column_, aggregate))
 
 
-def _running(column_: str, fold: Fold) -> exp.Expr:
+def _running(column_: str, aggregate: Aggregate) -> exp.Expr:
     """SUM or AVG by running sums; terms are made by the evaluator, as anywhere."""
     total = column(f"{column_}_total", "s")
     whole = _integer(exp.cast(total, _WHOLE))
@@ -61,7 +61,7 @@ def _running(column_: str, fold: Fold) -> exp.Expr:
         .when(column(f"{column_}_decimals", "s").eq(exp.Literal.number(0)), whole)
         .else_(decimal)
     )
-    if fold.function == "SUM":
+    if aggregate.function == "SUM":
         # A sum is in canonical form; the digits that the type of sums has are not.
         return _evaluated("+", number_, _zero())
     count = column(f"{column_}_count", "s")

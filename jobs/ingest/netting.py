@@ -1,18 +1,18 @@
-"""Set semantics of incoming changes: what of them changes the graph, at every epoch of a batch.
+"""Set semantics of incoming changes: which of them change the graph, at every epoch of a batch.
 
 Every statement reads relations by name and is rendered for Spark and for DuckDB alike.
 
-An *operation* says that a quad is there (`insert`) or is not there (not `insert`) as of an epoch. A
-quad changes at an epoch where its last operation differs from what held before:
+A *quad assertion* states that a quad holds (`insert`) or does not hold (not `insert`) from an epoch
+on. A quad changes at an epoch where its last assertion differs from what held before:
 
-    before(e) = the operation of the latest epoch < e that has one, else presence before the batch
+    before(e) = the assertion of the latest epoch < e that has one, else presence before the batch
     log       = +1 where insert and not before,  -1 where before and not insert
 
 Relations and their columns, QUAD = graph, subject, predicate, object:
 
-    operations   epoch, line, insert, QUAD
+    assertions   epoch, line, insert, QUAD
     present      QUAD, once each, that held before the batch; at least those with the triples of
-                 the operations, in whatever graph
+                 the assertions, in any graph
     log          epoch, weight, QUAD
 """
 
@@ -74,18 +74,18 @@ def rows_about(
     return found.where(column("predicate", "stored").isin(*(text(term) for term in predicates)))
 
 
-def last_operations(operations: str) -> exp.Select:
-    """One operation per quad and epoch, that of the highest line: epoch, insert, QUAD."""
+def last_assertions(assertions: str) -> exp.Select:
+    """One assertion per quad and epoch, that of the highest line: epoch, insert, QUAD."""
     last = exp.ArgMax(this=column("insert"), expression=column("line"))
     return (
         select(column("epoch"), last.as_("insert", quoted=True), *columns(QUAD))
-        .from_(operations)
+        .from_(assertions)
         .group_by(column("epoch"), *columns(QUAD))
     )
 
 
-def net_quads(operations: str, present: str) -> exp.Select:
-    """The log of the quads: operations that change something."""
+def net_quads(assertions: str, present: str) -> exp.Select:
+    """The log of the quads: assertions that change something."""
     was_there = exp.not_(exp.Is(this=column("there", "before"), expression=exp.null()))
     before = exp.Window(
         this=exp.Lag(
@@ -99,7 +99,7 @@ def net_quads(operations: str, present: str) -> exp.Select:
             *(column(name, "incoming") for name in ("epoch", "insert", *QUAD)),
             was_there.as_("was_there", quoted=True),
         )
-        .from_(last_operations(operations).subquery("incoming"))
+        .from_(last_assertions(assertions).subquery("incoming"))
         .join(
             select(*columns(QUAD), exp.true().as_("there", quoted=True))
             .from_(present)
@@ -158,16 +158,16 @@ def net_triples(log: str, present: str) -> exp.Select:
     )
 
 
-def snapshot_operations(states: str, versions: str, last: int) -> exp.Select:
-    """The differences between successive versions of a state, as operations.
+def state_assertions(states: str, versions: str, key: tuple[str, ...] = ()) -> exp.Select:
+    """The differences between successive versions of a state, as quad assertions.
 
     Gaps and islands: a quad appears where the version before does not hold it, and vanishes after
-    the last version of each run of versions that hold it.
+    the last version of each run of versions that hold it, unless that is the last version.
 
     Args:
         states: version, QUAD: what each version holds; version 0 is the state before the batch.
-        versions: version, epoch: the epoch of each version from 1 on.
-        last: the highest version.
+        versions: version, epoch, key: the epoch of each version from 1 on.
+        key: columns of the quad within which versions are numbered.
     """
 
     def beside(neighbour: exp.Lag | exp.Lead) -> exp.Window:
@@ -190,8 +190,10 @@ def snapshot_operations(states: str, versions: str, last: int) -> exp.Select:
     )
     vanishes = exp.and_(
         exp.not_(column("insert")),
-        version < number(last),
-        exp.func("COALESCE", column("following"), number(last + 1)) > version + number(1),
+        exp.or_(
+            exp.Is(this=column("following"), expression=exp.null()),
+            column("following") > version + number(1),
+        ),
     )
     at = exp.Case().when(column("insert"), version).else_(version + number(1))
     edges = (
@@ -206,58 +208,10 @@ def snapshot_operations(states: str, versions: str, last: int) -> exp.Select:
             *columns(("insert", *QUAD), "edges"),
         )
         .from_(edges.subquery("edges"))
+        # There is no version after the last one.
         .join(
-            select(*columns(("version", "epoch"))).from_(versions).subquery("named"),
-            on=column("version", "edges").eq(column("version", "named")),
-        )
-    )
-
-
-def bag_operations(changes: str, held: str) -> exp.Select:
-    """The operations of a foreign table, which may hold a quad more than once.
-
-    A quad is there as long as one row of it is left. How many rows are left after an epoch is told
-    from the end: those of the last version less what later epochs changed.
-
-    Args:
-        changes: epoch, sign, QUAD: a row that appeared (+1) or vanished (-1).
-        held: QUAD: the rows of the last version, at least those with the quads of `changes`.
-    """
-    per_epoch = (
-        select(
-            column("epoch"),
-            *columns(QUAD),
-            exp.func("SUM", column("sign")).as_("change", quoted=True),
-        )
-        .from_(changes)
-        .group_by(column("epoch"), *columns(QUAD))
-        .having(exp.func("SUM", column("sign")).neq(0))
-    )
-    rows = (
-        select(*columns(QUAD), exp.func("COUNT", exp.Star()).as_("rows_left", quoted=True))
-        .from_(held)
-        .group_by(*columns(QUAD))
-    )
-    newest_first = exp.Order(expressions=[exp.Ordered(this=column("epoch"), desc=True)])
-    from_here_on = exp.Window(
-        this=exp.func("SUM", column("change", "per_epoch")),
-        partition_by=columns(QUAD, "per_epoch"),
-        order=newest_first,
-    )
-    later = from_here_on - column("change", "per_epoch")
-    left = exp.func("COALESCE", column("rows_left", "held"), number(0)) - exp.paren(later)
-    return (
-        select(
-            column("epoch", "per_epoch"),
-            number(0).as_("line", quoted=True),
-            exp.paren(left > number(0)).as_("insert", quoted=True),
-            *columns(QUAD, "per_epoch"),
-        )
-        .from_(per_epoch.subquery("per_epoch"))
-        .join(
-            rows.subquery("held"),
-            on=exp.and_(*(column(n, "per_epoch").eq(column(n, "held")) for n in QUAD)),
-            join_type="left",
+            select(*columns(("version", "epoch", *key))).from_(versions).subquery("named"),
+            on=exp.and_(*(column(n, "edges").eq(column(n, "named")) for n in ("version", *key))),
         )
     )
 

@@ -1,4 +1,4 @@
-"""Which source writes which graph: a graph belongs to the source that wrote it first."""
+"""Ownership of graphs: a graph belongs to the source that wrote it first."""
 
 from __future__ import annotations
 
@@ -21,14 +21,15 @@ class Refusal:
 
 
 def claims(changes: str, sources: str, owners: str) -> exp.Select:
-    """What each source writes: source, graph, first, owner, winner.
+    """The graphs that each source writes: source, graph, first, owner, winner.
 
     first is the first change set that writes the graph; owner is null for a new graph; winner is
-    who may write it. Of several sources that write a new graph, the first change set's wins.
+    the source that may write it: of several that write a new graph, the one of the first change
+    set.
 
     Args:
         changes: ordinal, graph.
-        sources: ordinal, source: whose each change set is.
+        sources: ordinal, source: of each change set.
         owners: graph, source: the graphs that have an owner.
     """
     first = exp.func("MIN", column("ordinal", "changes"))
@@ -65,7 +66,9 @@ def claims(changes: str, sources: str, owners: str) -> exp.Select:
 
 
 def refusals(claims: str) -> exp.Select:
-    """Per source that writes another's graph, the first time: source, ordinal, graph, owner."""
+    """The first change set of each source that writes another's graph: source, ordinal, graph,
+    owner.
+    """
     return (
         select(
             column("source"),
@@ -83,8 +86,8 @@ def new_graphs(claims: str, epochs: str) -> exp.Select:
     """The graphs that get an owner: graph, source.
 
     Args:
-        claims: as `claims` makes them.
-        epochs: ordinal, epoch: the change sets that are taken in.
+        claims: the relation of `claims`.
+        epochs: ordinal, epoch: the change sets that are accepted.
     """
     return (
         select(*columns(("graph", "source"), "claims"))

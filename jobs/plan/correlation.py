@@ -13,6 +13,7 @@ from typing import assert_never
 from jobs.plan.context import Context
 from jobs.plan.leaves import Component, Values
 from jobs.plan.operators import (
+    AntiJoin,
     Ask,
     Closure,
     Distinct,
@@ -22,10 +23,11 @@ from jobs.plan.operators import (
     Instantiate,
     Join,
     LeftJoin,
-    Match,
+    MarkJoin,
     PlanNode,
     Product,
     Project,
+    SemiJoin,
     Slice,
     Union,
 )
@@ -98,7 +100,7 @@ def terms_of_graph(node: PlanNode, context: Context) -> _Names:
             return terms_of_graph(left, context) | terms_of_graph(right, context)
         case Product(parts):
             return _union(terms_of_graph(part, context) for part in parts)
-        case LeftJoin() | Match():
+        case LeftJoin() | SemiJoin() | AntiJoin() | MarkJoin():
             return terms_of_graph(node.left, context)
         case Filter() | Extend() | Distinct() | Slice():
             return terms_of_graph(node.child, context)

@@ -1,4 +1,4 @@
-"""EXISTS: in a filter a match with its pattern, anywhere else a column that is true or false.
+"""EXISTS: in a filter a semi-join or anti-join, anywhere else a column that is true or false.
 
 The values of the solution are substituted in the pattern. Mostly that is a join with the pattern's
 solutions; where it is not (`correlated_variables`), the pattern is evaluated for every combination
@@ -7,13 +7,14 @@ of the values that it depends on. https://www.w3.org/TR/sparql11-query/#defn_sub
 
 from __future__ import annotations
 
-from typing import Literal, assert_never
+from collections.abc import Callable
+from typing import assert_never
 
 from jobs.plan.context import Context
 from jobs.plan.correlation import correlated_variables, terms_of_graph
 from jobs.plan.filters import push_filter
 from jobs.plan.lowering import Lowering
-from jobs.plan.operators import Distinct, Extend, Match, PlanNode, Project
+from jobs.plan.operators import AntiJoin, Distinct, Extend, MarkJoin, PlanNode, Project, SemiJoin
 from jobs.plan.structure import shared
 from jobs.sparql.algebra.expressions import (
     Call,
@@ -42,9 +43,9 @@ def filtered(
     for conjunct in conjuncts(condition):
         match conjunct:
             case Exists(pattern):
-                node = _matched(node, pattern, context, lowering, "matched")
+                node = _joined(node, pattern, context, lowering, SemiJoin)
             case Call("!", (Exists(pattern),)):
-                node = _matched(node, pattern, context, lowering, "unmatched")
+                node = _joined(node, pattern, context, lowering, AntiJoin)
             case Variable() | Constant() | Call():
                 resolved, node = with_exists_flags(conjunct, node, context, lowering)
                 node = push_filter(resolved, node)
@@ -60,7 +61,13 @@ def with_exists_flags(
     match expression:
         case Exists(pattern):
             flag = lowering.columns.fresh("_:exists")
-            return Variable(flag), _matched(node, pattern, context, lowering, "all", flag)
+            return Variable(flag), _joined(
+                node,
+                pattern,
+                context,
+                lowering,
+                lambda left, right, on: MarkJoin(left, right, flag, on),
+            )
         case Call(function, arguments) if has_exists(expression):
             over_columns = []
             for argument in arguments:
@@ -90,17 +97,16 @@ def outer_domain(
     return node, Distinct(Project((*correlated, *keys), node))
 
 
-def _matched(
+def _joined(
     left: PlanNode,
     pattern: Pattern,
     context: Context,
     lowering: Lowering,
-    which: Literal["matched", "unmatched", "all"],
-    flag: str | None = None,
+    join: Callable[[PlanNode, PlanNode, Expression | None], PlanNode],
 ) -> PlanNode:
-    """The solutions of `left`, by whether `pattern` has one that is compatible.
+    """`left` joined with `pattern` by whether that has a compatible solution.
 
-    Filters right at the top of the pattern become the condition of the match, which sees both
+    Filters right at the top of the pattern become the condition of the join, which sees both
     sides.
     """
     conditions: list[Expression] = []
@@ -115,18 +121,20 @@ def _matched(
     terms = frozenset(name for column in in_graph if (name := outside[column]) is not None)
     names, known = correlated_variables(inner, terms), context.certain
     correlated = tuple(sorted(c for c, name in outside.items() if name in names and c not in known))
-    kept = left.variables if flag is None else (*left.variables, flag)
+    own = left.variables
     if correlated:
         left, domain = outer_domain(left, correlated, lowering)
         context = context.with_domain(domain)
     right = lowering.pattern(inner, context)
     if not (conditions or shared(left, right)):
-        # It matches every solution or none, so whether there is any row is enough.
+        # It is compatible with every solution or none, so whether it has any row is enough.
         right = Distinct(Project((), right))
     both = frozenset((*left.variables, *right.variables))
     condition = conjunction([map_variables(part, columns.column) for part in conditions])
     if condition is not None and not both & (variables_of(condition) - right.certain):
         right = push_filter(condition, right)
         condition = None
-    node = Match(left, right, which, condition, (), flag)
+    added = {*left.variables} - {*own}
+    node = join(left, right, condition)
+    kept = tuple(name for name in node.variables if name not in added)
     return node if node.variables == kept else Project(kept, node)

@@ -7,6 +7,7 @@ from typing import assert_never
 
 from jobs.plan.leaves import Component, Values
 from jobs.plan.operators import (
+    AntiJoin,
     Ask,
     Closure,
     Distinct,
@@ -16,10 +17,11 @@ from jobs.plan.operators import (
     Instantiate,
     Join,
     LeftJoin,
-    Match,
+    MarkJoin,
     PlanNode,
     Product,
     Project,
+    SemiJoin,
     Slice,
     Union,
 )
@@ -53,7 +55,7 @@ def _pushed(condition: Expression, node: PlanNode) -> PlanNode:
             return Join(left, _pushed(condition, right))
         case LeftJoin() if variables <= node.left.certain:
             return replace(node, left=_pushed(condition, node.left))
-        case Match() if variables <= set(node.left.variables):
+        case SemiJoin() | AntiJoin() | MarkJoin() if variables <= set(node.left.variables):
             return replace(node, left=_pushed(condition, node.left))
         case Union(parts):
             return Union(tuple(_pushed(condition, part) for part in parts))
@@ -69,7 +71,9 @@ def _pushed(condition: Expression, node: PlanNode) -> PlanNode:
             | Product()
             | Join()
             | LeftJoin()
-            | Match()
+            | SemiJoin()
+            | AntiJoin()
+            | MarkJoin()
             | Extend()
             | Project()
             | Group()

@@ -11,6 +11,7 @@ from typing import assert_never
 from jobs.plan.columns import Columns
 from jobs.plan.leaves import Component, Scope, Values
 from jobs.plan.operators import (
+    AntiJoin,
     Ask,
     Closure,
     Distinct,
@@ -20,10 +21,11 @@ from jobs.plan.operators import (
     Instantiate,
     Join,
     LeftJoin,
-    Match,
+    MarkJoin,
     PlanNode,
     Product,
     Project,
+    SemiJoin,
     Slice,
     Union,
 )
@@ -54,7 +56,7 @@ def needs_triple(node: PlanNode, scope: Scope) -> bool:
             return any(needs_triple(part, scope) for part in parts)
         case Union(parts):
             return all(needs_triple(part, scope) for part in parts)
-        case LeftJoin() | Match():
+        case LeftJoin() | SemiJoin() | AntiJoin() | MarkJoin():
             return needs_triple(node.left, scope)
         case Group():
             return not node.always and needs_triple(node.child, scope)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
 from jobs.plan.leaves import Component, Values
 from jobs.plan.nodes import node
@@ -82,30 +81,73 @@ class LeftJoin:
 
 
 @node
-class Match:
-    """The left solutions, by whether a right one is compatible and satisfies the condition.
+class SemiJoin:
+    """The left solutions for which a compatible right one satisfies `condition`: EXISTS.
 
-    `which` says which are kept: those that have a match, those that have none, or all, and then
-    `flag` is true or false. A match must bind one of `overlapping` on both sides, if any is named,
-    as MINUS asks. `condition` sees the variables of both sides.
+    `condition` sees the variables of both sides.
     """
 
     left: PlanNode
     right: PlanNode
-    which: Literal["matched", "unmatched", "all"]
+    condition: Expression | None = None
+
+    @cached_property
+    def variables(self) -> tuple[str, ...]:
+        """The left side's."""
+        return self.left.variables
+
+    @cached_property
+    def certain(self) -> frozenset[str]:
+        """The left side's."""
+        return self.left.certain
+
+
+@node
+class AntiJoin:
+    """Left solutions for which no compatible right one satisfies `condition`: MINUS, NOT EXISTS.
+
+    `condition` sees the variables of both sides. If any variable is `overlapping`, a right solution
+    counts only if both sides bind one of these, as MINUS asks.
+    """
+
+    left: PlanNode
+    right: PlanNode
     condition: Expression | None = None
     overlapping: tuple[str, ...] = ()
-    flag: str | None = None
+
+    @cached_property
+    def variables(self) -> tuple[str, ...]:
+        """The left side's."""
+        return self.left.variables
+
+    @cached_property
+    def certain(self) -> frozenset[str]:
+        """The left side's."""
+        return self.left.certain
+
+
+@node
+class MarkJoin:
+    """All left solutions, with `flag` true or false: EXISTS within an expression.
+
+    True if a compatible right solution satisfies `condition`, which sees the variables of both
+    sides.
+    """
+
+    left: PlanNode
+    right: PlanNode
+    flag: str
+    condition: Expression | None = None
 
     @cached_property
     def variables(self) -> tuple[str, ...]:
         """The left side's, and the flag."""
-        return self.left.variables if self.flag is None else (*self.left.variables, self.flag)
+        return (*self.left.variables, self.flag)
 
     @cached_property
     def certain(self) -> frozenset[str]:
         """The left side's, and the flag."""
-        return self.left.certain if self.flag is None else self.left.certain | {self.flag}
+        return self.left.certain | {self.flag}
 
 
 @node
@@ -210,7 +252,7 @@ class Distinct:
 
 
 @dataclass(frozen=True, slots=True)
-class Fold:
+class Aggregate:
     """One aggregate of a group: `argument` is a column of the child; None counts solutions."""
 
     function: str
@@ -227,7 +269,7 @@ class Group:
     """
 
     keys: tuple[str, ...]
-    folds: tuple[tuple[str, Fold], ...]
+    aggregates: tuple[tuple[str, Aggregate], ...]
     child: PlanNode
     always: bool = False
 
@@ -238,12 +280,12 @@ class Group:
     @cached_property
     def variables(self) -> tuple[str, ...]:
         """The keys, then the aggregates."""
-        return (*self.keys, *(name for name, _ in self.folds))
+        return (*self.keys, *(name for name, _ in self.aggregates))
 
     @cached_property
     def certain(self) -> frozenset[str]:
         """The keys that are certain in the child, and what is never an error."""
-        counts = {name for name, fold in self.folds if fold.function == "COUNT"}
+        counts = {name for name, each in self.aggregates if each.function == "COUNT"}
         return frozenset(counts | (self.child.certain & set(self.keys)))
 
 
@@ -356,7 +398,9 @@ PlanNode = (
     | Product
     | Join
     | LeftJoin
-    | Match
+    | SemiJoin
+    | AntiJoin
+    | MarkJoin
     | Union
     | Filter
     | Extend

@@ -15,10 +15,10 @@ from jobs.plan.leaves import UNIT, Component, Values
 from jobs.plan.lowering import Lowering
 from jobs.plan.named_graphs import lower_graph
 from jobs.plan.operators import (
+    Aggregate,
+    AntiJoin,
     Distinct,
-    Fold,
     LeftJoin,
-    Match,
     PlanNode,
     Project,
     Slice,
@@ -132,7 +132,7 @@ def _minus(pattern: algebra.Minus, context: Context, lowering: Lowering) -> Plan
         return left
     if any(name in left.certain and name in right.certain for name in common):
         common = []
-    node = Match(left, right, "unmatched", overlapping=tuple(common))
+    node = AntiJoin(left, right, overlapping=tuple(common))
     own = {*map(columns.column, flags.values())}
     if not own:
         return node
@@ -143,7 +143,7 @@ def _group(pattern: algebra.Group, context: Context, lowering: Lowering) -> Plan
     columns = lowering.columns
     node = lowering.pattern(pattern.pattern, context)
     keys = tuple(columns.column(name) for name in pattern.variables)
-    folds = []
+    aggregates = []
     for name, aggregate in pattern.aggregates:
         argument: str | None = None
         match aggregate.argument:
@@ -156,12 +156,12 @@ def _group(pattern: algebra.Group, context: Context, lowering: Lowering) -> Plan
             case expression:
                 argument = columns.fresh("_:argument")
                 node = extended(node, argument, expression, context, lowering)
-        fold = Fold(aggregate.function, argument, aggregate.distinct, aggregate.separator)
-        folds.append((columns.column(name), fold))
+        made = Aggregate(aggregate.function, argument, aggregate.distinct, aggregate.separator)
+        aggregates.append((columns.column(name), made))
     missing = tuple(key for key in keys if key not in node.variables)
     if missing:
         node = Project((*node.variables, *missing), node)
-    return grouped(node, keys, tuple(folds), context)
+    return grouped(node, keys, tuple(aggregates), context)
 
 
 def _slice(pattern: algebra.Slice, context: Context, lowering: Lowering) -> PlanNode:

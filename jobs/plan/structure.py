@@ -7,6 +7,7 @@ from typing import assert_never
 
 from jobs.plan.leaves import Component, Values
 from jobs.plan.operators import (
+    AntiJoin,
     Ask,
     Closure,
     Distinct,
@@ -16,10 +17,11 @@ from jobs.plan.operators import (
     Instantiate,
     Join,
     LeftJoin,
-    Match,
+    MarkJoin,
     PlanNode,
     Product,
     Project,
+    SemiJoin,
     Slice,
     Union,
 )
@@ -32,7 +34,7 @@ def children(node: PlanNode) -> tuple[PlanNode, ...]:
             return ()
         case Product(parts) | Union(parts):
             return parts
-        case Join() | LeftJoin() | Match():
+        case Join() | LeftJoin() | SemiJoin() | AntiJoin() | MarkJoin():
             return (node.left, node.right)
         case (
             Filter()
@@ -53,7 +55,18 @@ def children(node: PlanNode) -> tuple[PlanNode, ...]:
 def has_memory(node: PlanNode) -> bool:
     """Whether the delta of `node` needs its children's stored state, not only their deltas."""
     match node:
-        case Product() | Join() | LeftJoin() | Match() | Distinct() | Group() | Slice() | Closure():
+        case (
+            Product()
+            | Join()
+            | LeftJoin()
+            | SemiJoin()
+            | AntiJoin()
+            | MarkJoin()
+            | Distinct()
+            | Group()
+            | Slice()
+            | Closure()
+        ):
             return True
         case (
             Component()
@@ -76,7 +89,7 @@ def touch_key(node: PlanNode) -> tuple[str, ...]:
     Those whose values occur in a child's delta. Without such columns it looks at all of them.
     """
     match node:
-        case Join() | LeftJoin() | Match():
+        case Join() | LeftJoin() | SemiJoin() | AntiJoin() | MarkJoin():
             return shared(node.left, node.right)
         case Distinct():
             return node.variables

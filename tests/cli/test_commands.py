@@ -9,15 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from jobs.catalog.queries import load_registry
+from jobs.catalog.catalog import Catalog
 from jobs.errors import EXIT_BUSY, EXIT_FAILED, EXIT_USAGE
 from jobs.ingest.sources.declared import load_sources
 from jobs.progress.watermarks import head
 from jobs.settings import Settings
 from jobs.stage import claimed
 from lake.ledger import FAILED, SUCCEEDED, LedgerRow, record
-from lake.reader import exists, last_metadata
-from tests.cli.conftest import Weir
+from tests.support.projects.command_line import Weir
 from tests.support.projects.handmade import HandMadeLake, publish_by_hand
 
 SELECT = "SELECT ?s ?o WHERE { ?s <http://a/p> ?o }"
@@ -52,8 +51,8 @@ def test_the_sample_project_is_one(
     assert weir("init", "museum").code == 0
     settings = Settings.load(tmp_path / "museum/weir.toml")
     assert [source.name for source in load_sources(settings.sources)] == ["museum"]
-    registry = load_registry(settings.queries)
-    assert ([query.name for query in registry.queries], registry.errors) == (["exhibits"], ())
+    catalog = Catalog.of(settings)
+    assert ([query.name for query in catalog.members], catalog.errors) == (["exhibits"], {})
 
 
 def test_init_leaves_a_folder_with_files_alone(
@@ -116,7 +115,7 @@ def test_show_has_the_columns_of_the_text_that_was_valid_at_the_epoch(
 
 
 def test_show_says_that_an_epoch_is_yet_to_come(weir: Weir, published: HandMadeLake) -> None:
-    newest = head(published.settings)
+    newest = head(published.settings.open_lake())
     assert weir("show", "q", "--at", str(newest)).code == 0
     called = weir("show", "q", "--at", str(newest + 1))
     assert called.code == EXIT_USAGE
@@ -193,9 +192,10 @@ def test_status_tells_where_every_query_stands(weir: Weir, published: HandMadeLa
     published.query("held", SELECT)
     publish_by_hand(published, "held", ["s", "o"], [], watermark=0)
     published.maintain("held", [(1, -1, A, B)], mode="initial")
+    lake = published.settings.open_lake()
     (maintained,) = [
         found[1].run_id
-        for found in [last_metadata(published.settings.lake, "embeddings/held", job="maintain")]
+        for found in [lake.last_metadata("embeddings/held", job="maintain")]
         if found
     ]
     verdict = LedgerRow("v", "validate", 1, FAILED, "held", "initial", "wrong", -1, 2)
@@ -203,7 +203,7 @@ def test_status_tells_where_every_query_stands(weir: Weir, published: HandMadeLa
         LedgerRow("m", "maintain", 1, SUCCEEDED, "q", "incremental", "because", 1, 2),
         replace(verdict, table_version=1, checked_run=maintained),
     ]
-    record(published.settings.lake, rows)
+    record(published.settings.open_lake(), rows)
     found = {row.pop("query"): row for row in weir("status", "--output", "json").json}
     assert {query: row["state"] for query, row in found.items()} == {
         "broken": "broken",
@@ -229,7 +229,7 @@ def test_status_of_an_empty_project(weir: Weir, lake: HandMadeLake) -> None:
 
 def test_the_report_is_one_page_that_loads_nothing(weir: Weir, published: HandMadeLake) -> None:
     row = LedgerRow("m", "maintain", 1, SUCCEEDED, "q", "incremental", "<because>", 1, 2)
-    record(published.settings.lake, [row])
+    record(published.settings.open_lake(), [row])
     assert weir("report", "--to", "page.html").code == 0
     page = Path("page.html").read_text()
     assert "<svg" in page
@@ -250,17 +250,17 @@ def test_drop_deletes_the_tables_of_a_query_only_when_told_so(
 ) -> None:
     monkeypatch.setattr("typer.confirm", _refuse)
     assert weir("drop", "q").code != 0
-    assert exists(published.settings.lake, "answers/q")
+    assert published.settings.open_lake().exists("answers/q")
     assert weir("drop", "q", "--yes").code == 0
-    assert not exists(published.settings.lake, "answers/q")
+    assert not published.settings.open_lake().exists("answers/q")
     assert weir("drop", "q", "--yes").code == EXIT_USAGE
 
 
 def test_drop_waits_for_a_run_that_is_going_on(weir: Weir, published: HandMadeLake) -> None:
-    with claimed(published.settings, "maintain", "other"):
+    with claimed(published.settings.open_lake(), "maintain", "other", 60):
         called = weir("drop", "q", "--yes")
     assert called.code == EXIT_BUSY
-    assert exists(published.settings.lake, "answers/q")
+    assert published.settings.open_lake().exists("answers/q")
 
 
 def test_drop_says_that_a_registered_query_comes_back(weir: Weir, published: HandMadeLake) -> None:
@@ -310,7 +310,7 @@ def test_doctor_finds_a_source_that_is_not_where_it_is_said_to_be(
     Path("data/versions").rename("data/elsewhere")
     wrong = [row for row in weir("doctor", "--output", "json").json if not row["ok"]]
     assert [row["check"] for row in wrong] == ["source museum"]
-    assert "data/versions is not there" in wrong[0]["found"]
+    assert "data/versions does not exist" in wrong[0]["found"]
 
 
 def test_a_wrong_setting_is_named(weir: Weir, lake: HandMadeLake) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from lake.reader import to_arrow
+from lake.lake import Lake
 
 HERE = Path(__file__).parent
 pytestmark = pytest.mark.slow
@@ -60,7 +60,7 @@ class Airflow:
 
     def answer(self, query: str) -> set[tuple[object, ...]]:
         """The published rows of a query: epoch, weight, then the variables."""
-        table = to_arrow(str(self.project / "lake_data"), f"answers/{query}")
+        table = Lake(str(self.project / "lake_data")).rows(f"answers/{query}")
         rows = table.drop_columns(["event_time"]).to_pylist()
         return {tuple(row.values()) for row in rows}
 

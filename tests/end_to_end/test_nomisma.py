@@ -24,7 +24,6 @@ from jobs.maintain_queries import maintain_queries
 from jobs.publish_answers import publish_answers
 from jobs.settings import Settings
 from jobs.validate_answers import validate_answers
-from lake.reader import to_arrow
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -63,7 +62,7 @@ class Nomisma:
         }
         # The largest answer has 1.3 million rows. What Spark does with these statements is tested
         # with smaller ones.
-        limits = "[limits]\ndriver_rows = 3000000\nlocal_rows = 3000000\n"
+        limits = "[limits]\ndriver_rows = 3000000\nbroadcast_rows = 3000000\n"
         (folder / "weir.toml").write_text(
             f'lake = "lake"\nqueries = "{data / "queries"}"\n{limits}'
         )
@@ -89,7 +88,7 @@ class Nomisma:
 
     def log(self, query: str) -> pa.Table:
         """The published log of a query, without event times; the columns by name."""
-        log = to_arrow(self.settings.lake, f"answers/{query}").drop_columns("event_time")
+        log = self.settings.open_lake().rows(f"answers/{query}").drop_columns("event_time")
         return log.select(sorted(log.column_names))
 
 

@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 from jobs.errors import EXIT_BUSY
-from lake.reader import exists
 from tests.support.projects.graphs import FIRST, LATER, QUERIES, take_in
 from tests.support.projects.maintain import MaintainedProject
 
@@ -37,7 +36,7 @@ def weir_run(project: MaintainedProject) -> subprocess.Popen[str]:
 
 def claim_of(project: MaintainedProject, process: subprocess.Popen[str]) -> str | None:
     """The run id of the claim that a process holds."""
-    if not exists(project.settings.lake, "runs"):
+    if not project.settings.open_lake().exists("runs"):
         return None
     rows = [row for row in project.table("runs") if row["pid"] == process.pid]
     ended = {(row["job"], row["number"]) for row in rows if row["status"] != "claimed"}

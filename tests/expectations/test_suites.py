@@ -284,8 +284,8 @@ def test_answers(held: Held) -> None:
                 "construct_has_triples",
                 [answer(**construct, terms=triple[:2]), total(**construct)],
             ),
-            "fewer than none": ("the_answer_has_no_less_than_no_rows", [total(rows_at=-1)]),
-            "too many": ("the_answer_is_not_too_large", [total(max_rows=1, rows_at=2)]),
+            "fewer than none": ("row_count_is_not_negative", [total(rows_at=-1)]),
+            "too many": ("row_count_is_within_max_rows", [total(max_rows=1, rows_at=2)]),
         },
     )
 

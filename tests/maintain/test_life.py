@@ -11,11 +11,11 @@ from typing import NoReturn
 import pytest
 from deltalake import DeltaTable
 
-from jobs.compute.hybrid import HybridEngine
+from jobs.compute.engine import Engine
 from jobs.compute.relations import Statement
 from jobs.errors import WeirError
+from lake.lake import Lake
 from lake.maintenance import compact_files
-from lake.reader import exists, location
 from tests.support.generators import registry_life as random_life
 from tests.support.projects.graphs import (
     FIRST,
@@ -74,13 +74,13 @@ def test_a_product_that_is_too_large_is_refused_before_it_is_made(
         project.query(query, text)
     project.change(*("A " + knows("a", str(n)) for n in range(5)))
     made: list[int] = []
-    make = HybridEngine.make
+    make = Engine.make
 
-    def made_and_counted(engine: HybridEngine, statement: Statement) -> None:
+    def made_and_counted(engine: Engine, statement: Statement) -> None:
         make(engine, statement)
         made.append(engine.count(statement.name))
 
-    monkeypatch.setattr(HybridEngine, "make", made_and_counted)
+    monkeypatch.setattr(Engine, "make", made_and_counted)
     with pytest.raises(WeirError, match="4 queries could not be maintained") as error:
         project.maintain(no_spark)
     told = "their product has 5 x 5 = 25 rows, more than product_rows = 20"
@@ -96,8 +96,8 @@ def test_queries_whose_changes_were_vacuumed_are_made_anew(project: MaintainedPr
     project.run(no_spark)
     take_in(project, LATER)
     for table in ("quads", "triples"):
-        compact_files(project.settings.lake, table, 10**8)
-        stored = DeltaTable(location(project.settings.lake, table))
+        compact_files(project.settings.open_lake(), table, 10**8)
+        stored = DeltaTable(project.settings.open_lake().location(table))
         gone = stored.vacuum(0, dry_run=False, enforce_retention_duration=False)
         assert gone
     project.query("fresh", PAIRS)
@@ -113,8 +113,8 @@ def test_an_epoch_that_changes_nothing_needs_no_feed(project: MaintainedProject)
     take_in(project, FIRST)
     project.run(no_spark)
     for table in ("quads", "triples"):
-        compact_files(project.settings.lake, table, 10**8)
-        stored = DeltaTable(location(project.settings.lake, table))
+        compact_files(project.settings.open_lake(), table, 10**8)
+        stored = DeltaTable(project.settings.open_lake().location(table))
         assert stored.vacuum(0, dry_run=False, enforce_retention_duration=False)
     nothing = "D " + knows("never", "there")
     project.change(nothing)
@@ -193,7 +193,7 @@ def run_and_judge(project: MaintainedProject, lives: list[random_life.Life]) -> 
 
 def published(project: MaintainedProject, query: str) -> Counter[Change]:
     """The rows of an answer's log, none before its first publication."""
-    there = exists(project.settings.lake, f"answers/{query}")
+    there = project.settings.open_lake().exists(f"answers/{query}")
     return Counter(project.signed(query) if there else ())
 
 
@@ -201,7 +201,7 @@ def compact(project: MaintainedProject, *, lose_the_feed: bool) -> None:
     """Merge the files of every table; delete those that were merged, if the feed may go."""
     lake = project.settings.lake
     for table in project.all_versions():
-        compact_files(lake, table, 10**8)
+        compact_files(Lake(lake), table, 10**8)
         if lose_the_feed:
-            stored = DeltaTable(location(lake, table))
+            stored = DeltaTable(Lake(lake).location(table))
             stored.vacuum(0, dry_run=False, enforce_retention_duration=False)

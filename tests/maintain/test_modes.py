@@ -10,7 +10,6 @@ from deltalake import DeltaTable
 
 from jobs.errors import WeirError
 from lake.maintenance import consolidate
-from lake.reader import location
 from lake.tables import QUADS, TRIPLES
 from tests.support.projects.graphs import (
     FIRST,
@@ -82,11 +81,11 @@ def test_a_query_with_full_history_has_every_epoch(
 WAYS = {
     "driver": ({}, "incremental"),
     "spark": ({"driver_rows": 0}, "incremental"),
-    "large_answers": ({"fetched_rows": 1}, "incremental"),
+    "large_answers": ({"driver_rows": 1}, "incremental"),
     "bulk": ({"bulk_changes": 0}, "full"),
     "large_neighbourhood": ({"neighbourhood_rows": 1}, "full"),
-    "large_tables": ({"local_whole_rows": 0}, "incremental"),
-    "large_tables_in_bulk": ({"local_whole_rows": 0, "bulk_changes": 0}, "full"),
+    "large_tables": ({"driver_scan_rows": 0}, "incremental"),
+    "large_tables_in_bulk": ({"driver_scan_rows": 0, "bulk_changes": 0}, "full"),
 }
 
 
@@ -194,7 +193,7 @@ def test_a_query_that_is_edited_while_it_is_behind_skips_to_the_newest_epoch(
 
 def lose_the_oldest_commits(project: MaintainedProject, table: str, keep: int) -> None:
     """As the clean-up of the log does: a checkpoint, and the commits before it are gone."""
-    log = Path(location(project.settings.lake, table)) / "_delta_log"
+    log = Path(project.settings.open_lake().location(table)) / "_delta_log"
     DeltaTable(str(log.parent)).create_checkpoint()
     for commit in sorted(log.glob("*.json"))[:-keep]:
         commit.unlink()
@@ -254,7 +253,7 @@ def test_a_query_that_comes_back_to_consolidated_logs_is_made_anew(
     project.change("D " + knows("a", "b"))
     project.publish(spark)
     for table in (QUADS, TRIPLES):
-        result = consolidate(spark, project.settings.lake, table, 2, 0.01, 100)
+        result = consolidate(spark, project.settings.open_lake(), table, 2, 0.01, 100)
         assert result.after < result.before
     for query, text in queries.items():
         project.query(query, text)

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from jobs.publish_answers import publish_answers
-from jobs.settings import Settings
 from jobs.stage import Claim, Job, claimed
 from jobs.validate_answers import validate_answers
+from lake.lake import Lake
 from tests.support.projects.graphs import FIRST, LATER, NAMES, PAIRS, take_in
 from tests.support.projects.ingest import no_spark
 from tests.support.projects.maintain import MaintainedProject
@@ -34,10 +34,10 @@ def paused(meanwhile: Callable[[], object]) -> Callable[..., Any]:
     waiting = [meanwhile]
 
     @contextmanager
-    def late(settings: Settings, job: Job, run_id: str) -> Iterator[Claim]:
+    def late(lake: Lake, job: Job, run_id: str, lease_seconds: int) -> Iterator[Claim]:
         if waiting:
             waiting.pop()()
-        with claimed(settings, job, run_id) as claim:
+        with claimed(lake, job, run_id, lease_seconds) as claim:
             yield claim
 
     return late

@@ -1,10 +1,10 @@
-"""The projects in this repository are usable as they are."""
+"""The projects in this repository are valid."""
 
 from __future__ import annotations
 
 import pytest
 
-from jobs.catalog.queries import load_registry
+from jobs.catalog.catalog import Catalog
 from jobs.ingest.sources.declared import load_sources
 from jobs.settings import CONFIG_FILE, Settings
 from setup.steps import ROOT
@@ -13,16 +13,16 @@ PROJECTS = (".", "demo")
 
 
 @pytest.mark.parametrize("project", PROJECTS)
-def test_every_query_of_the_project_is_usable(project: str) -> None:
-    registry = load_registry(Settings.load(ROOT / project / CONFIG_FILE).queries)
-    assert registry.queries
-    assert registry.errors == ()
+def test_every_query_of_the_project_is_accepted(project: str) -> None:
+    catalog = Catalog.of_folder(Settings.load(ROOT / project / CONFIG_FILE).queries)
+    assert catalog.members
+    assert catalog.errors == {}
 
 
 @pytest.mark.parametrize("project", PROJECTS)
-def test_every_query_of_the_project_says_what_it_is_for(project: str) -> None:
-    registry = load_registry(Settings.load(ROOT / project / CONFIG_FILE).queries)
-    assert [query.name for query in registry.queries if not query.front_matter.description] == []
+def test_every_query_of_the_project_has_a_description(project: str) -> None:
+    catalog = Catalog.of_folder(Settings.load(ROOT / project / CONFIG_FILE).queries)
+    assert [query.name for query in catalog.members if not query.description] == []
 
 
 def test_the_demo_reads_the_brick_ontology() -> None:

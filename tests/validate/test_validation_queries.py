@@ -6,16 +6,19 @@ import random
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pytest
 
-from jobs.compute.small_reads import Read
-from jobs.progress.backlog import Unpublished
-from jobs.progress.watermarks import Mark
+from jobs.compute.engine import Engine
+from jobs.compute.relations import LakeQuery
+from jobs.progress.backlog import Backlog
+from jobs.progress.watermarks import Watermark
 from jobs.validate.validation_queries import AnswerRules, answer_rows, quad_rows, transaction_rows
-from lake.commit import append_rows
+from lake.commit import write
 from lake.metadata import Metadata
 from lake.tables import QUADS, TRANSACTIONS, embeddings
 from tests.support.projects.handmade import HandMadeLake
+from tests.support.projects.ingest import no_spark
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -23,8 +26,24 @@ if TYPE_CHECKING:
 A, B = "<http://a/a>", "_:b"
 
 
-def rows(read: Read, lake: HandMadeLake) -> list[dict[str, Any]]:
-    return sorted(read.on_driver(lake.settings).to_pylist(), key=repr)
+def rows(query: LakeQuery, lake: HandMadeLake) -> list[dict[str, Any]]:
+    engine = Engine.of(lake.settings, lake.settings.open_lake(), no_spark, "validate")
+    engine.query("checked", query)
+    found = engine.fetch("checked")
+    assert isinstance(found, pa.Table)
+    return sorted(found.to_pylist(), key=repr)
+
+
+def rows_of_spark(
+    query: LakeQuery, lake: HandMadeLake, spark: SparkSession
+) -> list[dict[str, Any]]:
+    limits = lake.settings.limits.model_copy(update={"driver_rows": 0})
+    settings = lake.settings.model_copy(update={"limits": limits})
+    engine = Engine.of(settings, lake.settings.open_lake(), lambda: spark, "validate")
+    engine.query("checked", query)
+    found = engine.fetch("checked")
+    assert not isinstance(found, pa.Table)
+    return [row.asDict() for row in found.collect()]
 
 
 def write_quads(lake: HandMadeLake, changes: list[tuple[str, int, int]]) -> None:
@@ -33,26 +52,26 @@ def write_quads(lake: HandMadeLake, changes: list[tuple[str, int, int]]) -> None
         {"graph": "", "subject": s, "predicate": "p", "object": "o", "epoch": e, "weight": w}
         for s, e, w in changes
     ]
-    append_rows(lake.settings.lake, QUADS, quads, Metadata("i", "ingest", 9))
+    write(lake.settings.open_lake(), QUADS, quads, Metadata("i", "ingest", 9))
 
 
 def write_transactions(lake: HandMadeLake, *changes: dict[str, Any]) -> None:
     like = {"source": "s", "inserted": 0, "deleted": 0, "rejected": 0, "quads_version": 1}
-    append_rows(
-        lake.settings.lake,
+    write(
+        lake.settings.open_lake(),
         TRANSACTIONS,
         [like | {"position": str(change["epoch"])} | change for change in changes],
         Metadata("i", "ingest", 9),
     )
 
 
-def work(*, anew: bool, rows_before: int = 0, columns: int = 2) -> Unpublished:
-    """What is unpublished of q: epochs after 2, or all."""
+def work(*, rebuilt: bool, rows_before: int = 0, columns: int = 2) -> Backlog:
+    """The backlog of q: epochs after 2, or all."""
     metadata = Metadata(
         "m", "maintain", 5, base=1, extra={"columns": [["x", 0], ["y", 1]][:columns]}
     )
     published = Metadata("p", "publish", 2, extra={"rows": rows_before})
-    return Unpublished("q", Mark(1, metadata, 5), Mark(1, published, 2), 1, anew, "")
+    return Backlog("q", Watermark(5, 1, metadata), Watermark(2, 1, published), 1, rebuilt, "")
 
 
 def write_embeddings(
@@ -60,7 +79,7 @@ def write_embeddings(
 ) -> None:
     """epoch, weight, v0, v1."""
     written = [{"node": node, "epoch": e, "weight": w, "v0": x, "v1": y} for e, w, x, y in changes]
-    append_rows(lake.settings.lake, embeddings("q", 2), written, Metadata("m", "maintain", 5))
+    write(lake.settings.open_lake(), embeddings("q", 2), written, Metadata("m", "maintain", 5))
 
 
 def test_a_quad_knows_how_often_it_changes_at_its_epoch_and_its_weight_before(
@@ -121,7 +140,7 @@ def test_a_row_of_an_answer_knows_its_multiplicity(lake: HandMadeLake, seed: int
     ]
     write_embeddings(lake, changes)
     write_embeddings(lake, [(3, 1, A, A)], node="n1")
-    item = work(anew=bool(seed % 2), rows_before=7)
+    item = work(rebuilt=bool(seed % 2), rows_before=7)
     rules = AnswerRules("select", False, None)
     found = rows(answer_rows(item, rules), lake)
     expected = Counter(
@@ -136,13 +155,13 @@ def test_a_row_of_an_answer_knows_its_multiplicity(lake: HandMadeLake, seed: int
         if not row["is_total"]
     )
     net = sum(weight for epoch, weight, *_ in changes if epoch > item.from_epoch)
-    assert total["rows_at"] == net + (0 if item.anew else 7)
+    assert total["rows_at"] == net + (0 if item.rebuilt else 7)
 
 
 def test_every_change_of_an_ask_knows_the_rows_at_its_epoch(lake: HandMadeLake) -> None:
     write_embeddings(lake, [(3, -1, A, None), (3, 1, B, None), (4, -1, B, None)])
     rules = AnswerRules("ask", True, None)
-    found = rows(answer_rows(work(anew=False, rows_before=1, columns=1), rules), lake)
+    found = rows(answer_rows(work(rebuilt=False, rows_before=1, columns=1), rules), lake)
     changes = {(row["epoch"], *row["terms"]): row["rows_at"] for row in found if row["terms"]}
     assert changes == {(3, A): 1, (3, B): 1, (4, B): 0}
 
@@ -155,10 +174,10 @@ def test_spark_gives_the_same_rows(spark: SparkSession, lake: HandMadeLake) -> N
     for read in (
         quad_rows(1, 4),
         transaction_rows(1, 4),
-        answer_rows(work(anew=False), AnswerRules("select", False, 3)),
-        answer_rows(work(anew=True), AnswerRules("ask", True, None)),
+        answer_rows(work(rebuilt=False), AnswerRules("select", False, 3)),
+        answer_rows(work(rebuilt=True), AnswerRules("ask", True, None)),
     ):
-        there = [row.asDict() for row in read.on_spark(spark, lake.settings).collect()]
+        there = rows_of_spark(read, lake, spark)
         # The order of equal rows in a window is nobody's.
         here = [row for row in rows(read, lake) if row.get("subject") != "y"]
         assert sorted((row for row in there if row.get("subject") != "y"), key=repr) == here
