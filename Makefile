@@ -1,4 +1,4 @@
-# Weir. `make` lists what there is.
+# Weir. `make` lists the targets.
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 MAKEFLAGS += --no-print-directory --no-builtin-rules
@@ -10,41 +10,41 @@ WORKERS ?= 2
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check lint types contracts airflow bench lock zip clean
 
-help: ## this list
+help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: ## environment, Java and the Delta jars; the other targets do it themselves
+setup: ## install packages, Java and the Delta jars; all other targets do it if needed
 	@$(PYTHON) -m setup
 
-demo: setup ## answers over five versions of the Brick ontology, through the real DAGs
+demo: setup ## run the DAGs on five versions of the Brick ontology and show the answers
 	@$(RUN) python -m demo
 
-test: setup ## all tests, by two processes; ARGS='-k name' for some, WORKERS=0 for none but this
+test: setup ## run all tests in two processes; ARGS='-k name' selects, WORKERS=0 uses one process
 	@$(RUN) pytest --numprocesses $(WORKERS) --dist worksteal $(ARGS)
 
-check: lint types contracts ## what must hold of the code
+check: lint types contracts ## run all static checks
 
-lint: setup ## formatting and lint
+lint: setup ## check formatting and lint (ruff)
 	@$(RUN) ruff format --check .
 	@$(RUN) ruff check .
 
-types: setup ## types
+types: setup ## check types (mypy)
 	@$(RUN) mypy
 
-contracts: setup ## who may import whom
+contracts: setup ## check the import contracts (import-linter)
 	@$(RUN) lint-imports --no-logo
 
-airflow: setup ## Airflow on this machine, for a look at the DAGs
+airflow: setup ## start Airflow on this machine, to look at the DAGs
 	@$(RUN) python -m setup.airflow
 
-bench: setup ## stage times and bytes; ARGS for its options
+bench: setup ## measure times and bytes per stage; options in ARGS
 	@$(RUN) python -m bench $(ARGS)
 
-lock: setup ## the lock files anew from requirements/*.in
+lock: setup ## recreate the lock files; ARGS=--upgrade for the newest versions
 	@$(RUN) python -m setup.lock $(ARGS)
 
-zip: ## the packages as dist/weir.zip, for executors on a cluster (see dags/common.py)
+zip: ## write the packages to dist/weir.zip, for the executors of a cluster (dags/common.py)
 	@$(PYTHON) -m setup.zip
 
-clean: ## remove everything that make made, the environment too
+clean: ## remove all generated files, the environment included
 	rm -rf .venv .cache .pytest_cache demo/lake dist

@@ -48,7 +48,7 @@ WITHIN = "within a stage: "
 PROBES = (
     Probe("start", "jobs.compute.session", "_start", _always(f"{WITHIN}start of Spark")),
     Probe("start", "jobs.ingest_changes", "is_anything_pending", _always("look for change sets")),
-    Probe("start", "jobs.pending_work", "is_anything_unfinished", _always("look for pending work")),
+    Probe("start", "jobs.pending_work", "has_pending_work", _always("look for pending work")),
     Probe("ingest", "jobs.ingest.batch", "read_batch", _always("parse")),
     Probe("ingest", "jobs.ingest.batch", "_claims", _always("ownership of graphs")),
     Probe("ingest", "jobs.ingest.batch", "_net", _always("net changes")),
@@ -80,7 +80,7 @@ PROBES = (
     Probe(
         "validate", "expectations.run", "library", _always("  of these, loading Great Expectations")
     ),
-    Probe("publish", "jobs.publish_answers", "unpublished", _always("backlog")),
+    Probe("publish", "jobs.publish_answers", "_work", _always("backlog")),
     Probe("publish", "jobs.publish_answers", "_publish", _always("all queries (4 threads)")),
 )
 

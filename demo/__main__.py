@@ -21,7 +21,7 @@ from rich.text import Text
 
 from demo.changes import Delta, deltas, stage_seconds, versions
 from setup import database
-from setup.steps import CACHE, SetupError, take
+from setup.steps import CACHE, SetupError, run_pending
 
 PROJECT = Path(__file__).resolve().parent
 LAKE = PROJECT / "lake"
@@ -48,7 +48,7 @@ def main() -> int:
     started = time.monotonic()
     before = table_versions()
     try:
-        take([database.step()])
+        run_pending([database.step()])
         for dag, purpose in DAGS.items():
             run_dag(dag, purpose)
     except SetupError as error:

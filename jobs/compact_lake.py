@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 
 from jobs.catalog.catalog import Catalog
 from jobs.errors import BusyError
-from jobs.progress.verdicts import graph_validated_to
-from jobs.progress.watermarks import head, mark, queries_of, untouched
+from jobs.progress.completion import Completion
+from jobs.progress.watermarks import head
 from jobs.settings import Settings
 from jobs.stage import Progress, claimed, run_stage, silent
 from lake.lake import Lake
 from lake.maintenance import Consolidated, compact_files, consolidate, keep_feed, vacuum
-from lake.tables import QUADS, SHARED_TABLES, TRIPLES
+from lake.tables import LEDGER_SUMMARY, QUADS, SHARED_TABLES, TRIPLES
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -50,7 +50,7 @@ def compact_lake(
     lake, limits = settings.open_lake(), settings.limits
     with claimed(lake, "compact", run_id, limits.lease_seconds) as run:
         until, consolidated = _consolidate(spark, settings, lake, run_id, progress)
-        names = [table.name for table in SHARED_TABLES]
+        names = [table.name for table in (*SHARED_TABLES, LEDGER_SUMMARY)]
         for query in Catalog.of(settings).members:
             names += [f"embeddings/{query.name}", f"answers/{query.name}"]
         for table in (QUADS, TRIPLES):
@@ -72,17 +72,16 @@ def compact_lake(
 
 def needed_after(settings: Settings, lake: Lake) -> int:
     """The epoch up to which single changes are no longer needed."""
-    newest = head(lake)
-    ranges = untouched(lake, "maintain")
-    slowest = graph_validated_to(lake)
+    completion = Completion.read(lake)
+    slowest = completion.graph_validated_to
     wants_all = {query.name: query.history == "full" for query in Catalog.of(settings).members}
-    for name in {*wants_all, *queries_of(lake, "maintain")}:
-        known = mark(lake, f"embeddings/{name}", "maintain", ranges.get(name, ()))
+    for name in {*wants_all, *completion.last_maintenance}:
+        known = completion.maintained(name)
         if known is not None:
-            slowest = min(slowest, known.watermark)
+            slowest = min(slowest, known.epoch)
         elif wants_all.get(name):
             slowest = 0
-    return max(0, min(slowest, newest - settings.limits.keep_epochs))
+    return max(0, min(slowest, completion.head - settings.limits.keep_epochs))
 
 
 def _consolidate(

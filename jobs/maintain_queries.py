@@ -16,7 +16,7 @@ from jobs.errors import WeirError
 from jobs.maintain.group import Group
 from jobs.maintain.outcome import MaintainResult, Outcome
 from jobs.maintain.tasks import JOB, groups, tasks_behind
-from jobs.progress.watermarks import head
+from jobs.progress.completion import Completion
 from jobs.settings import Settings
 from jobs.stage import Progress, claimed, run_stage, silent
 
@@ -39,12 +39,13 @@ def maintain_queries(
     session = session_of(spark)
     lake = settings.open_lake()
     with claimed(lake, JOB, run_id, settings.limits.lease_seconds) as run:
-        last = head(lake)
+        completion = Completion.read(lake)
+        last = completion.head
         result = MaintainResult(last)
         catalog = Catalog.of(settings)
         result.errors += [str(error) for error in catalog.errors.values()]
         run.totals |= {"to_epoch": last}
-        tasks = tasks_behind(lake, catalog.members, last)
+        tasks = tasks_behind(completion, catalog.members)
         group = Group(session, settings, lake, Outcome(run, result), last, progress)
         for at_one_epoch in groups(tasks):
             group.maintain(at_one_epoch)

@@ -12,43 +12,38 @@ from pathlib import Path
 
 from jobs.catalog.catalog import Catalog
 from jobs.expected_errors import as_user_error
-from jobs.progress.backlog import unpublished
-from jobs.progress.verdicts import graph_validated_to
-from jobs.progress.watermarks import head, mark, untouched
+from jobs.progress.completion import Completion
 from jobs.settings import Settings
 
 NOTHING_TO_DO = 99
 """Exit code if there is nothing; Airflow then skips what depends on it."""
 
 
-def is_anything_unfinished(settings: Settings) -> bool:
+def has_pending_work(settings: Settings) -> bool:
     """Whether an epoch is not validated, or a query is new, edited, behind or wrong.
 
     Raises:
         ConfigurationError: the folder of queries is not there.
     """
-    catalog, lake = Catalog.of(settings), settings.open_lake()
-    newest = head(lake)
-    if catalog.errors or graph_validated_to(lake) < newest:
+    catalog, completion = Catalog.of(settings), Completion.read(settings.open_lake())
+    newest = completion.head
+    if catalog.errors or completion.graph_validated_to < newest:
         return True
-    ranges = untouched(lake, "maintain")
     for query in catalog.members:
-        found = mark(lake, f"embeddings/{query.name}", "maintain", ranges.get(query.name, ()))
+        found = completion.maintained(query.name)
         if newest and (
-            found is None
-            or found.watermark < newest
-            or found.metadata.fingerprint != query.fingerprint
+            found is None or found.epoch < newest or found.metadata.fingerprint != query.fingerprint
         ):
             return True
-    return bool(unpublished(lake, [query.name for query in catalog.members]))
+    return bool(completion.backlog(query.name for query in catalog.members))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Look, and say it by the exit code."""
-    parser = argparse.ArgumentParser(prog="unfinished", description=__doc__)
+    parser = argparse.ArgumentParser(prog="pending_work", description=__doc__)
     parser.add_argument("--config", type=Path, help="configuration file (default: weir.toml)")
     try:
-        found = is_anything_unfinished(Settings.load(parser.parse_args(argv).config))
+        found = has_pending_work(Settings.load(parser.parse_args(argv).config))
     except Exception as error:
         told = as_user_error(error)
         if told is None:

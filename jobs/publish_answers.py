@@ -24,14 +24,14 @@ from jobs.compute.relations import Keep
 from jobs.compute.session import Spark, session_of
 from jobs.compute.sql import column, number, rows_of, select
 from jobs.errors import QualityError, WeirError
-from jobs.progress.backlog import Unpublished, unpublished
-from jobs.progress.verdicts import Verdict, graph_validated_to, verdicts
-from jobs.progress.watermarks import UNTOUCHED
+from jobs.progress.backlog import Backlog
+from jobs.progress.completion import Completion
+from jobs.progress.verdicts import Verdict
 from jobs.publish.publication_query import answer_delta, published_columns, stored_columns
 from jobs.settings import Settings
 from jobs.stage import Claim, Progress, claimed, run_stage, silent
 from lake.lake import Lake
-from lake.ledger import FAILED
+from lake.ledger import FAILED, UNTOUCHED
 from lake.metadata import Metadata
 from lake.tables import answers
 
@@ -74,12 +74,13 @@ def publish_answers(
         WeirError: some queries could not be published; the others were.
     """
     catalog, lake = Catalog.of(settings), settings.open_lake()
-    if not _work(lake, catalog):
+    if not _work(Completion.read(lake), catalog):
         return PublishResult()
     with claimed(lake, JOB, run_id, settings.limits.lease_seconds) as run:
-        work = _work(lake, catalog)
-        graph_to, found = graph_validated_to(lake), verdicts(lake)
-        ready: list[Unpublished] = []
+        completion = Completion.read(lake)
+        work = _work(completion, catalog)
+        graph_to, found = completion.graph_validated_to, completion.verdicts
+        ready: list[Backlog] = []
         done: list[Publication] = []
         for item in work:
             reason = _why_held(item, graph_to, found.get(item.query))
@@ -99,13 +100,13 @@ def publish_answers(
     return PublishResult(tuple(done))
 
 
-def _work(lake: Lake, catalog: Catalog) -> tuple[Unpublished, ...]:
-    """What is not published of the queries whose files have no error; few are opened."""
-    work = unpublished(lake, catalog.names)
+def _work(completion: Completion, catalog: Catalog) -> tuple[Backlog, ...]:
+    """The backlog of the queries whose files have no error; no other file is read."""
+    work = completion.backlog(catalog.names)
     return tuple(each for each in work if catalog.is_usable(each.query))
 
 
-def _why_held(work: Unpublished, graph_to: int, verdict: Verdict | None) -> str | None:
+def _why_held(work: Backlog, graph_to: int, verdict: Verdict | None) -> str | None:
     """Why the rows may not be published, or None if they may."""
     if graph_to < work.to_epoch:
         return f"the checks of the graph have not succeeded after epoch {graph_to}"
@@ -118,7 +119,7 @@ def _why_held(work: Unpublished, graph_to: int, verdict: Verdict | None) -> str 
     return None
 
 
-def _untouched(run: Claim, work: Unpublished) -> Publication:
+def _untouched(run: Claim, work: Backlog) -> Publication:
     """No row in the range: the watermark moves by a row of the ledger, without a commit."""
     run.report(
         work.query,
@@ -135,13 +136,13 @@ def _publish(
     engine: Engine,
     lake: Lake,
     run: Claim,
-    work: Sequence[Unpublished],
+    work: Sequence[Backlog],
     parallel: int,
     progress: Progress,
 ) -> list[Publication]:
     """Publish several queries at once; one that fails spares the others."""
 
-    def one(item: Unpublished) -> Publication:
+    def one(item: Backlog) -> Publication:
         started = time.monotonic()
         try:
             publication = _publish_one(engine, lake, run, item, started)
@@ -166,16 +167,16 @@ def _publish(
 
 
 def _publish_one(
-    engine: Engine, lake: Lake, run: Claim, work: Unpublished, started: float
+    engine: Engine, lake: Lake, run: Claim, work: Backlog, started: float
 ) -> Publication:
     stored = stored_columns(lake, work.query)
     columns = published_columns(work, stored)
     name = f"delta_{work.query}"
     # Counted, then written.
-    keep: Keep = "cache" if work.anew else "small"
+    keep: Keep = "cache" if work.rebuilt else "small"
     engine.query(name, answer_delta(work, columns, stored), keep)
     rows, net = _count(engine, name)
-    if not rows and not work.anew:
+    if not rows and not work.rebuilt:
         return _untouched(run, work)
     commit = engine.write(
         answers(work.query, tuple(columns)),
@@ -188,7 +189,7 @@ def _publish_one(
         work.query,
         mode=work.mode,
         reason=work.reason or None,
-        from_epoch=work.published.watermark if work.published else 0,
+        from_epoch=work.published.epoch if work.published else 0,
         to_epoch=work.to_epoch,
         rows_out=rows,
         seconds=time.monotonic() - started,
@@ -204,7 +205,7 @@ def _count(engine: Engine, name: str) -> tuple[int, int]:
     return int(str(rows)), int(str(weights))
 
 
-def _metadata(run: Claim, work: Unpublished, columns: Sequence[str], *, net: int) -> Metadata:
+def _metadata(run: Claim, work: Backlog, columns: Sequence[str], *, net: int) -> Metadata:
     return Metadata(
         run_id=run.run_id,
         job=JOB,

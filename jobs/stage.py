@@ -18,8 +18,9 @@ from jobs.compute.session import late_session
 from jobs.errors import BusyError
 from jobs.expected_errors import as_user_error
 from jobs.settings import Settings
+from lake.claims import AlreadyRunning, claim
 from lake.lake import Lake
-from lake.ledger import FAILED, SUCCEEDED, AlreadyRunning, LedgerRow, claim, record
+from lake.ledger import FAILED, SUCCEEDED, LedgerRow, record
 from lake.tables import RUNS
 
 if TYPE_CHECKING:

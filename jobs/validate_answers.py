@@ -26,13 +26,11 @@ from expectations.run import Check, import_ahead, run_checks
 from expectations.suite import QualityResult
 from expectations.transactions import TRANSACTIONS_SUITE
 from jobs.catalog.catalog import Catalog
-from jobs.catalog.maintained import Maintained
 from jobs.compute.engine import Engine
 from jobs.compute.session import Spark, session_of
 from jobs.errors import QualityError
-from jobs.progress.backlog import Unpublished, unpublished
-from jobs.progress.verdicts import graph_validated_to, verdicts
-from jobs.progress.watermarks import head
+from jobs.progress.backlog import Backlog
+from jobs.progress.completion import Completion
 from jobs.settings import Settings
 from jobs.stage import Progress, claimed, run_stage, silent
 from jobs.validate.validation_queries import (
@@ -95,13 +93,15 @@ def validate_answers(
         BusyError: another run validates.
         QualityError: a check failed; what passed is validated all the same.
     """
-    queries, lake = Catalog.of(settings).members, settings.open_lake()
-    if graph_validated_to(lake) >= head(lake) and not _not_validated(lake, queries):
+    catalog, lake = Catalog.of(settings), settings.open_lake()
+    before = Completion.read(lake)
+    if before.graph_validated_to >= before.head and not _not_validated(before, catalog):
         return ValidateResult()
     started = time.monotonic()
     with claimed(lake, JOB, run_id, settings.limits.lease_seconds) as run:
-        graph_from, graph_to = graph_validated_to(lake), head(lake)
-        work = _not_validated(lake, queries)
+        completion = Completion.read(lake)
+        graph_from, graph_to = completion.graph_validated_to, completion.head
+        work = _not_validated(completion, catalog)
         run.totals |= {"from_epoch": graph_from, "to_epoch": graph_from}
         if not work and graph_from >= graph_to:
             return ValidateResult()
@@ -135,23 +135,23 @@ def validate_answers(
     return ValidateResult((*graph, *answers))
 
 
-_Work = Sequence[tuple[Unpublished, AnswerRules]]
+_Work = Sequence[tuple[Backlog, AnswerRules]]
 
 
-def _not_validated(lake: Lake, queries: Sequence[Maintained]) -> _Work:
-    """What is not published and was not found right before."""
-    found = verdicts(lake)
-    by_name = {query.name: query for query in queries}
+def _not_validated(completion: Completion, catalog: Catalog) -> _Work:
+    """The backlog whose rows have not passed the checks yet."""
     work = []
-    for item in unpublished(lake, by_name):
-        query, metadata = by_name[item.query], item.maintained.metadata
-        verdict = found.get(item.query)
+    for item in completion.backlog(catalog.names):
+        verdict = completion.verdicts.get(item.query)
         if not item.has_rows or (verdict and verdict.success and verdict.is_about(item)):
             continue
-        # The rows are those of an earlier text of the query; maintain recomputes them first.
-        if metadata.fingerprint != query.fingerprint:
+        if not catalog.is_usable(item.query):
             continue
-        (output,) = query.outputs
+        maintained, metadata = catalog.member(item.query), item.maintained.metadata
+        # The rows are those of another text; maintain recomputes them first.
+        if metadata.fingerprint != maintained.fingerprint:
+            continue
+        (output,) = maintained.outputs
         rules = AnswerRules(output.form, bool(metadata.extra["is_set"]), output.max_rows)
         work.append((item, rules))
     return work

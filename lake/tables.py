@@ -173,6 +173,18 @@ RUNS = Table(
     properties=_PLAIN,
 )
 
+LEDGER_SUMMARY = Table(
+    name="ledger_summary",
+    comment="The rows of `runs` that still matter, up to a version of it; it can be deleted.",
+    columns=RUNS.columns,
+    properties=(
+        ("delta.enableDeletionVectors", "false"),
+        ("delta.checkpointInterval", "10"),
+        ("delta.logRetentionDuration", "interval 1 days"),
+        ("delta.deletedFileRetentionDuration", "interval 1 days"),
+    ),
+)
+
 QUALITY = Table(
     name="quality",
     comment="Results of the data-quality checks, one row per expectation.",

@@ -1,1 +1,1 @@
-"""Set-up of a fresh machine; standard library only, run by the Python that was there before."""
+"""Set-up of a new machine; standard library only, as it runs before anything is installed."""

@@ -1,8 +1,8 @@
-"""`make airflow`: scheduler, DAG processor, API server and web page on this machine, until Ctrl-C.
+"""`make airflow`: Airflow's scheduler, DAG processor and API server on this machine, until Ctrl-C.
 
-`airflow standalone` would do it too, but its log servers listen on every network of the machine.
-`WEIR_PROJECT` names the project whose DAGs run (the demo's, if not given), `AIRFLOW__API__PORT` the
-port. What the components say goes to `.cache/airflow/logs/<component>.log`.
+Unlike `airflow standalone`, nothing listens on other interfaces than loopback. `WEIR_PROJECT` is
+the folder of the project (default: the demo), `AIRFLOW__API__PORT` the port of the web page. The
+logs are `.cache/airflow/logs/<component>.log`.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ from types import FrameType
 import psutil  # type: ignore[import-untyped]  # comes with Airflow
 
 from setup import database
-from setup.steps import ROOT, SetupError, take
+from setup.steps import ROOT, SetupError, run_pending
 
 HOST = "127.0.0.1"
-# Logs are read from the disk, as everything runs on one machine; nothing needs the log server.
+# All components read the logs from disk, so the scheduler need not serve them.
 COMPONENTS = {
     "scheduler": ("airflow", "scheduler", "--skip-serve-logs"),
     "dag-processor": ("airflow", "dag-processor"),
     "api-server": ("airflow", "api-server"),
 }
 PATIENCE = 240
-"""Seconds until Airflow must answer."""
+"""Seconds until Airflow must be healthy."""
 GRACE = 20
-"""Seconds that the components and their tasks have to stop by themselves."""
+"""Seconds after which components and tasks that have not stopped are killed."""
 
 
-class Stopped(Exception):  # noqa: N818  (a wish, not an error)
-    """Somebody asked this process to end."""
+class Stopped(Exception):  # noqa: N818  (a request, not an error)
+    """This process was asked to stop, by a signal."""
 
 
 def main() -> int:
-    """Start the components, say where they are, wait, stop them with everything they started."""
+    """Start the components, print where they are, wait, and stop all processes at the end."""
     port = int(os.environ.get("AIRFLOW__API__PORT", "8080"))
     home = Path(os.environ["AIRFLOW_HOME"])
     if _is_taken(port):
@@ -51,19 +51,19 @@ def main() -> int:
             f"airflow: port {port} is in use: make airflow AIRFLOW__API__PORT=8081", file=sys.stderr
         )
         return 1
-    for wish in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(wish, _stop)
+    for request in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(request, _stop)
     running: list[subprocess.Popen[bytes]] = []
     try:
         print("airflow: starting ...", flush=True)
         started = time.monotonic()
         environment = os.environ | _environment(port)
-        take([database.step(environment)])
+        run_pending([database.step(environment)])
         running = [_start(name, home, environment) for name in COMPONENTS]
         _wait_until_healthy(running, port, home)
         print(_welcome(home, port, time.monotonic() - started), flush=True)
-        _wait_until_one_ends(running)
-        print(f"airflow: a component ended; its log is in {home / 'logs'}", file=sys.stderr)
+        _wait_until_one_exits(running)
+        print(f"airflow: a component exited; its log is in {home / 'logs'}", file=sys.stderr)
         return 1
     except SetupError as error:
         print(f"airflow: {error}", file=sys.stderr)
@@ -98,7 +98,7 @@ def _start(name: str, home: Path, environment: Mapping[str, str]) -> subprocess.
     log = home / "logs" / f"{name}.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("w") as output:
-        # A session of its own: Ctrl-C reaches this process alone, which then stops the others.
+        # In its own session: Ctrl-C reaches only this process, which then stops the others.
         return subprocess.Popen(
             COMPONENTS[name],
             env=environment,
@@ -113,16 +113,16 @@ def _wait_until_healthy(running: Sequence[subprocess.Popen[bytes]], port: int, h
     deadline = time.monotonic() + PATIENCE
     while not _is_healthy(port):
         if time.monotonic() > deadline or any(one.poll() is not None for one in running):
-            raise SetupError(f"It did not start. The logs are in {home / 'logs'}.")
+            raise SetupError(f"Airflow did not start. The logs are in {home / 'logs'}.")
         time.sleep(1)
 
 
 def _is_healthy(port: int) -> bool:
-    """Whether the API server answers, the scheduler runs and the DAG files are being read."""
+    """Whether API server, scheduler and DAG processor report that they are healthy."""
     try:
         url = f"http://{HOST}:{port}/api/v2/monitor/health"
-        with urllib.request.urlopen(url, timeout=5) as said:
-            parts = json.load(said)
+        with urllib.request.urlopen(url, timeout=5) as response:
+            parts = json.load(response)
     except OSError:
         return False
     return all(parts[part]["status"] == "healthy" for part in ("scheduler", "dag_processor"))
@@ -134,7 +134,7 @@ def _welcome(home: Path, port: int, seconds: float) -> str:
         f"  page     http://{HOST}:{port}\n"
         f"  login    {_logins(home)}\n"
         f"  project  {_environment(port)['WEIR_PROJECT']}\n"
-        "  DAGs     ingest_changes, maintain_queries, compact_lake: paused until switched on\n"
+        "  DAGs     ingest_changes, maintain_queries, compact_lake: paused until you enable them\n"
         "  stop     Ctrl-C"
     )
 
@@ -142,12 +142,12 @@ def _welcome(home: Path, port: int, seconds: float) -> str:
 def _logins(home: Path) -> str:
     file = home / "simple_auth_manager_passwords.json.generated"
     if not file.exists():
-        return "none is asked for, or your own auth manager knows it"
+        return "none, or that of your own auth manager"
     passwords = json.loads(file.read_text())
     return ", ".join(f"user {user}, password {password}" for user, password in passwords.items())
 
 
-def _wait_until_one_ends(running: Sequence[subprocess.Popen[bytes]]) -> None:
+def _wait_until_one_exits(running: Sequence[subprocess.Popen[bytes]]) -> None:
     while all(one.poll() is None for one in running):
         time.sleep(1)
 
@@ -157,8 +157,8 @@ def _stop(_signal: int, _frame: FrameType | None) -> None:
 
 
 def _stop_all(running: Sequence[subprocess.Popen[bytes]]) -> None:
-    """End the components; what is left of them and of their tasks after `GRACE` is killed."""
-    # A second Ctrl-C must not leave half of them running.
+    """Stop the components; kill those of their processes that still run after `GRACE` seconds."""
+    # A second Ctrl-C must not interrupt this.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     processes = [process for component in running for process in _family(component.pid)]
     for component in running:
@@ -169,7 +169,7 @@ def _stop_all(running: Sequence[subprocess.Popen[bytes]]) -> None:
             process.kill()
     psutil.wait_procs(left, timeout=GRACE)
     if left:
-        print(f"airflow: {len(left)} processes did not stop by themselves", flush=True)
+        print(f"airflow: {len(left)} processes were killed", flush=True)
 
 
 def _family(pid: int) -> list[psutil.Process]:

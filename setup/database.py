@@ -10,7 +10,7 @@ from setup.steps import Step, call, text_of
 
 
 def step(environment: Mapping[str, str] = os.environ) -> Step:
-    """Create it, or bring it to the installed version; Airflow takes some seconds to find out."""
+    """Create it or migrate it to the installed version, once: the check alone takes seconds."""
     home = Path(environment["AIRFLOW_HOME"])
     return Step(
         "airflow",
@@ -18,6 +18,6 @@ def step(environment: Mapping[str, str] = os.environ) -> Step:
         lambda: f"{home}\0{text_of('requirements/weir.txt')}",
         (home / "airflow.db").exists,
         lambda: call(
-            ("airflow", "db", "migrate"), f"Is the database below {home} in order?", environment
+            ("airflow", "db", "migrate"), f"Can the database below {home} be opened?", environment
         ),
     )

@@ -1,4 +1,4 @@
-"""The virtual environment `.venv`: exactly what the lock files say, and the project itself."""
+"""The virtual environment `.venv`: exactly the locked packages, and the project itself."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from pathlib import Path
 
 from setup.steps import PYTHON, ROOT, STAMPS, VENV, SetupError, Step, call, text_of
 
-LOCKS = ("requirements/weir.txt", "requirements/demo.txt")
+INSTALLERS = "requirements/setup.txt"
+LOCKS = ("requirements/weir.txt", INSTALLERS, "requirements/dev.txt", "requirements/demo.txt")
 UV = VENV / "bin" / "uv"
-_NETWORK = "Is a package index reachable? Run the same command again; what was loaded is kept."
+_NETWORK = "Is a package index reachable? Run the same command again; finished downloads are kept."
 
 
 def steps() -> tuple[Step, ...]:
@@ -37,7 +38,7 @@ def locked(package: str, lock: str) -> str:
     """
     found = re.search(rf"^{re.escape(package)}==.*(?:\n[ ]+--hash.*)+", lock, re.MULTILINE)
     if found is None:
-        raise SetupError(f"{package} is not in requirements/weir.txt. Run `make lock`.")
+        raise SetupError(f"{package} is not in {INSTALLERS}. Run `make lock`.")
     return found.group() + "\n"
 
 
@@ -49,15 +50,15 @@ def _create() -> None:
         )
     call(
         [sys.executable, "-m", "venv", "--clear", VENV],
-        "On Debian and Ubuntu the module is in the package python3.11-venv.",
+        "On Debian and Ubuntu, install the package python3.11-venv.",
     )
 
 
 def _install_packages() -> None:
-    # pip brings uv, uv brings the rest: minutes become seconds.
+    # pip installs uv, and uv the rest: seconds instead of minutes.
     STAMPS.mkdir(parents=True, exist_ok=True)
     only_uv = STAMPS / "uv.txt"
-    only_uv.write_text(locked("uv", text_of("requirements/weir.txt")))
+    only_uv.write_text(locked("uv", text_of(INSTALLERS)))
     pip: list[str | Path] = [
         PYTHON,
         "-m",
@@ -67,9 +68,9 @@ def _install_packages() -> None:
         "--disable-pip-version-check",
     ]
     call([*pip, "--require-hashes", "--no-deps", "-r", only_uv], _NETWORK)
-    # `sync` takes the lists as they are: it adds no dependency and removes what is not listed.
-    # Compiled at first use, the libraries would cost that run seconds, and every run where Python
-    # may not write bytecode.
+    # `sync` installs exactly the listed packages: it adds no dependency and removes all others.
+    # Without compiled bytecode the first run would take seconds longer, and so would every run
+    # where Python may not write it.
     sync: list[str | Path] = [UV, "pip", "sync", "--python", PYTHON, "--compile-bytecode"]
     call([*sync, "--require-hashes", *LOCKS], _NETWORK)
 
@@ -87,5 +88,5 @@ def _install_project() -> None:
             "--editable",
             ROOT,
         ],
-        "Does pyproject.toml name what is there?",
+        "Do the folders named in pyproject.toml exist?",
     )

@@ -1,8 +1,6 @@
-"""The seven Delta jars: resolved once by Spark, checked against `jars.lock`, put beside its own.
+"""The seven Delta jars: resolved once by Spark, verified against `jars.lock`, put among its jars.
 
-Every later session and every spark-submit then finds them on the class path, with no resolution at
-start.
-`python -m setup.jars` writes `jars.lock` anew.
+Every session and every spark-submit then has them on the class path without resolving anything.
 """
 
 from __future__ import annotations
@@ -19,8 +17,8 @@ from setup.steps import CACHE, PYTHON, ROOT, SITE_PACKAGES, VENV, SetupError, St
 
 LOCK = "setup/jars.lock"
 DELTA = "io.delta:delta-spark_4.2_2.13:4.4.0"
-# What Delta asks for and Spark already has.
-ALREADY_THERE = (
+# Dependencies of Delta that come with Spark.
+PROVIDED = (
     "org.apache.hadoop:*",
     "com.fasterxml.jackson.*:*",
     "org.apache.logging.log4j:*",
@@ -48,12 +46,12 @@ class Jar:
 
     @property
     def name(self) -> str:
-        """Its file name in Spark's folder."""
+        """Its file name among Spark's jars."""
         return f"{self.artifact}-{self.version}.jar"
 
     @property
     def resolved(self) -> Path:
-        """Where Ivy leaves it."""
+        """Where Ivy stores it."""
         return IVY / "jars" / f"{self.group}_{self.name}"
 
     def is_at(self, file: Path) -> bool:
@@ -65,12 +63,12 @@ class Jar:
 
 
 def step() -> Step:
-    """Put the locked jars into Spark's folder."""
+    """Copy the locked jars into the folder of Spark's jars."""
     return Step("jars", "Delta jars", lambda: text_of(LOCK), _are_installed, _install)
 
 
 def locked_jars(lock: str) -> tuple[Jar, ...]:
-    """The jars that the text of a lock file names."""
+    """The jars listed in the text of a lock file."""
     jars = []
     for line in lock.splitlines():
         if line and not line.startswith("#"):
@@ -80,7 +78,7 @@ def locked_jars(lock: str) -> tuple[Jar, ...]:
 
 
 def write_lock() -> None:
-    """Resolve the jars anew and write what came to `jars.lock`."""
+    """Resolve the jars from scratch and record them in `jars.lock`."""
     shutil.rmtree(IVY, ignore_errors=True)
     _resolve()
     found = [
@@ -98,7 +96,7 @@ def write_lock() -> None:
 
 
 def _are_installed() -> bool:
-    # Sizes only: this runs at every start, and the content was checked when it was copied.
+    # Sizes only: this runs at every start, and the content was verified when copied.
     return all(
         (file := SPARK_JARS / jar.name).is_file() and file.stat().st_size == jar.size
         for jar in locked_jars(text_of(LOCK))
@@ -112,7 +110,7 @@ def _install() -> None:
     wrong = [jar.name for jar in jars if not jar.is_at(jar.resolved)]
     if wrong:
         raise SetupError(
-            f"{', '.join(wrong)}: not what {LOCK} says. "
+            f"{', '.join(wrong)}: missing, or different from {LOCK}. "
             f"Remove {IVY} and run the same command again."
         )
     for file in SPARK_JARS.iterdir():
@@ -123,14 +121,14 @@ def _install() -> None:
 
 
 def _resolve() -> None:
-    nothing_to_run = ROOT / "setup" / "__init__.py"
+    empty_program = ROOT / "setup" / "__init__.py"
     call(
         [
             *(VENV / "bin" / "spark-submit", "--master", "local[1]"),
-            *("--packages", DELTA, "--exclude-packages", ",".join(ALREADY_THERE)),
-            *("--conf", f"spark.jars.ivy={IVY}", nothing_to_run),
+            *("--packages", DELTA, "--exclude-packages", ",".join(PROVIDED)),
+            *("--conf", f"spark.jars.ivy={IVY}", empty_program),
         ],
-        "Is a Maven repository reachable? Run the same command again; what was loaded is kept.",
+        "Is a Maven repository reachable? Run the same command again; finished downloads are kept.",
         {
             **{name: value for name, value in os.environ.items() if name != "SPARK_HOME"},
             "PATH": f"{VENV / 'bin'}{os.pathsep}{os.environ['PATH']}",
@@ -145,7 +143,3 @@ def _resolve() -> None:
 def sha256_of(file: Path) -> str:
     """The SHA-256 of a file's content, in hexadecimal."""
     return hashlib.sha256(file.read_bytes()).hexdigest()
-
-
-if __name__ == "__main__":
-    write_lock()

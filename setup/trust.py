@@ -1,6 +1,6 @@
-"""Certificates as PEM -> the trust store of a Java: `python -m setup.trust CERTIFICATES STORE`.
+"""Convert PEM certificates to a Java trust store: `python -m setup.trust CERTIFICATES STORE`.
 
-Runs in the environment (it needs `cryptography`), not in the Python that sets up.
+Runs in `.venv`, as it needs `cryptography`.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ ARCHIVE = ROOT / "dist" / "weir.zip"
 
 
 def write_archive() -> None:
-    """Write the packages' Python files, and the data files beside them, to `dist/weir.zip`."""
+    """Write the packages' Python and data files to `dist/weir.zip`."""
     ARCHIVE.parent.mkdir(exist_ok=True)
     with zipfile.ZipFile(ARCHIVE, "w", zipfile.ZIP_DEFLATED) as archive:
         for package in PACKAGES:

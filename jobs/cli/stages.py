@@ -52,7 +52,7 @@ def run(context: typer.Context) -> None:
     settings = options.settings()
     from expectations.run import import_ahead
     from jobs.ingest_changes import ingest_changes, is_anything_pending
-    from jobs.pending_work import is_anything_unfinished
+    from jobs.pending_work import has_pending_work
     from jobs.stage import new_run_id
 
     # Imports and statements leave hundreds of thousands of objects that live to the end; to look
@@ -60,11 +60,11 @@ def run(context: typer.Context) -> None:
     gc.set_threshold(50_000)
     run_id = new_run_id("run")
     session = late_session(settings)
-    if is_anything_pending(settings) or is_anything_unfinished(settings):
+    if is_anything_pending(settings) or has_pending_work(settings):
         # Validate needs it; imported beside ingest and maintain, which wait for files and DuckDB.
         import_ahead()
     done = [_stage("ingest", ingest_changes, session, settings, run_id)]
-    if is_anything_unfinished(settings) and not _is_busy(done[-1]):
+    if has_pending_work(settings) and not _is_busy(done[-1]):
         from jobs.maintain_queries import maintain_queries
         from jobs.publish_answers import publish_answers
         from jobs.validate_answers import validate_answers

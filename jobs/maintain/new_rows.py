@@ -115,8 +115,8 @@ class NewRows:
     def _metadata(self, task: Task) -> Metadata:
         last = self.prepared.epochs.last
         base = last if task.collapsed else 0
-        if task.mark is not None and not task.collapsed:
-            base = task.mark.metadata.base
+        if task.stored is not None and not task.collapsed:
+            base = task.stored.metadata.base
         return Metadata(
             run_id=self.outcome.run.run_id,
             job=JOB,

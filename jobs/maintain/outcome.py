@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 
 from jobs.errors import WeirError
 from jobs.maintain.tasks import Mode, Task
-from jobs.progress.watermarks import UNTOUCHED
 from jobs.stage import Claim
-from lake.ledger import FAILED
+from lake.ledger import FAILED, UNTOUCHED
 
 _MESSAGE_LENGTH = 500
 """Characters of an error that is not ours."""

@@ -8,7 +8,7 @@ from sqlglot import condition, exp, select
 
 from jobs.compute.relations import LakeQuery, StoredTable
 from jobs.plan.plan import ANSWER
-from jobs.progress.backlog import Unpublished
+from jobs.progress.backlog import Backlog
 from lake.lake import Lake
 from lake.tables import ANSWER_COLUMNS, TRANSACTIONS
 
@@ -22,7 +22,7 @@ def stored_columns(lake: Lake, query: str) -> tuple[str, ...]:
     return tuple(name for name in names if name not in ANSWER_COLUMNS)
 
 
-def published_columns(work: Unpublished, stored: Sequence[str]) -> tuple[str, ...]:
+def published_columns(work: Backlog, stored: Sequence[str]) -> tuple[str, ...]:
     """The columns of the answer table to be: those of the query, then those of its earlier texts.
 
     A column that differs from an earlier one by case only keeps the earlier spelling: Delta takes
@@ -33,7 +33,7 @@ def published_columns(work: Unpublished, stored: Sequence[str]) -> tuple[str, ..
     return (*now, *(name for name in stored if name not in now))
 
 
-def answer_delta(work: Unpublished, columns: Sequence[str], stored: Sequence[str]) -> LakeQuery:
+def answer_delta(work: Backlog, columns: Sequence[str], stored: Sequence[str]) -> LakeQuery:
     """epoch, weight, `columns` (`published_columns`), event_time.
 
     Anew: at the base, the state there minus what is published; then the rows after the base.
@@ -42,7 +42,7 @@ def answer_delta(work: Unpublished, columns: Sequence[str], stored: Sequence[str
     rows_wanted = exp.and_(
         exp.column("node").eq(ANSWER), exp.column("epoch") <= exp.convert(work.to_epoch)
     )
-    if not work.anew:
+    if not work.rebuilt:
         rows_wanted = exp.and_(rows_wanted, exp.column("epoch") > exp.convert(work.from_epoch))
     embeddings = StoredTable(
         f"stored_{work.query}",
@@ -62,11 +62,11 @@ def answer_delta(work: Unpublished, columns: Sequence[str], stored: Sequence[str
     ).from_(embeddings.name)
     relations = [embeddings, transactions]
     delta: exp.Query
-    if not work.anew or work.published is None:
+    if not work.rebuilt or work.published is None:
         delta = rows
     else:
         relations.append(answers)
-        start = max(work.maintained.metadata.base, work.published.watermark)
+        start = max(work.maintained.metadata.base, work.published.epoch)
         gone = select(
             exp.Neg(this=exp.column("weight")).as_("weight"),
             *(

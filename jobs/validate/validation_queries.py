@@ -10,7 +10,7 @@ from jobs.catalog.maintained import Form
 from jobs.compute.relations import LakeQuery, StoredTable
 from jobs.compute.sql import column, columns, number, rows_of, same_row, select, text, union_all
 from jobs.plan.plan import ANSWER
-from jobs.progress.backlog import Unpublished
+from jobs.progress.backlog import Backlog
 from jobs.validate.derived_columns import (
     DerivedColumn,
     bigint,
@@ -105,7 +105,7 @@ def transaction_rows(from_epoch: int, to_epoch: int) -> LakeQuery:
     return LakeQuery(rows, (log, TRANSACTIONS_LOG))
 
 
-def answer_rows(work: Unpublished, rules: AnswerRules) -> LakeQuery:
+def answer_rows(work: Backlog, rules: AnswerRules) -> LakeQuery:
     """The unpublished changes of a query, and one row for the answer as a whole.
 
     Columns of the suites `embeddings` and `answers`; the scope is the query.
@@ -145,10 +145,10 @@ def answer_rows(work: Unpublished, rules: AnswerRules) -> LakeQuery:
         exp.true().as_("is_total"),
         *_constants(work, rules),
     ).from_(changes.subquery("changes"))
-    return LakeQuery(union_all([rows, total]), (new,) if work.anew else (new, stored))
+    return LakeQuery(union_all([rows, total]), (new,) if work.rebuilt else (new, stored))
 
 
-def _constants(work: Unpublished, rules: AnswerRules) -> list[exp.Expr]:
+def _constants(work: Backlog, rules: AnswerRules) -> list[exp.Expr]:
     """Columns that are the same for all rows of a query."""
     return [
         text(ANSWER).as_("node"),
@@ -160,13 +160,13 @@ def _constants(work: Unpublished, rules: AnswerRules) -> list[exp.Expr]:
 
 
 def _with_multiplicity(
-    work: Unpublished, answer: exp.Select, changes: exp.Select, variables: tuple[str, ...]
+    work: Backlog, answer: exp.Select, changes: exp.Select, variables: tuple[str, ...]
 ) -> exp.Query:
     """`changes` with `at_epoch` and `multiplicity`: that of the row after the change."""
     others: tuple[str, ...] = ("epoch", "weight")
     single: exp.Expr = column("weight")
     window: exp.Expr = over(exp.Sum(this=column("weight")), variables, ordered=True)
-    if not work.anew:
+    if not work.rebuilt:
         changes = _with_multiplicity_before(answer, changes, variables, work.from_epoch)
         others = (*others, "multiplicity_before")
         before = column("multiplicity_before")

@@ -310,7 +310,7 @@ def test_doctor_finds_a_source_that_is_not_where_it_is_said_to_be(
     Path("data/versions").rename("data/elsewhere")
     wrong = [row for row in weir("doctor", "--output", "json").json if not row["ok"]]
     assert [row["check"] for row in wrong] == ["source museum"]
-    assert "data/versions is not there" in wrong[0]["found"]
+    assert "data/versions does not exist" in wrong[0]["found"]
 
 
 def test_a_wrong_setting_is_named(weir: Weir, lake: HandMadeLake) -> None:

@@ -6,8 +6,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from jobs.compact_lake import compact_lake, needed_after
+from lake.claims import claim
 from lake.commit import write
-from lake.ledger import SUCCEEDED, LedgerRow, claim, record
+from lake.ledger import SUCCEEDED, LedgerRow, record
 from lake.metadata import Metadata
 from lake.removal import remove_table
 from lake.tables import embeddings

@@ -14,7 +14,7 @@ from jobs.errors import BusyError, ConfigurationError
 from jobs.ingest.sources.errors import SourceError
 from jobs.ingest_changes import _all_or_fail, is_anything_pending
 from jobs.rdf import worker
-from lake.ledger import claim
+from lake.claims import claim
 from tests.support.projects.ingest import Project, no_spark
 
 PATCHES = {"name": "p", "kind": "patches", "location": "changes"}

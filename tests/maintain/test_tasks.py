@@ -9,6 +9,7 @@ import pytest
 from expectations.answers import ANSWERS_SUITE
 from jobs.catalog.catalog import Catalog
 from jobs.maintain.tasks import tasks_behind
+from jobs.progress.completion import Completion
 from lake.ledger import FAILED, LedgerRow, record
 from tests.support.projects.handmade import HandMadeLake, empty_lake
 
@@ -45,7 +46,8 @@ def mode_after(lake: HandMadeLake, reason: str) -> str:
     )
     record(tables, [verdict])
     lake.ingest(1)
-    (task,) = tasks_behind(lake.settings.open_lake(), Catalog.of(lake.settings).members, 2)
+    completion = Completion.read(lake.settings.open_lake())
+    (task,) = tasks_behind(completion, Catalog.of(lake.settings).members)
     return task.mode
 
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from jobs import stage as stages
-from jobs.cli.query_status import standings
+from jobs.cli.query_status import query_statuses
 from jobs.errors import QualityError
-from jobs.progress.watermarks import mark, untouched
+from jobs.progress.completion import Completion
 from jobs.publish_answers import publish_answers
 from jobs.validate_answers import PAGE, validate_answers
 from lake import commit, ledger
@@ -30,14 +30,9 @@ A, B, C = "<http://a/a>", '"b"@en', "_:c"
 
 
 def watermark(lake: HandMadeLake, query: str) -> int:
-    found = mark(
-        lake.settings.open_lake(),
-        f"answers/{query}",
-        "publish",
-        untouched(lake.settings.open_lake(), "publish").get(query, ()),
-    )
+    found = Completion.read(lake.settings.open_lake()).published(query)
     assert found is not None
-    return found.watermark
+    return found.epoch
 
 
 def run(spark: SparkSession, lake: HandMadeLake, run_id: str = "r") -> None:
@@ -68,7 +63,9 @@ def test_the_first_publication_has_every_row_with_its_epoch_and_event_time(
     assert lake.answers("q") == [(1, 1, A, B), (1, 2, A, None), (3, -1, A, B)]
     assert all(row["event_time"] == event_time(row["epoch"]) for row in lake.rows("answers/q"))
     assert watermark(lake, "q") == 3
-    assert mark(lake.settings.open_lake(), "answers/q", "publish").metadata.extra["rows"] == 2  # type: ignore[union-attr]
+    published = Completion.read(lake.settings.open_lake()).published("q")
+    assert published is not None
+    assert published.metadata.extra["rows"] == 2
 
 
 @BOTH_WAYS
@@ -216,8 +213,8 @@ def test_a_wrong_quad_holds_back_every_query(spark: SparkSession, lake: HandMade
     with pytest.raises(QualityError, match="2 queries are held back"):
         publish_answers(spark, lake.settings, "r2")
     assert [watermark(lake, name) for name in ("touched", "untouched")] == [1, 1]
-    found = standings(lake.settings)
-    assert [standing.state for standing in found] == ["held", "held"]
+    found = query_statuses(lake.settings)
+    assert [status.state for status in found] == ["held", "held"]
     assert "the graph: weight_is_a_sign" in (found[0].reason or "")
 
 
@@ -232,7 +229,7 @@ def test_a_query_is_not_held_by_what_is_wrong_with_another(
         validate_answers(spark, lake.settings, "r2")
     lake.ingest(1)
     lake.maintain("good", [(3, 1, B, C)], base=1)
-    found = {standing.query: standing.state for standing in standings(lake.settings)}
+    found = {status.query: status.state for status in query_statuses(lake.settings)}
     assert found == {"good": "behind", "bad": "held"}
 
 

@@ -1,4 +1,4 @@
-"""The projects in this repository are usable as they are."""
+"""The projects in this repository are valid."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ PROJECTS = (".", "demo")
 
 
 @pytest.mark.parametrize("project", PROJECTS)
-def test_every_query_of_the_project_is_usable(project: str) -> None:
+def test_every_query_of_the_project_is_accepted(project: str) -> None:
     catalog = Catalog.of_folder(Settings.load(ROOT / project / CONFIG_FILE).queries)
     assert catalog.members
     assert catalog.errors == {}
 
 
 @pytest.mark.parametrize("project", PROJECTS)
-def test_every_query_of_the_project_says_what_it_is_for(project: str) -> None:
+def test_every_query_of_the_project_has_a_description(project: str) -> None:
     catalog = Catalog.of_folder(Settings.load(ROOT / project / CONFIG_FILE).queries)
     assert [query.name for query in catalog.members if not query.description] == []
 

@@ -1,4 +1,4 @@
-"""The launcher of Java, with a script in Java's place."""
+"""The launcher of Java, tested with a script in place of Java."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from setup import java
 from setup.steps import CACHE
 from setup.trust import write_trust_store
 
-SPARK_ASKS_FOR = "--add-modules=jdk.incubator.vector"
+REQUESTED_BY_SPARK = "--add-modules=jdk.incubator.vector"
 
 
 @pytest.fixture
@@ -28,13 +28,13 @@ def launcher(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return _script(tmp_path / "launcher", java.packaged_launcher().partition("\n")[2])
 
 
-def test_the_packaged_jre_is_not_asked_for_the_module_it_lacks(launcher: Path) -> None:
-    assert SPARK_ASKS_FOR not in _arguments(launcher, SPARK_ASKS_FOR, "Main")
+def test_the_module_that_the_packaged_jre_lacks_is_not_requested(launcher: Path) -> None:
+    assert REQUESTED_BY_SPARK not in _arguments(launcher, REQUESTED_BY_SPARK, "Main")
 
 
 def test_arguments_keep_their_order_and_their_blanks(launcher: Path) -> None:
-    given = ["-Dname=a b", SPARK_ASKS_FOR, "Main", "", "*", "--add-modules=other"]
-    expected = [word for word in given if word != SPARK_ASKS_FOR]
+    given = ["-Dname=a b", REQUESTED_BY_SPARK, "Main", "", "*", "--add-modules=other"]
+    expected = [word for word in given if word != REQUESTED_BY_SPARK]
     assert _arguments(launcher, *given)[-len(expected) :] == expected
 
 
@@ -43,7 +43,7 @@ def test_temporary_files_of_java_stay_in_the_project(launcher: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "version"),
+    ("printed", "version"),
     [
         ('openjdk version "17.0.15" 2025-04-15', 17),
         ('openjdk version "21.0.8" 2025-07-15 LTS', 21),
@@ -52,12 +52,14 @@ def test_temporary_files_of_java_stay_in_the_project(launcher: Path) -> None:
         ("no Java here", None),
     ],
 )
-def test_the_version_of_a_java_is_read(tmp_path: Path, said: str, version: int | None) -> None:
-    fake = _script(tmp_path / "java", f"echo '{said}' >&2")
+def test_the_major_version_of_a_java_is_found(
+    tmp_path: Path, printed: str, version: int | None
+) -> None:
+    fake = _script(tmp_path / "java", f"echo '{printed}' >&2")
     assert java.major_version(fake) == version
 
 
-def test_a_java_that_is_not_there_has_no_version(tmp_path: Path) -> None:
+def test_a_missing_java_has_no_version(tmp_path: Path) -> None:
     assert java.major_version(tmp_path / "java") is None
 
 

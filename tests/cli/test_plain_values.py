@@ -1,4 +1,4 @@
-"""Plain values of terms, against pyoxigraph's own reading of them."""
+"""Plain values of terms, compared with the texts from which pyoxigraph made the terms."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode
 
-from jobs.cli.views import duckdb_connection
+from jobs.cli.plain_values import connect_with_plain_values
 from jobs.settings import Settings
 
 
 @pytest.fixture(scope="module")
 def connection() -> duckdb.DuckDBPyConnection:
-    return duckdb_connection(Settings())
+    return connect_with_plain_values(Settings())
 
 
 texts = st.text(

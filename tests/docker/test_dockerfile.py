@@ -1,0 +1,117 @@
+"""What the image contains, by its Dockerfile; nothing is built here."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+
+import pytest
+
+from setup import java
+from tests.docker.files import DOCKER, ROOT, Stage, stages
+
+BEFORE, STAGES = stages()
+IMAGE = STAGES[-1]
+BY_NAME = {stage.name: stage for stage in STAGES}
+CODE = {"jobs/", "lake/", "expectations/", "dags/"}
+
+
+def test_the_image_runs_as_a_user_without_privileges() -> None:
+    user, group = IMAGE.arguments("USER")[-1].split(":")
+    assert int(user) > 0
+    assert group == "0"  # as Airflow's own image, whatever user a cluster chooses
+    assert f"--uid {user} " in IMAGE.arguments("RUN")[0]
+
+
+def test_all_packages_are_locked_with_hashes() -> None:
+    installs = [
+        command
+        for stage in STAGES
+        for run in stage.arguments("RUN")
+        for command in run.split("&&")
+        if re.search(r"\bpip install\b", command)
+    ]
+    of_locks = [command for command in installs if "--requirement requirements/" in command]
+    assert of_locks
+    assert [each for each in of_locks if "--require-hashes --no-deps" not in each] == []
+    (project,) = set(installs) - set(of_locks)
+    assert "--no-build-isolation --no-deps" in project
+
+
+def test_the_delta_jars_are_those_of_the_lock() -> None:
+    assert BY_NAME["packages"].arguments("RUN")[-1] == "python -m setup java jars"
+
+
+def test_the_environment_of_the_image_has_the_packages_of_production_alone() -> None:
+    packages = BY_NAME["packages"].arguments("RUN")
+    (into,) = [run for run in packages if "--python .venv" in run]
+    assert "venv --without-pip .venv" in into
+    assert re.findall(r"requirements/\S+", into) == ["requirements/weir.txt"]
+
+
+def test_no_build_tool_is_left_in_the_image() -> None:
+    assert not re.search(r"apt-get|pip|\buv\b|gcc|curl", " ".join(IMAGE.arguments("RUN")))
+    copied_from = [each for each in IMAGE.arguments("COPY") if each.startswith("--from")]
+    assert copied_from == [
+        "--from=packages /opt/weir/.venv .venv",
+        "--from=project /opt/project .venv",
+    ]
+    assert set(IMAGE.copied()) >= CODE
+    assert set(IMAGE.copied()) - CODE == {"docker/first_start.py", "docker/health.py"}
+
+
+def test_a_change_of_the_code_rebuilds_no_packages() -> None:
+    assert CODE.isdisjoint(BY_NAME["base"].copied() + BY_NAME["packages"].copied())
+    copies = IMAGE.arguments("COPY")
+    first_code = min(index for index, copy in enumerate(copies) if copy.split()[0] in CODE)
+    assert all(index < first_code for index, copy in enumerate(copies) if "--from" in copy)
+
+
+def test_lists_of_apt_do_not_stay_in_a_layer() -> None:
+    runs = [run for stage in STAGES for run in stage.arguments("RUN") if "apt-get" in run]
+    assert runs
+    assert all(
+        run.startswith("apt-get update")
+        and "--no-install-recommends" in run
+        and run.endswith("rm -rf /var/lib/apt/lists/*")
+        for run in runs
+    )
+
+
+@pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.name or "image")
+def test_every_copied_path_exists_and_is_sent_to_the_builder(stage: Stage) -> None:
+    sent = (DOCKER / "Dockerfile.dockerignore").read_text().splitlines()
+    assert "*" in sent
+    for path in stage.copied():
+        if path == "./":
+            continue
+        assert (ROOT / path).exists(), path
+        assert f"!{path.rstrip('/')}" in sent, path
+
+
+def test_every_path_sent_to_the_builder_exists() -> None:
+    sent = (DOCKER / "Dockerfile.dockerignore").read_text().splitlines()
+    assert [line for line in sent if line.startswith("!") and not (ROOT / line[1:]).exists()] == []
+
+
+def test_python_is_the_version_of_the_project() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    (argument,) = [each.argument for each in BEFORE if each.keyword == "ARG"]
+    found = re.fullmatch(r"PYTHON_IMAGE=python:(\d+)\.(\d+)-slim-\w+", argument)
+    assert found
+    major, minor = map(int, found.groups())
+    assert project["requires-python"] == f">={major}.{minor},<{major}.{minor + 1}"
+    assert BY_NAME["base"].base == "${PYTHON_IMAGE}"
+
+
+def test_java_is_one_that_spark_supports() -> None:
+    found = re.search(r"openjdk-(\d+)-jre-headless", BY_NAME["base"].arguments("RUN")[0])
+    assert found
+    assert int(found[1]) in java.SUPPORTED
+
+
+def test_the_image_contains_no_secret() -> None:
+    for stage in STAGES:
+        for keyword in ("ENV", "ARG", "LABEL"):
+            for argument in stage.arguments(keyword):
+                assert not re.search(r"password|secret|token|_key", argument, re.IGNORECASE)
