@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from jobs.errors import BusyError, ConfigurationError
 from jobs.ingest.sources.errors import SourceError
 from jobs.ingest_changes import _all_or_fail, is_anything_pending
+from jobs.rdf import worker
 from lake.claims import claim
 from tests.support.projects.ingest import Project, no_spark
 
@@ -225,6 +226,21 @@ def test_a_patch_that_is_broken_as_a_whole_stops_its_source_until_it_is_repaired
     project.patch("changes/2.rdfp", line("A", 2), id_="urn:2", previous="urn:1")
     assert project.ingest().errors == ()
     assert {quad[3] for quad in project.state(9)} == {'"1"', '"2"', '"3"', '"4"'}
+
+
+def test_one_parser_process_serves_all_sources_of_a_batch(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[object] = []
+    start = worker._Child.__init__
+    monkeypatch.setattr(
+        worker._Child, "__init__", lambda child, limits: started.append(start(child, limits))
+    )
+    project.declare(PATCHES, {"name": "q", "kind": "patches", "location": "other"})
+    for folder in ("changes", "other"):
+        project.patch(f"{folder}/1.rdfp", line("A", 1))
+    assert project.ingest().to_epoch == 2
+    assert len(started) == 1
 
 
 def test_a_base_that_is_broken_as_a_whole_stops_its_source(project: Project) -> None:
