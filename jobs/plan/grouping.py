@@ -1,4 +1,4 @@
-"""Groups, with the one that is there without solutions."""
+"""GROUP BY as plans, with the one group that SPARQL has even of no solutions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from jobs.sparql.algebra.expressions import Constant
 
 _ZERO = '"0"^^<http://www.w3.org/2001/XMLSchema#integer>'
 EMPTY_GROUP = {"COUNT": _ZERO, "SUM": _ZERO, "AVG": _ZERO, "GROUP_CONCAT": '""'}
-"""The aggregates of no solutions; those that are missing are errors."""
+"""The aggregates of no solutions; those that are missing here are errors."""
 
 
 def grouped(
@@ -20,13 +20,13 @@ def grouped(
     aggregates: tuple[tuple[str, Aggregate], ...],
     context: Context,
 ) -> PlanNode:
-    """The groups of `node` by `keys`, apart for what the context carries.
+    """The groups of `node` by `keys`, separate for each value of the carried columns.
 
-    Without keys there is one group, also of no solutions: one for each value of what is carried.
+    Without keys there is one group, even of no solutions: one per value of the carried columns.
     """
     carried = tuple(name for name in context.carried if name not in keys)
-    aggregates = tuple((name, _without_needless(each, node)) for name, each in aggregates)
-    node = _needed(node, (*carried, *keys), tuple(each for _, each in aggregates))
+    aggregates = tuple((name, _simplified(aggregate, node)) for name, aggregate in aggregates)
+    node = _needed(node, (*carried, *keys), tuple(aggregate for _, aggregate in aggregates))
     if keys or not carried:
         return Group((*carried, *keys), aggregates, node, always=not keys)
     by_carried = Group(carried, aggregates, node)
@@ -34,20 +34,23 @@ def grouped(
     return Union((by_carried, _with_empty_group(without, by_carried)))
 
 
-def _without_needless(aggregate: Aggregate, node: PlanNode) -> Aggregate:
-    """COUNT of what is always bound counts solutions."""
-    counts = aggregate.function == "COUNT" and not aggregate.distinct
-    if counts and aggregate.argument in node.certain:
+def _simplified(aggregate: Aggregate, node: PlanNode) -> Aggregate:
+    """COUNT of a column that is always bound counts solutions."""
+    if (
+        aggregate.function == "COUNT"
+        and not aggregate.distinct
+        and aggregate.argument in node.certain
+    ):
         return replace(aggregate, argument=None)
     return aggregate
 
 
 def _needed(node: PlanNode, keys: tuple[str, ...], aggregates: tuple[Aggregate, ...]) -> PlanNode:
     """`node` without the columns that no key and no aggregate reads: fewer rows are stored then."""
-    if any(each.argument is None and each.distinct for each in aggregates):
+    if any(aggregate.argument is None and aggregate.distinct for aggregate in aggregates):
         # COUNT(DISTINCT *) reads all.
         return node
-    read = {*keys, *(each.argument for each in aggregates)}
+    read = {*keys, *(aggregate.argument for aggregate in aggregates)}
     kept = tuple(name for name in node.variables if name in read)
     return node if kept == node.variables else Project(kept, node)
 

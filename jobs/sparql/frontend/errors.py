@@ -1,4 +1,4 @@
-"""Why a query text cannot be registered: not SPARQL, or SPARQL that Weir does not maintain."""
+"""Errors of query texts: not SPARQL, or SPARQL that Weir does not maintain."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from jobs.errors import ConfigurationError
 
 
 class QueryError(ConfigurationError):
-    """A query text that cannot be used.
+    """A query text that cannot be registered.
 
     Args:
         what: the construct, as it is written (`OPTIONAL`, `NOW()`).
         file: name of the file, or `<query>`.
         line: line of the construct, from 1.
         column: column of the construct, from 1, in characters.
-        reason: why it cannot be used, a clause.
+        reason: why not, a clause.
         instead: what to write or do instead, a sentence.
     """
 
@@ -30,4 +30,4 @@ class QuerySyntaxError(QueryError):
 
 
 class UnsupportedQuery(QueryError):  # noqa: N818  the name says what happened
-    """The text is a SPARQL 1.1 query that Weir refuses; nothing is guessed."""
+    """The text is a SPARQL 1.1 query that Weir does not maintain."""
