@@ -15,14 +15,8 @@ from sqlglot import exp
 from jobs.compute.functions import EVALUATE
 from jobs.compute.sql import all_of, any_of, as_text, case, column, is_not_null, text
 from jobs.engine.terms import FALSE, TRUE, begins
-from jobs.sparql.algebra.expressions import (
-    Call,
-    Constant,
-    Exists,
-    Expression,
-    Variable,
-    variables_of,
-)
+from jobs.sparql.algebra.expressions import Call, Constant, Exists, Expression, Variable
+from jobs.sparql.algebra.scoping import variables_of
 from jobs.sparql.functions.serialization import encode
 
 _KINDS = {"isIRI": "<", "isURI": "<", "isBlank": "_", "isLiteral": '"'}

@@ -1,4 +1,4 @@
-"""Groups, with the one that is there without solutions."""
+"""GROUP BY as plans, with the one group that SPARQL has even of no solutions."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from jobs.plan.operators import Aggregate, AntiJoin, Extend, Group, PlanNode, Pr
 from jobs.sparql.algebra.expressions import Constant
 
 _ZERO = '"0"^^<http://www.w3.org/2001/XMLSchema#integer>'
-EMPTY_GROUP = {"COUNT": _ZERO, "SUM": _ZERO, "AVG": _ZERO, "GROUP_CONCAT": '""'}
-"""The aggregates of no solutions; those that are missing are errors."""
+_OF_NO_SOLUTIONS = {"COUNT": _ZERO, "SUM": _ZERO, "AVG": _ZERO, "GROUP_CONCAT": '""'}
+"""The aggregates of no solutions; those that are missing here are errors."""
 
 
 def grouped(
@@ -20,12 +20,12 @@ def grouped(
     aggregates: tuple[tuple[str, Aggregate], ...],
     context: Context,
 ) -> PlanNode:
-    """The groups of `node` by `keys`, apart for what the context carries.
+    """The groups of `node` by `keys`, separate for each value of the carried columns.
 
-    Without keys there is one group, also of no solutions: one for each value of what is carried.
+    Without keys there is one group, even of no solutions: one per value of the carried columns.
     """
     carried = tuple(name for name in context.carried if name not in keys)
-    aggregates = tuple((name, _without_needless(each, node)) for name, each in aggregates)
+    aggregates = tuple((name, _simplified(each, node)) for name, each in aggregates)
     node = _needed(node, (*carried, *keys), tuple(each for _, each in aggregates))
     if keys or not carried:
         return Group((*carried, *keys), aggregates, node, always=not keys)
@@ -34,8 +34,8 @@ def grouped(
     return Union((by_carried, _with_empty_group(without, by_carried)))
 
 
-def _without_needless(aggregate: Aggregate, node: PlanNode) -> Aggregate:
-    """COUNT of what is always bound counts solutions."""
+def _simplified(aggregate: Aggregate, node: PlanNode) -> Aggregate:
+    """COUNT of a column that is always bound counts solutions."""
     counts = aggregate.function == "COUNT" and not aggregate.distinct
     if counts and aggregate.argument in node.certain:
         return replace(aggregate, argument=None)
@@ -54,7 +54,7 @@ def _needed(node: PlanNode, keys: tuple[str, ...], aggregates: tuple[Aggregate, 
 
 def _with_empty_group(node: PlanNode, grouped: Group) -> PlanNode:
     for name, aggregate in grouped.aggregates:
-        value = EMPTY_GROUP.get(aggregate.function)
+        value = _OF_NO_SOLUTIONS.get(aggregate.function)
         if value is not None:
             node = Extend(name, Constant(value), node)
     return Project(grouped.variables, node)

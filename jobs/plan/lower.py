@@ -1,23 +1,24 @@
-"""From the algebra of a query to its plan."""
+"""Lowering: from the algebra of a query to its plan."""
 
 from __future__ import annotations
 
 from typing import assert_never
 
-from jobs.plan.columns import Columns
 from jobs.plan.context import Context
 from jobs.plan.leaves import Scope
+from jobs.plan.lowering import Lowering
 from jobs.plan.operators import Ask, Distinct, Instantiate, Project
-from jobs.plan.patterns import PatternLowering
+from jobs.plan.patterns import lower_pattern
 from jobs.plan.plan import Plan
 from jobs.sparql.algebra import patterns as algebra
 from jobs.sparql.algebra import queries
+from jobs.sparql.algebra.scoping import is_hidden
 from jobs.sparql.recursion import deep_recursion
 
 PLAN_FORMAT = 5
-"""Raised when equal plan nodes come to have other solutions than before, for the engine had them
-wrong: all stored embeddings are then made anew. Other nodes need no such thing, for the fingerprint
-of a query is that of its nodes.
+"""Part of every fingerprint. Raised when a repair of the engine gives equal plan nodes other
+solutions, so that all stored embeddings are rebuilt. A change that lowers a query to other nodes
+needs no new format: the fingerprint is made of the nodes.
 """
 
 ANSWER_VARIABLE = "answer"
@@ -31,8 +32,8 @@ def lower(query: queries.Query, *, allow_product: bool = False) -> Plan:
     SELECT keeps the pattern's own projection; ASK is the existence of an empty solution; CONSTRUCT
     is the set of the triples that its template makes.
     """
-    columns = Columns()
-    lowering = PatternLowering(columns, Scope(query.dataset.named_graphs, each=True))
+    lowering = Lowering(lower_pattern, Scope(query.dataset.named_graphs, each=True))
+    columns = lowering.columns
     context = Context(_scope(query.dataset))
     match query.form:
         case queries.Select(pattern, variables):
@@ -54,7 +55,7 @@ def lower(query: queries.Query, *, allow_product: bool = False) -> Plan:
                 columns.column(name)
                 for pattern in template
                 for name in pattern.variables
-                if name.startswith("_:") and columns.column(name) not in bound
+                if is_hidden(name) and columns.column(name) not in bound
             )
             root = Distinct(Instantiate(renamed, (subject, predicate, object_), blank, solutions))
             published, is_set = tuple(zip(CONSTRUCT_COLUMNS, targets, strict=True)), True

@@ -129,8 +129,8 @@ MUTATIONS = (
     Mutation(
         "MINUS takes away with nothing in common",
         "plan/patterns",
-        "if not common:\n            return left",
-        "if False:\n            return left",
+        "if not common:\n        return left",
+        "if False:\n        return left",
     ),
     Mutation(
         "a match ignores its condition",
@@ -140,31 +140,31 @@ MUTATIONS = (
     ),
     Mutation(
         "NOT EXISTS is EXISTS",
-        "plan/patterns",
-        "node = self._exists(node, pattern, context, AntiJoin)",
-        "node = self._exists(node, pattern, context, SemiJoin)",
+        "plan/exists",
+        "node = _joined(node, pattern, context, lowering, AntiJoin)",
+        "node = _joined(node, pattern, context, lowering, SemiJoin)",
     ),
     Mutation(
         "EXISTS is not told what is seen inside",
-        "plan/patterns",
+        "plan/exists",
         "context = context.with_domain(domain)",
         "pass",
     ),
     Mutation(
         "EXISTS takes unbound for any value",
-        "plan/patterns",
-        "Distinct(Project((*told, *keys), left))",
-        "Distinct(Project(told, left))",
+        "plan/exists",
+        "Distinct(Project((*correlated, *keys), node))",
+        "Distinct(Project(correlated, node))",
     ),
     Mutation(
         "a variable that is not projected is that outside",
         "plan/patterns",
-        "with self.columns.hidden({*context.carried} - {*shown}):",
-        "with self.columns.hidden(()):",
+        "with columns.hidden({*context.carried} - {*shown}):",
+        "with columns.hidden(()):",
     ),
     Mutation(
         "a graph without triples is one",
-        "plan/patterns",
+        "plan/named_graphs",
         "if not needs_triple(node, scope):",
         "if False:",
     ),
@@ -382,19 +382,19 @@ MUTATIONS = (
     Mutation(
         "MINUS shares what only EXISTS gives a value",
         "plan/patterns",
-        "() if sure else context.carried",
+        "() if certain else context.carried",
         "()",
     ),
     Mutation(
         "a nested EXISTS is not told what may be unbound outside",
-        "plan/patterns",
-        "seen_inside(inner, terms), context.certain",
-        "seen_inside(inner, terms), context.carried",
+        "plan/exists",
+        "correlated_variables(inner, terms), context.certain",
+        "correlated_variables(inner, terms), context.carried",
     ),
     Mutation(
         "a path does not begin at what EXISTS is told",
         "plan/path_plans",
-        "return Distinct(Union((pairs, self._told_ends(told, ends, pairs))))",
+        "return Distinct(Union((pairs, self._given_ends(given, ends, pairs))))",
         "return pairs",
     ),
     Mutation(
@@ -406,8 +406,8 @@ MUTATIONS = (
     Mutation(
         "what one graph has, every graph has",
         "plan/correlation",
-        "return seen_inside(inner)\n",
-        "return seen_inside(inner, terms)\n",
+        "return correlated_variables(inner)\n",
+        "return correlated_variables(inner, terms)\n",
     ),
     Mutation(
         "one or more times a path that may take no step never takes none",
@@ -418,8 +418,8 @@ MUTATIONS = (
     Mutation(
         "the key of a group decides nothing below it",
         "plan/correlation",
-        " - keys) | seen_inside(inner, terms & keys)",
-        " - keys)",
+        "return counted | correlated_variables(inner, terms & keys)",
+        "return counted",
     ),
     Mutation(
         "a column of VALUES is carried though it is unbound",
@@ -430,13 +430,13 @@ MUTATIONS = (
     Mutation(
         "a filter moves to a side that may leave its variable unbound",
         "plan/filters",
-        "case Join(left, right) if mentioned <= left.certain:",
-        "case Join(left, right) if mentioned <= set(left.variables):",
+        "case Join(left, right) if variables <= left.certain:",
+        "case Join(left, right) if variables <= set(left.variables):",
     ),
     Mutation(
         "a filter moves below an OPTIONAL that binds its variable",
         "plan/filters",
-        "case LeftJoin() if mentioned <= node.left.certain:",
+        "case LeftJoin() if variables <= node.left.certain:",
         "case LeftJoin() if True:",
     ),
 )

@@ -41,7 +41,7 @@ class Bgp:
 
 @dataclass(frozen=True, slots=True)
 class PathPattern:
-    """A property path pattern that is more than triple patterns; `path` begins at the subject.
+    """A property path pattern that triple patterns cannot express; `path` starts at the subject.
 
     https://www.w3.org/TR/sparql11-query/#sparqlPropertyPaths
     """
@@ -61,7 +61,9 @@ class Values:
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """Compatible solutions of both, merged."""
+    """Compatible solutions of both, merged:
+    https://www.w3.org/TR/sparql11-query/#defn_algJoin.
+    """
 
     left: Pattern
     right: Pattern
@@ -89,7 +91,9 @@ class Union:
 
 @dataclass(frozen=True, slots=True)
 class Minus:
-    """Left solutions without a compatible right solution that shares a bound variable."""
+    """Left solutions without a compatible right solution that shares a bound variable:
+    https://www.w3.org/TR/sparql11-query/#defn_algMinus.
+    """
 
     left: Pattern
     right: Pattern
@@ -97,7 +101,7 @@ class Minus:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """The pattern in one named graph, or in each and `name` bound to it."""
+    """The pattern in one named graph, or in each with the variable `name` bound to its name."""
 
     name: Node
     pattern: Pattern
@@ -130,7 +134,7 @@ class Aggregate:
 class Group:
     """One solution per group: the key `variables` and, by variable, the aggregates.
 
-    Without keys there is one group, also of no solutions at all.
+    Without keys there is one group, even of no solutions.
     https://www.w3.org/TR/sparql11-query/#sparqlAggregateAlgebra
     """
 
@@ -151,9 +155,9 @@ class OrderKey:
 class Slice:
     """`limit` solutions (all if None) after the first `offset`, in the order of `keys`.
 
-    Solutions that are equal in all keys are in the order of their terms as text: SPARQL leaves it
-    open, and a maintained answer must not change by itself. ORDER BY without LIMIT or OFFSET is
-    presentation and has no Slice.
+    Solutions that are equal in all keys are in the order of their terms as text: SPARQL leaves
+    their order open, and a maintained answer must not change without a change of the data. ORDER BY
+    without LIMIT or OFFSET only presents the answer and has no Slice.
     """
 
     pattern: Pattern

@@ -13,12 +13,12 @@ from jobs.sparql.algebra.patterns import Pattern, TriplePattern
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """Where a query's triple patterns look.
+    """The graphs that a query reads: https://www.w3.org/TR/sparql11-query/#rdfDataset.
 
     `default_graph` is `union` (all graphs merged) or `default` (the unnamed graph only); FROM, when
     given, replaces it by the merge of the `from_graphs` (IRIs in N-Triples form). `named_graphs`
-    are those of FROM NAMED, which GRAPH looks in; without FROM and FROM NAMED they are None, and
-    GRAPH looks in all named graphs. With FROM NAMED only, the default graph is empty.
+    are the graphs of FROM NAMED, which GRAPH reads; without FROM and FROM NAMED they are None, and
+    GRAPH reads all named graphs. With FROM NAMED only, the default graph is empty.
     """
 
     default_graph: Literal["union", "default"] = "union"
@@ -51,10 +51,10 @@ class Construct:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A query: its form, its dataset, and what of the text has no effect on a maintained answer.
+    """A query: its form, its dataset, and the parts without an effect on a maintained answer.
 
-    `presentation` lists parts that are accepted but only present the answer (`ORDER BY` without
-    `LIMIT`).
+    `presentation` lists those: they are accepted but only present the answer (`ORDER BY` without
+    `LIMIT`, `REDUCED`).
     """
 
     form: Select | Ask | Construct

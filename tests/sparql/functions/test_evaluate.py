@@ -8,8 +8,10 @@ from jobs.sparql.algebra.expressions import Call, Constant, Exists, Variable
 from jobs.sparql.algebra.patterns import Bgp, Filter
 from jobs.sparql.algebra.queries import Ask
 from jobs.sparql.frontend.translate import translate
-from jobs.sparql.functions.evaluate import effective_boolean_value, evaluate, holds
-from jobs.sparql.functions.serialization import encode, evaluate_row, holds_row
+from jobs.sparql.functions.comparisons import effective_boolean_value
+from jobs.sparql.functions.evaluate import evaluate
+from jobs.sparql.functions.serialization import encode, evaluate_row
+from jobs.sparql.functions.values import parse
 
 _X = "http://www.w3.org/2001/XMLSchema#"
 
@@ -180,19 +182,17 @@ def test_huge_numbers_are_an_error_and_no_crash() -> None:
     assert _value("?x + 1", x=f'"{"9" * 5000}"^^<{_X}integer>') is None
 
 
-def test_a_filter_keeps_what_is_true_and_drops_errors() -> None:
-    assert holds(Variable("x"), {"x": '"a"'})
-    assert not holds(Variable("x"), {"x": '""'})
-    assert not holds(Variable("x"), {"x": None})
-    assert not holds(Variable("x"), {})
-    assert holds_row(encode(Variable("x"), ["y", "x"]), [None, '"a"'])
-    assert not holds_row(encode(Variable("x"), ["x"]), [None])
+def test_a_missing_variable_is_unbound_as_one_that_is_none() -> None:
+    assert evaluate(Variable("x"), {}) is evaluate(Variable("x"), {"x": None}) is None
+    assert evaluate_row(encode(Variable("x"), ["y", "x"]), [None, '"a"']) == '"a"'
+    assert evaluate_row(encode(Variable("x"), ["x"]), [None]) is None
 
 
-def test_the_effective_boolean_value_of_a_term() -> None:
-    assert effective_boolean_value('"0"') is True
-    assert effective_boolean_value("_:b") is None
-    assert effective_boolean_value(None) is None
+@pytest.mark.parametrize(
+    ("term", "value"), [('"a"', True), ('"0"', True), ('""', False), ("_:b", None), ("<u:a>", None)]
+)
+def test_a_term_is_true_false_or_an_error(term: str, value: bool | None) -> None:
+    assert effective_boolean_value(parse(term)) is value
 
 
 def test_a_variable_without_a_slot_cannot_be_encoded() -> None:

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from jobs.sparql.algebra.expressions import Call, Constant, Expression
 from jobs.sparql.functions.evaluate import evaluate
-from jobs.sparql.functions.regexes import PatternError, compile_pattern
+from jobs.sparql.functions.regex_syntax import PatternError
+from jobs.sparql.functions.regexes import compile_pattern
 from tests.support.oracles.rendering import pyoxigraph_value
 
 

@@ -38,8 +38,10 @@ from jobs.sparql.algebra.patterns import (
 from jobs.sparql.algebra.queries import Ask, Construct, Dataset, Query, Select
 from jobs.sparql.algebra.scoping import in_scope
 from jobs.sparql.functions.aggregates import aggregate
-from jobs.sparql.functions.evaluate import effective_boolean_value, evaluate
+from jobs.sparql.functions.comparisons import effective_boolean_value
+from jobs.sparql.functions.evaluate import evaluate
 from jobs.sparql.functions.ordering import composable, sort_key
+from jobs.sparql.functions.values import parse
 from tests.support.oracles.reference_paths import Triple, pairs
 
 Solution = dict[str, str]
@@ -298,7 +300,8 @@ def _slice(pattern: Slice, graphs: Graphs) -> list[Solution]:
 
 
 def _holds(condition: Expression, solution: Solution, graphs: Graphs) -> bool:
-    return effective_boolean_value(_value(condition, solution, graphs)) is True
+    term = _value(condition, solution, graphs)
+    return term is not None and effective_boolean_value(parse(term)) is True
 
 
 def _value(

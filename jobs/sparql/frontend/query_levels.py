@@ -1,4 +1,4 @@
-"""Query levels: grouping, HAVING, trailing VALUES, SELECT expressions.
+"""Query levels, outermost and subqueries: GROUP BY, HAVING, trailing VALUES, SELECT expressions.
 
 https://www.w3.org/TR/sparql11-query/#convertSolMod
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from jobs.sparql.algebra.expressions import Call, Expression, Variable
+from jobs.sparql.algebra.expressions import Expression, Variable
 from jobs.sparql.algebra.patterns import (
     Bgp,
     Extend,
@@ -20,17 +20,23 @@ from jobs.sparql.algebra.patterns import (
     Project,
 )
 from jobs.sparql.algebra.scoping import in_scope, is_hidden
+from jobs.sparql.algebra.traversal import arguments_of
 from jobs.sparql.frontend.aggregation import Aggregates
-from jobs.sparql.frontend.conditions import expression
 from jobs.sparql.frontend.errors import QuerySyntaxError
+from jobs.sparql.frontend.expressions import read_expression
 from jobs.sparql.frontend.inline_data import read_values
-from jobs.sparql.frontend.slices import finish_select, read_limits, sliced
+from jobs.sparql.frontend.solution_modifiers import finish_select, read_limits, sliced
+from jobs.sparql.frontend.source import Source
 from jobs.sparql.frontend.translation import Translation
-from jobs.sparql.frontend.tree import Branch, Leaf, Source, Tree
+from jobs.sparql.frontend.tree import Branch, Leaf, Tree
 
 
 def read_select(tree: Tree, translation: Translation) -> tuple[Pattern, tuple[str, ...]]:
-    """The algebra of a SELECT query or subquery, and the variables it projects."""
+    """The algebra of a SELECT query or subquery, and the variables it projects, each once.
+
+    A variable that SELECT names twice is one variable of the solutions, as PV is a set:
+    https://www.w3.org/TR/sparql11-query/#sparqlSelectExpressions.
+    """
     level = _read_level(tree, translation)
     pattern, names = level.pattern, [item.name for item in level.items]
     for item in level.items:
@@ -84,7 +90,7 @@ def _read_level(tree: Tree, translation: Translation) -> _Level:
     aggregates = Aggregates(translation)
     items = _read_items(tree, translation, aggregates)
     having = [
-        expression(condition, translation, aggregates)
+        read_expression(condition, translation, aggregates)
         for condition in _conditions(tree, "having", translation)
     ]
     order = tuple(
@@ -93,7 +99,7 @@ def _read_level(tree: Tree, translation: Translation) -> _Level:
     )
     if tree.get("groupby") is not None or aggregates.names:
         _check_projection(tree, items, keys, aggregates, translation.source)
-        # A variable that a group has many of stands for one of its values.
+        # A variable of which a group has many values stands for one of them.
         many = frozenset(in_scope(pattern)) - set(keys)
         having = [aggregates.sampled(condition, many) for condition in having]
         many -= {item.name for item in items}
@@ -124,7 +130,7 @@ def _read_keys(
         given, target = condition, None
         if isinstance(condition, Tree) and condition.name == "GroupAs":
             given, target = condition.parts["expr"], condition.get("var")
-        value = expression(given, translation)
+        value = read_expression(given, translation)
         if target is None and isinstance(value, Variable):
             keys.append(value.name)
             continue
@@ -155,14 +161,14 @@ def _read_items(tree: Tree, translation: Translation, aggregates: Aggregates) ->
                 )
         if given is not None:
             translation.count_part(part)
-        value = None if given is None else expression(given, translation, aggregates)
+        value = None if given is None else read_expression(given, translation, aggregates)
         items.append(_Item(part, leaf, name, value))
     return tuple(items)
 
 
 def _order_key(condition: Branch, translation: Translation, aggregates: Aggregates) -> OrderKey:
     assert isinstance(condition, Tree), "the grammar has a production here"
-    value = expression(condition.parts["expr"], translation, aggregates)
+    value = read_expression(condition.parts["expr"], translation, aggregates)
     return OrderKey(value, condition.get("order") == "DESC")
 
 
@@ -173,7 +179,7 @@ def _check_projection(
     aggregates: Aggregates,
     source: Source,
 ) -> None:
-    """Of groups only keys and aggregates are selected.
+    """With groups, only keys and aggregates may be selected.
 
     https://www.w3.org/TR/sparql11-query/#aggregateRestrictions
     """
@@ -181,7 +187,7 @@ def _check_projection(
         raise source.malformed(
             "SELECT *",
             source.word_before(source.first_token(tree.get("groupby")), "SELECT"),
-            "groups have no variables but their keys",
+            "it is not allowed with GROUP BY or an aggregate",
             "Name the keys and aggregates.",
         )
     single = {*keys, *aggregates.names.values()}
@@ -200,7 +206,7 @@ def _check_projection(
 
 
 def _visible(pattern: Pattern, keys: tuple[str, ...], aggregates: Aggregates) -> Pattern:
-    """`pattern` without blank nodes, of which COUNT(DISTINCT *) would see more solutions."""
+    """`pattern` without blank nodes, by which COUNT(DISTINCT *) would tell solutions apart."""
     if not any(a.distinct and a.argument is None for a in aggregates.names):
         return pattern
     return Project(
@@ -209,13 +215,10 @@ def _visible(pattern: Pattern, keys: tuple[str, ...], aggregates: Aggregates) ->
 
 
 def _outside_exists(expression: Expression) -> list[str]:
-    match expression:
-        case Variable(name):
-            return [name]
-        case Call(_, arguments):
-            return [name for argument in arguments for name in _outside_exists(argument)]
-        case _:
-            return []
+    """The variables of `expression` in their order, without those in the pattern of an EXISTS."""
+    own = [expression.name] if isinstance(expression, Variable) else []
+    inner = (name for part in arguments_of(expression) for name in _outside_exists(part))
+    return [*own, *inner]
 
 
 def _name(leaf: Leaf) -> str:
@@ -227,12 +230,12 @@ def _in_use(leaf: Leaf, source: Source) -> QuerySyntaxError:
     return source.malformed(
         f"?{_name(leaf)}",
         leaf.token,
-        "AS gives a value to a variable that has one already",
+        "AS assigns to a variable that has a value already",
         "Use a new variable.",
     )
 
 
 def _in_order_of_mention(names: tuple[str, ...], source: Source) -> list[str]:
-    """The variables that a query can name, as they are first mentioned in its text."""
+    """The visible ones of `names`, in the order of first mention in the text."""
     mentioned = {token.text[1:]: None for token in source.tokens if token.kind == "variable"}
     return [name for name in mentioned if name in names and not is_hidden(name)]

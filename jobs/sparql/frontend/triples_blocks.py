@@ -1,4 +1,4 @@
-"""Triples blocks: triple patterns, path patterns and the scope of blank node labels.
+"""Triples blocks: triple patterns, path patterns, and the scope of blank node labels.
 
 https://www.w3.org/TR/sparql11-query/#sparqlTriplePatterns
 """
@@ -19,9 +19,10 @@ Atom = TriplePattern | PathPattern
 
 
 def read_block(tree: Tree, labels: set[str], translation: Translation) -> list[Atom]:
-    """The patterns of a triples block that continues a basic graph pattern with the `labels`.
+    """The patterns of a triples block that continues a basic graph pattern.
 
-    Its labels are added to `labels`; a label may not occur in two basic graph patterns:
+    `labels` are the blank node labels of that basic graph pattern, and those of the block are added
+    to them. A label may not occur in two basic graph patterns:
     https://www.w3.org/TR/sparql11-query/#grammarBNodes.
     """
     atoms: list[Atom] = []
@@ -45,7 +46,7 @@ def read_template(flat: Branch, translation: Translation) -> tuple[TriplePattern
 
 
 def as_patterns(atoms: Iterable[Atom]) -> Iterable[Pattern]:
-    """Neighbouring triple patterns as one basic graph pattern, path patterns by themselves."""
+    """Adjacent triple patterns as one basic graph pattern, each path pattern by itself."""
     for is_triple, run in groupby(atoms, lambda atom: isinstance(atom, TriplePattern)):
         if is_triple:
             yield Bgp(tuple(atom for atom in run if isinstance(atom, TriplePattern)))

@@ -1,14 +1,11 @@
-"""Group graph patterns: syntax tree to algebra.
-
-https://www.w3.org/TR/sparql11-query/#sparqlTranslateGraphPatterns
-"""
+"""Group graph patterns: https://www.w3.org/TR/sparql11-query/#sparqlTranslateGraphPatterns."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import reduce
 
-from jobs.sparql.algebra.expressions import Call, Exists, Expression, Variable, variables_of
+from jobs.sparql.algebra.expressions import Expression, Variable, conjunction
 from jobs.sparql.algebra.patterns import (
     Bgp,
     Extend,
@@ -20,21 +17,22 @@ from jobs.sparql.algebra.patterns import (
     Pattern,
     Union,
 )
-from jobs.sparql.algebra.scoping import in_scope
-from jobs.sparql.frontend.blocks import Atom, as_patterns, read_block
-from jobs.sparql.frontend.conditions import expression
+from jobs.sparql.algebra.scoping import in_scope, variables_of
+from jobs.sparql.algebra.traversal import has_exists
+from jobs.sparql.frontend.expressions import read_expression
 from jobs.sparql.frontend.inline_data import read_values
-from jobs.sparql.frontend.modifiers import read_select
+from jobs.sparql.frontend.query_levels import read_select
 from jobs.sparql.frontend.refusals import refusal
 from jobs.sparql.frontend.translation import Translation
 from jobs.sparql.frontend.tree import Leaf, Tree
+from jobs.sparql.frontend.triples_blocks import Atom, as_patterns, read_block
 
 UNIT = Bgp(())
 """The pattern with one solution, which binds nothing: Z of the specification."""
 
 
 def read_group(tree: Tree, translation: Translation) -> Pattern:
-    """The algebra of a group graph pattern; its filters apply to all of it."""
+    """The algebra of a group graph pattern; its filters apply to the whole group."""
     if tree.name == "SubSelect":
         return read_select(tree, translation)[0]
     pattern, conditions = _read_parts(tree, translation)
@@ -42,9 +40,10 @@ def read_group(tree: Tree, translation: Translation) -> Pattern:
 
 
 def join(left: Pattern, right: Pattern) -> Pattern:
-    """Join, simplified: the unit is left out, two basic graph patterns are one.
+    """Join, simplified: the unit is left out, and two basic graph patterns become one.
 
-    So are two of which each binds all variables of its own filters: they hold of the whole, too.
+    So do two with filters, if each binds all variables of its own: then the filters can be applied
+    to the whole as well.
     """
     if UNIT in (left, right):
         return right if left == UNIT else left
@@ -61,7 +60,7 @@ class _Parts:
         self.translation = translation
         self.pattern: Pattern = UNIT
         self.conditions: list[Expression] = []
-        # A basic graph pattern goes on over filters and ends at anything else.
+        # A basic graph pattern continues after a filter and ends at any other part.
         self._atoms: list[Atom] = []
         self._labels: set[str] = set()
 
@@ -71,15 +70,15 @@ class _Parts:
         self._atoms, self._labels = [], set()
 
     def triples(self, part: Tree) -> None:
-        """Triples go on with the basic graph pattern."""
+        """Triples continue the basic graph pattern."""
         self._atoms += read_block(part, self._labels, self.translation)
 
     def filter(self, part: Tree) -> None:
-        """A filter sees the whole group, wherever it stands."""
-        self.conditions.append(expression(part.parts["expr"], self.translation))
+        """A filter applies to the whole group, wherever it stands."""
+        self.conditions.append(read_expression(part.parts["expr"], self.translation))
 
     def alternatives(self, part: Tree) -> None:
-        """A group, or groups with UNION between."""
+        """A group, or groups with UNION between them."""
         groups = []
         for group in part.all("graph"):
             assert isinstance(group, Tree), "the grammar has a group here"
@@ -95,7 +94,7 @@ class _Parts:
             self.pattern = LeftJoin(self.pattern, self._group(group))
             return
         right, conditions = _read_parts(group, self.translation)
-        self.pattern = LeftJoin(self.pattern, right, _conjunction(conditions))
+        self.pattern = LeftJoin(self.pattern, right, conjunction(conditions))
 
     def minus(self, part: Tree) -> None:
         """MINUS."""
@@ -117,10 +116,10 @@ class _Parts:
             raise self.translation.source.malformed(
                 f"?{target.node.name}",
                 target.token,
-                "BIND gives a value to a variable that the group before it has already",
+                "BIND assigns to a variable that the group before it may bind already",
                 "Use a new variable.",
             )
-        value = expression(part.parts["expr"], self.translation)
+        value = read_expression(part.parts["expr"], self.translation)
         self.pattern = Extend(self.pattern, target.node.name, value)
 
     def values(self, part: Tree) -> None:
@@ -170,14 +169,11 @@ def _filtered(pattern: Pattern, conditions: list[Expression]) -> Pattern:
     return reduce(lambda inner, condition: Filter(condition, inner), conditions, pattern)
 
 
-def _conjunction(conditions: list[Expression]) -> Expression | None:
-    if len(conditions) < 2:
-        return conditions[0] if conditions else None
-    return Call("&&", tuple(conditions))
-
-
 def _plain(pattern: Pattern) -> tuple[Bgp, list[Expression]] | None:
-    """A basic graph pattern with filters that see all their variables in it, in their order."""
+    """`pattern` as a basic graph pattern and its filters in their order, None if it is more.
+
+    The basic graph pattern binds all variables of the filters.
+    """
     conditions: list[Expression] = []
     while isinstance(pattern, Filter):
         conditions.insert(0, pattern.condition)
@@ -185,12 +181,6 @@ def _plain(pattern: Pattern) -> tuple[Bgp, list[Expression]] | None:
     if not isinstance(pattern, Bgp):
         return None
     bound = set(in_scope(pattern))
-    if any(_has_exists(condition) or variables_of(condition) - bound for condition in conditions):
+    if any(has_exists(condition) or variables_of(condition) - bound for condition in conditions):
         return None
     return pattern, conditions
-
-
-def _has_exists(condition: Expression) -> bool:
-    if isinstance(condition, Call):
-        return any(map(_has_exists, condition.arguments))
-    return isinstance(condition, Exists)

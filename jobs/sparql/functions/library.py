@@ -1,8 +1,8 @@
-"""The table of functions: name -> implementation and arity.
+"""The function library: the implementation and arity of each function, by its name.
 
-A function has its keyword in upper case as its name, an operator its symbol, a cast its IRI in
-N-Triples form. Those that must not evaluate all their arguments, or that see errors, are in
-`lazy.py`.
+Names are those of `Call`: the keyword in upper case, the symbol of an operator, the IRI of a cast
+in N-Triples form. Functions that see errors or do not evaluate all their arguments are in
+`special_forms.py`, those that only plans call in `internal.py`.
 """
 
 from __future__ import annotations
@@ -10,30 +10,26 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from jobs.sparql.functions import comparisons, numerics, strings, term_functions, times
+from jobs.sparql.functions import casts, comparisons, numerics, strings, term_functions, times
+from jobs.sparql.functions.arity import Arity, exactly
 from jobs.sparql.functions.values import XSD, Value, boolean
 
 Implementation = Callable[..., Value | None]
-"""Values in, a value out; None is an error. An argument that is an error never arrives."""
+"""Values in, a value out; None is an error. It is not called with an error as an argument."""
 
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """An implementation, and how many arguments it takes (`most` None: any number)."""
+    """A function of the values of its arguments."""
 
     implementation: Implementation
-    least: int
-    most: int | None
-
-    def accepts(self, count: int) -> bool:
-        """Whether it can be called with `count` arguments."""
-        return self.least <= count and (self.most is None or count <= self.most)
+    arity: Arity
 
 
-def _test(
+def _comparison(
     comparison: Callable[[Value, Value], bool | None], *, swap: bool = False
 ) -> Implementation:
-    """A comparison as a function; with `swap` its operands change places."""
+    """A comparison as a function; with `swap`, of its operands in the opposite order."""
 
     def compare(left: Value, right: Value) -> Value | None:
         holds = comparison(right, left) if swap else comparison(left, right)
@@ -83,24 +79,24 @@ _UNARY: dict[str, Implementation] = {
 _CASTS: dict[str, Implementation] = {
     f"<{XSD}{name}>": cast
     for name, cast in (
-        ("string", term_functions.cast_string),
-        ("boolean", term_functions.cast_boolean),
-        ("integer", term_functions.cast_integer),
-        ("decimal", term_functions.cast_decimal),
-        ("float", term_functions.cast_float),
-        ("double", term_functions.cast_double),
-        ("dateTime", term_functions.cast_date_time),
-        ("date", term_functions.cast_date),
+        ("string", casts.to_string),
+        ("boolean", casts.to_boolean),
+        ("integer", casts.to_integer),
+        ("decimal", casts.to_decimal),
+        ("float", casts.to_float),
+        ("double", casts.to_double),
+        ("dateTime", casts.to_date_time),
+        ("date", casts.to_date),
     )
 }
 _BINARY: dict[str, Implementation] = {
-    "=": _test(comparisons.equal),
-    "!=": _test(_differ),
-    "<": _test(comparisons.less),
-    ">": _test(comparisons.less, swap=True),
-    "<=": _test(comparisons.at_most),
-    ">=": _test(comparisons.at_most, swap=True),
-    "SAMETERM": _test(comparisons.same_term),
+    "=": _comparison(comparisons.equal),
+    "!=": _comparison(_differ),
+    "<": _comparison(comparisons.less),
+    ">": _comparison(comparisons.less, swap=True),
+    "<=": _comparison(comparisons.at_most),
+    ">=": _comparison(comparisons.at_most, swap=True),
+    "SAMETERM": _comparison(comparisons.same_term),
     "+": numerics.add,
     "-": numerics.subtract,
     "*": numerics.multiply,
@@ -115,16 +111,14 @@ _BINARY: dict[str, Implementation] = {
     "STRLANG": term_functions.strlang,
 }
 
-CASTS = frozenset(_CASTS)
-"""The functions that a query may name by their IRI."""
-
 FUNCTIONS: dict[str, Function] = {
-    **{name: Function(implementation, 1, 1) for name, implementation in (_UNARY | _CASTS).items()},
-    **{name: Function(implementation, 2, 2) for name, implementation in _BINARY.items()},
-    "IRI": Function(term_functions.iri, 1, 2),
-    "BNODE": Function(term_functions.bnode, 2, 2),
-    "SUBSTR": Function(strings.substr, 2, 3),
-    "REGEX": Function(strings.regex, 2, 3),
-    "REPLACE": Function(strings.replace, 3, 4),
-    "CONCAT": Function(strings.concat, 0, None),
+    **{name: Function(function, exactly(1)) for name, function in (_UNARY | _CASTS).items()},
+    **{name: Function(function, exactly(2)) for name, function in _BINARY.items()},
+    "IRI": Function(term_functions.iri, Arity(1, 2)),
+    "BNODE": Function(term_functions.bnode, exactly(2)),
+    "SUBSTR": Function(strings.substr, Arity(2, 3)),
+    "REGEX": Function(strings.regex, Arity(2, 3)),
+    "REPLACE": Function(strings.replace, Arity(3, 4)),
+    "CONCAT": Function(strings.concat, Arity(0, None)),
 }
+"""All functions that evaluate their arguments first."""

@@ -1,4 +1,4 @@
-"""The end of a query level: ORDER BY, projection, DISTINCT, REDUCED, LIMIT and OFFSET.
+"""Solution modifiers: ORDER BY, projection, DISTINCT, REDUCED, LIMIT and OFFSET.
 
 https://www.w3.org/TR/sparql11-query/#sparqlSolMod
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from jobs.sparql.algebra.expressions import Call, Constant, Variable, variables_of
+from jobs.sparql.algebra.expressions import Call, Constant, Variable
 from jobs.sparql.algebra.patterns import (
     Aggregate,
     Distinct,
@@ -19,11 +19,12 @@ from jobs.sparql.algebra.patterns import (
     Reduced,
     Slice,
 )
-from jobs.sparql.algebra.scoping import in_scope
-from jobs.sparql.frontend.tree import Leaf, Source, Tree
+from jobs.sparql.algebra.scoping import in_scope, variables_of
+from jobs.sparql.frontend.source import Source
+from jobs.sparql.frontend.tree import Leaf, Tree
 
 MAX_ROWS = 2**61
-"""A greater LIMIT or OFFSET counts as this one: the engine counts in 64 bits."""
+"""A greater LIMIT or OFFSET is taken as this one: the engine counts in 64 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ def read_limits(tree: Tree, source: Source) -> Limits:
 
 
 def sliced(pattern: Pattern, keys: tuple[OrderKey, ...], limits: Limits) -> Pattern:
-    """The pattern within `limits` in the order of `keys`; without limits order has no effect."""
+    """`pattern` cut to `limits` in the order of `keys`; without limits the order has no effect."""
     if limits == Limits():
         return pattern
     return Slice(pattern, keys, limits.offset, limits.limit)
@@ -62,9 +63,10 @@ def finish_select(
 ) -> Pattern:
     """The solutions of a SELECT; `modifier` is DISTINCT, REDUCED or None.
 
-    SPARQL orders, projects, makes distinct and then slices. A bag may be sliced before it is
-    projected. Distinct solutions are sliced afterwards; if the order looks at variables that are
-    not projected, each stands where the first of its equals does: its least text of sort keys.
+    SPARQL orders, projects, removes duplicates and then slices. A bag may as well be sliced before
+    it is projected. Distinct solutions are sliced last; if the order depends on variables that are
+    not projected, a distinct solution is placed where the first of its duplicates is: at the least
+    text of their sort keys.
     """
     if modifier != "DISTINCT":
         projected = Project(variables, sliced(pattern, keys, limits))

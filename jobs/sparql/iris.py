@@ -19,7 +19,7 @@ def is_absolute(reference: str) -> bool:
 def resolve(reference: str, base: str) -> str:
     """The IRI that `reference` names in a document with the absolute IRI `base` (5.2.2).
 
-    An absolute IRI stays as it is written, as in the data: SPARQL combines relative ones only.
+    An absolute IRI stays as it is written, as in the data: SPARQL resolves relative ones only.
     """
     scheme, authority, path, query, fragment = _split(reference)
     if scheme is not None:

@@ -1,35 +1,31 @@
-"""Expressions: syntax tree to values.
-
-https://www.w3.org/TR/sparql11-query/#expressions
-"""
+"""Expressions: https://www.w3.org/TR/sparql11-query/#expressions."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
 
+from jobs.sparql.algebra.casts import CASTS
 from jobs.sparql.algebra.expressions import Call, Constant, Exists, Expression
+from jobs.sparql.algebra.traversal import arguments_of
 from jobs.sparql.frontend.aggregation import FUNCTIONS as AGGREGATES
 from jobs.sparql.frontend.aggregation import Aggregates, place_of, read_aggregate
 from jobs.sparql.frontend.refusals import refusal
 from jobs.sparql.frontend.translation import Translation
 from jobs.sparql.frontend.tree import Branch, Leaf, Tree
-from jobs.sparql.functions.table import CASTS
 
 MAX_DEPTH = 128
 
-_Reader = Callable[[Branch], Expression]
 
-
-def expression(
+def read_expression(
     branch: Branch, translation: Translation, aggregates: Aggregates | None = None
 ) -> Expression:
     """The expression of a syntax tree.
 
-    Its aggregates become variables of `aggregates`; without it there may be none.
+    Its aggregates become variables of `aggregates`; without `aggregates` it may have none.
 
     Raises:
-        QuerySyntaxError: an aggregate where none may be.
+        QuerySyntaxError: an aggregate where none is allowed.
         UnsupportedQuery: a function that is not in the tables of this module, or too deep.
     """
     found = _Expressions(translation, aggregates).read(branch)
@@ -40,9 +36,8 @@ def expression(
     return found
 
 
-def _depth(found: Expression) -> int:
-    arguments = found.arguments if isinstance(found, Call) else ()
-    return 1 + max(map(_depth, arguments), default=0)
+def _depth(expression: Expression) -> int:
+    return 1 + max(map(_depth, arguments_of(expression)), default=0)
 
 
 class _Expressions:
@@ -64,11 +59,11 @@ class _Expressions:
         raise refusal(branch.name, self._source)
 
     def list(self, branch: Branch) -> tuple[Expression, ...]:
-        """The expressions of a parenthesised list; the grammar's `()` is the empty list."""
+        """The expressions of a parenthesised list; of `()` the grammar gives a term."""
         return tuple(map(self.read, branch)) if isinstance(branch, tuple) else ()
 
     def chain(self, tree: Tree) -> Expression:
-        """`||` and `&&`: one call with all the operands."""
+        """`||` and `&&`: one call with all operands."""
         operands = (tree.parts["expr"], *tree.all("other"))
         if len(operands) == 1:
             return self.read(operands[0])
@@ -99,7 +94,7 @@ class _Expressions:
         return Call("!", (self.read(tree.parts["expr"]),))
 
     def sign(self, tree: Tree) -> Expression:
-        """`+` or `-` before an operand; right before a number it belongs to the number."""
+        """`+` or `-` before an operand; directly before a number it is part of the number."""
         operand = tree.parts["expr"]
         symbol = "-" if tree.name == "UnaryMinus" else "+"
         if (
@@ -127,9 +122,9 @@ class _Expressions:
         return found if tree.name == "Builtin_EXISTS" else Call("!", (found,))
 
     def blank_node(self, tree: Tree) -> Expression:
-        """BNODE(); without a label each call makes a node of its own, so it gets a blank label.
+        """BNODE(); each call without a label makes a node of its own.
 
-        No expression of a query is a blank node.
+        So it gets a blank node as its label, which no expression of a query can be.
         """
         label = tree.get("arg")
         if label is None:
@@ -142,17 +137,16 @@ class _Expressions:
             raise self._source.malformed(
                 AGGREGATES[tree.name],
                 place_of(tree, self._source),
-                "an aggregate stands in SELECT, HAVING or ORDER BY only, and not in another",
+                "an aggregate may only stand in SELECT, HAVING or ORDER BY, and not in another",
                 "Compute it in a subquery.",
             )
         given = tree.parts["vars"]
-        # Inside there is no other aggregate.
-        inner = _Expressions(self._translation, None)
+        inner = _Expressions(self._translation, aggregates=None)
         argument = None if given == "*" else inner.read(given)
         return self._aggregates.variable(read_aggregate(tree, argument, self._source))
 
     def function(self, tree: Tree) -> Expression:
-        """A function named by an IRI: the casts of XPath, and nothing else."""
+        """A function named by an IRI: the casts of XPath are the only ones."""
         named = tree.parts["iri"]
         assert isinstance(named, Leaf), "a function is named by an IRI"
         assert isinstance(named.node, Constant), "a function is named by an IRI"

@@ -1,7 +1,7 @@
-"""The text that rdflib's grammar reads: a query with each term and variable replaced by a number.
+"""The text that rdflib's grammar reads: a query with a numbered placeholder for each term.
 
-What the structure of a query is, the grammar decides; what a term is, is decided before, because
-the parser would normalise lexical forms, resolve escapes twice and forget where things are.
+The grammar decides what the structure of a query is. What a term is, is decided here, because the
+parser would normalise lexical forms, resolve escapes twice and forget where things stand.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from itertools import count
 
 from jobs.rdf import terms
 from jobs.sparql.algebra.expressions import Constant, Variable
-from jobs.sparql.frontend import prologue as constants
+from jobs.sparql.frontend import literals
 from jobs.sparql.frontend.lexer import Token
 from jobs.sparql.frontend.prologue import Prologue
-from jobs.sparql.frontend.tree import Leaf, Source
+from jobs.sparql.frontend.source import Source
+from jobs.sparql.frontend.tree import Leaf
 
 _KEYWORDS = frozenset(
     re.findall(
@@ -35,15 +36,20 @@ _KEYWORDS = frozenset(
 _TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
 
 
-class Numbered:
-    """The body of a query with each term and variable replaced by its number, from 1."""
+class PlaceholderText:
+    """The body of a query in which term or variable number i, from 1, stands as `i`.
+
+    Attributes:
+        text: what the grammar reads; a placeholder is written as a term of the same kind.
+        leaves: the terms and variables by their number, less one.
+    """
 
     def __init__(self, source: Source, prologue: Prologue) -> None:
         self._source, self._prologue = source, prologue
         self.leaves: list[Leaf] = []
-        self.offsets: list[int] = []
-        self.written: list[Token] = []
         self.text = ""
+        self._offsets: list[int] = []
+        self._written: list[Token] = []
         self._used = {t.text for t in source.tokens if t.kind == "blank"}
         self._labels: dict[str, str] = {}
         tokens = iter(enumerate(source.tokens))
@@ -53,14 +59,14 @@ class Numbered:
                 next(tokens)
 
     def token_at(self, offset: int) -> Token | None:
-        """The token that is written at `offset` of the numbered text, or the one before."""
-        index = bisect_right(self.offsets, offset) - 1
-        return self.written[index] if index >= 0 else None
+        """The token that is written at `offset` of `text`, or the one before."""
+        index = bisect_right(self._offsets, offset) - 1
+        return self._written[index] if index >= 0 else None
 
     def label(self, made: str) -> str:
-        """The label of a blank node without one (`[]`, a list): the next that is not used.
+        """The label of a blank node that the text gives none (`[]`, a list): the next unused one.
 
-        `made` is what rdflib drew at random.
+        `made` is the label that rdflib drew at random.
         """
         if made not in self._labels:
             candidates = (f"_:b{number}" for number in count())
@@ -69,7 +75,10 @@ class Numbered:
         return self._labels[made]
 
     def _write(self, index: int, token: Token) -> int:
-        """Write one token, a literal with its language or datatype; the index of its last token."""
+        """Write the placeholder of one token, or of a literal with its language or datatype.
+
+        Returns the index of the last token that it stands for.
+        """
         source = self._source
         following = [*source.tokens[index + 1 : index + 3], None, None]
         last = index
@@ -78,10 +87,10 @@ class Numbered:
                 inverse = "-" if self._is_inverse_in_set(index - 1) else ""
                 spelled = f"<{inverse}{self._number(terms.iri(self._prologue.iri(token)), token)}>"
             case "number":
-                spelled = str(self._number(constants.number(token.text), token))
+                spelled = str(self._number(literals.number(token.text), token))
             case "string":
                 suffix, datatype = following[0], following[1]
-                value = self._prologue.string(token)
+                value = literals.string(token, source.file)
                 if suffix and suffix.kind == "language":
                     term, last = terms.literal(value, language=suffix.text[1:]), index + 1
                 elif suffix and suffix.text == "^^":
@@ -96,7 +105,7 @@ class Numbered:
             case "blank":
                 spelled = f"_:{self._leaf(Leaf(Variable(token.text), token))}"
             case "word" if token.is_word("TRUE", "FALSE"):
-                spelled = f'"{self._number(constants.boolean(token.text), token)}"'
+                spelled = f'"{self._number(literals.boolean(token.text), token)}"'
             case "word" if token.text == "a" and self._is_inverse_in_set(index - 1):
                 spelled = f"<-{self._number(_TYPE, token)}>"
             case "word":
@@ -106,14 +115,14 @@ class Numbered:
             case "punctuation":
                 spelled = token.text
             case "language":
-                raise source.malformed(token.text, token, "a language tag follows a string only")
+                raise source.malformed(token.text, token, "a language tag may only follow a string")
         self._append(spelled, token, adjacent=self._is_adjacent(index, token))
         return last
 
     def _is_inverse_in_set(self, index: int) -> bool:
         """Whether the token is the `^` before an IRI of a negated property set.
 
-        rdflib forgets the IRI after it, so the two are written as one IRI with a minus.
+        rdflib loses the IRI after it, so the two are written as one IRI with a minus.
         """
         tokens = self._source.tokens
         if index < 1 or tokens[index].text != "^":
@@ -133,13 +142,13 @@ class Numbered:
             raise self._source.malformed(
                 token.text,
                 token,
-                "no keyword of SPARQL 1.1",
+                "not a keyword of SPARQL 1.1",
                 "A prefixed name needs a colon, a variable a question mark.",
             )
         return token.text
 
     def _is_adjacent(self, index: int, token: Token) -> bool:
-        """Whether the parser must see no space before: a sign's number, a path's modifier."""
+        """Whether the parser must see no space before: the number of a sign, a path's modifier."""
         if index == 0:
             return False
         before = self._source.tokens[index - 1]
@@ -165,8 +174,8 @@ class Numbered:
 
     def _append(self, spelled: str, token: Token, *, adjacent: bool) -> None:
         self.text += "" if adjacent else " "
-        self.offsets.append(len(self.text))
-        self.written.append(token)
+        self._offsets.append(len(self.text))
+        self._written.append(token)
         self.text += spelled
 
 
