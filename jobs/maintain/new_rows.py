@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from jobs.compute.engine import Engine
 from jobs.compute.relations import Keep
-from jobs.engine.delta import Inputs, PlanDelta, plan_delta
 from jobs.engine.fixpoint import make
-from jobs.engine.relations import EpochRange
+from jobs.engine.plan_delta import PlanDelta, plan_delta
+from jobs.engine.relations import EpochRange, Inputs
 from jobs.errors import WeirError
 from jobs.maintain.outcome import Outcome
 from jobs.maintain.tasks import JOB, Task
