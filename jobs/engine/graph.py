@@ -27,7 +27,7 @@ from jobs.compute.sql import (
     union_all,
 )
 from jobs.engine.relations import CHANGE, FOREVER, INTERVAL, EpochRange
-from jobs.engine.sweep import differentiate, integrate, presence, within
+from jobs.engine.sweep import integrate, set_log, within
 from jobs.plan.leaves import Scope
 
 TRIPLES = "triples"
@@ -64,25 +64,14 @@ def scope_log(scope: Scope, last: int, predicates: frozenset[str] | None = None)
     if scope.graphs is None and not scope.each:
         return select(*log, from_=rows_of(TRIPLES), where=[until_last])
     quads = select(*log, from_=rows_of(QUADS), where=[until_last, _in_scope(scope)])
-    return _merged(quads, last) if scope.is_merge else quads
+    # FROM a FROM b: their merge is a set, so a triple counts once while any of them has it.
+    return set_log(quads, POSITIONS, EpochRange(0, last)) if scope.is_merge else quads
 
 
 def _in_scope(scope: Scope) -> exp.Expr:
     if scope.graphs is None:
         return column("graph").neq(text(""))
     return one_of(column("graph"), scope.graphs) if scope.graphs else exp.false()
-
-
-def _merged(quads: exp.Query, last: int) -> exp.Select:
-    """FROM a FROM b: their merge is a set, so a triple counts once while any of them has it."""
-    ends = differentiate(presence(quads, POSITIONS), POSITIONS, EpochRange(0, last))
-    return select(
-        *columns((*POSITIONS, "epoch")),
-        alias(cast(sum_of(column("weight")), exp.DType.INT), "weight"),
-        from_=subquery(ends, "ends"),
-        group_by=columns((*POSITIONS, "epoch")),
-        having=sum_of(column("weight")).neq(0),
-    )
 
 
 def changes_in(scope: Scope, log: str, epochs: EpochRange) -> exp.Select:

@@ -103,6 +103,20 @@ def presence(log: exp.Query, key: Key) -> exp.Select:
     )
 
 
+def set_log(bag: exp.Query, key: Key, epochs: EpochRange) -> exp.Select:
+    """The log of the set that the log `bag` is a bag of, within `epochs`: weights are +1 and -1.
+
+    A row appears where its sum leaves zero and vanishes where it gets there.
+    """
+    return select(
+        *columns((*key, "epoch")),
+        alias(cast(sum_of(column("weight")), exp.DType.INT), "weight"),
+        from_=subquery(differentiate(presence(bag, key), key, epochs), "ends"),
+        group_by=columns((*key, "epoch")),
+        having=sum_of(column("weight")).neq(0),
+    )
+
+
 def ends(intervals: exp.Query, key: Key) -> exp.Select:
     """The log of `intervals` over all epochs: the events that a sweep of them takes. Not netted."""
     return differentiate(intervals, key, EpochRange(0, FOREVER - 1))
