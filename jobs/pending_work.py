@@ -45,11 +45,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         found = has_pending_work(Settings.load(parser.parse_args(argv).config))
     except Exception as error:
-        told = as_user_error(error)
-        if told is None:
+        expected = as_user_error(error)
+        if expected is None:
             raise
-        print(f"error: {told}", file=sys.stderr)
-        return told.exit_code
+        print(f"error: {expected}", file=sys.stderr)
+        return expected.exit_code
     return 0 if found else NOTHING_TO_DO
 
 

@@ -7,12 +7,12 @@ from typing import assert_never
 
 from jobs.catalog.maintained import Maintained
 from jobs.compute.relations import Statement
-from jobs.engine.delta import Inputs, plan_delta
 from jobs.engine.fixpoint import Fixpoint, Step
 from jobs.engine.graph import log_columns
 from jobs.engine.neighbourhood import hops
+from jobs.engine.plan_delta import plan_delta
 from jobs.engine.read_graph import neighbourhood_graph
-from jobs.engine.relations import EpochRange
+from jobs.engine.relations import EpochRange, Inputs
 from jobs.plan.leaves import Component, Values
 from jobs.plan.lookups import lookups
 from jobs.plan.operators import (

@@ -126,7 +126,7 @@ def _worst(errors: Sequence[WeirError]) -> WeirError:
     others = [str(error) for error in errors if error is not first]
     if not others:
         return first
-    combined = type(first)(first.what, first.where, " ".join([first.instead, "Also:", *others]))
+    combined = type(first)(first.what, first.where, " ".join([first.hint, "Also:", *others]))
     combined.exit_code = first.exit_code
     return combined
 

@@ -71,7 +71,7 @@ def state_assertions(
     """The quad assertions of the successive states of one source, in parts.
 
     The versions of a graph are the states that cover it; a state that does not cover it leaves it
-    as it is. One part are the graphs that no state names, another those that some state names.
+    as it is. The graphs that no state names are one part, those that some state names another.
 
     Args:
         engine: makes the relations.
