@@ -103,7 +103,7 @@ def submit(stage: str, **wiring: Any) -> SparkSubmitOperator:
 def announce(table: Asset) -> BashOperator:
     """The task that emits the asset event of `table` if the lake has something to be done.
 
-    It is skipped, and emits nothing, if not. What counts is what stands in the tables, not how the
+    It is skipped, and emits nothing, if not. The state of the tables decides, not how the
     tasks before it ended.
     """
     command = [sys.executable, "-m", "jobs.pending_work", "--config", str(CONFIG)]

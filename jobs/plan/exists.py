@@ -1,4 +1,4 @@
-"""EXISTS: in a filter a semi-join with its pattern, elsewhere a column that is true or false.
+"""EXISTS: in a filter a semi-join or anti-join, anywhere else a column that is true or false.
 
 The values of the solution are substituted in the pattern. Mostly that is a join with the pattern's
 solutions; where it is not (`correlated_variables`), the pattern is evaluated for every combination
@@ -8,7 +8,7 @@ of the values that it depends on. https://www.w3.org/TR/sparql11-query/#defn_sub
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias, assert_never
+from typing import assert_never
 
 from jobs.plan.context import Context
 from jobs.plan.correlation import correlated_variables, terms_of_graph
@@ -34,9 +34,6 @@ _UNBOUND = "<not bound>"
 # The name decides how `Slice` orders the columns of ties: another one would change stored plans.
 _DOMAIN_KEY = "_:told"
 
-_Join: TypeAlias = Callable[[PlanNode, PlanNode, Expression | None], PlanNode]
-"""Makes a join of a left side, a right side and a condition."""
-
 
 def filtered(
     condition: Expression, node: PlanNode, context: Context, lowering: Lowering
@@ -46,9 +43,9 @@ def filtered(
     for conjunct in conjuncts(condition):
         match conjunct:
             case Exists(pattern):
-                node = _matched(node, pattern, context, lowering, SemiJoin)
+                node = _joined(node, pattern, context, lowering, SemiJoin)
             case Call("!", (Exists(pattern),)):
-                node = _matched(node, pattern, context, lowering, AntiJoin)
+                node = _joined(node, pattern, context, lowering, AntiJoin)
             case Variable() | Constant() | Call():
                 resolved, node = with_exists_flags(conjunct, node, context, lowering)
                 node = push_filter(resolved, node)
@@ -64,13 +61,12 @@ def with_exists_flags(
     match expression:
         case Exists(pattern):
             flag = lowering.columns.fresh("_:exists")
-            return Variable(flag), _matched(
+            return Variable(flag), _joined(
                 node,
                 pattern,
                 context,
                 lowering,
-                lambda left, right, condition: MarkJoin(left, right, flag, condition),
-                (flag,),
+                lambda left, right, on: MarkJoin(left, right, flag, on),
             )
         case Call(function, arguments) if has_exists(expression):
             over_columns = []
@@ -101,18 +97,17 @@ def outer_domain(
     return node, Distinct(Project((*correlated, *keys), node))
 
 
-def _matched(
+def _joined(
     left: PlanNode,
     pattern: Pattern,
     context: Context,
     lowering: Lowering,
-    join: _Join,
-    flags: tuple[str, ...] = (),
+    join: Callable[[PlanNode, PlanNode, Expression | None], PlanNode],
 ) -> PlanNode:
     """`left` joined with `pattern` by whether that has a compatible solution.
 
     Filters right at the top of the pattern become the condition of the join, which sees both
-    sides. `flags` are the columns that the join adds.
+    sides.
     """
     conditions: list[Expression] = []
     inner = pattern
@@ -126,18 +121,20 @@ def _matched(
     terms = frozenset(name for column in in_graph if (name := outside[column]) is not None)
     names, known = correlated_variables(inner, terms), context.certain
     correlated = tuple(sorted(c for c, name in outside.items() if name in names and c not in known))
-    kept = (*left.variables, *flags)
+    own = left.variables
     if correlated:
         left, domain = outer_domain(left, correlated, lowering)
         context = context.with_domain(domain)
     right = lowering.pattern(inner, context)
     if not (conditions or shared(left, right)):
-        # It matches every solution or none, so whether there is any row is enough.
+        # It is compatible with every solution or none, so whether it has any row is enough.
         right = Distinct(Project((), right))
     both = frozenset((*left.variables, *right.variables))
     condition = conjunction([map_variables(part, columns.column) for part in conditions])
     if condition is not None and not both & (variables_of(condition) - right.certain):
         right = push_filter(condition, right)
         condition = None
+    added = {*left.variables} - {*own}
     node = join(left, right, condition)
+    kept = tuple(name for name in node.variables if name not in added)
     return node if node.variables == kept else Project(kept, node)

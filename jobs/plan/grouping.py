@@ -10,7 +10,7 @@ from jobs.plan.operators import Aggregate, AntiJoin, Extend, Group, PlanNode, Pr
 from jobs.sparql.algebra.expressions import Constant
 
 _ZERO = '"0"^^<http://www.w3.org/2001/XMLSchema#integer>'
-EMPTY_GROUP = {"COUNT": _ZERO, "SUM": _ZERO, "AVG": _ZERO, "GROUP_CONCAT": '""'}
+_OF_NO_SOLUTIONS = {"COUNT": _ZERO, "SUM": _ZERO, "AVG": _ZERO, "GROUP_CONCAT": '""'}
 """The aggregates of no solutions; those that are missing here are errors."""
 
 
@@ -25,8 +25,8 @@ def grouped(
     Without keys there is one group, even of no solutions: one per value of the carried columns.
     """
     carried = tuple(name for name in context.carried if name not in keys)
-    aggregates = tuple((name, _simplified(aggregate, node)) for name, aggregate in aggregates)
-    node = _needed(node, (*carried, *keys), tuple(aggregate for _, aggregate in aggregates))
+    aggregates = tuple((name, _simplified(each, node)) for name, each in aggregates)
+    node = _needed(node, (*carried, *keys), tuple(each for _, each in aggregates))
     if keys or not carried:
         return Group((*carried, *keys), aggregates, node, always=not keys)
     by_carried = Group(carried, aggregates, node)
@@ -36,28 +36,25 @@ def grouped(
 
 def _simplified(aggregate: Aggregate, node: PlanNode) -> Aggregate:
     """COUNT of a column that is always bound counts solutions."""
-    if (
-        aggregate.function == "COUNT"
-        and not aggregate.distinct
-        and aggregate.argument in node.certain
-    ):
+    counts = aggregate.function == "COUNT" and not aggregate.distinct
+    if counts and aggregate.argument in node.certain:
         return replace(aggregate, argument=None)
     return aggregate
 
 
 def _needed(node: PlanNode, keys: tuple[str, ...], aggregates: tuple[Aggregate, ...]) -> PlanNode:
     """`node` without the columns that no key and no aggregate reads: fewer rows are stored then."""
-    if any(aggregate.argument is None and aggregate.distinct for aggregate in aggregates):
+    if any(each.argument is None and each.distinct for each in aggregates):
         # COUNT(DISTINCT *) reads all.
         return node
-    read = {*keys, *(aggregate.argument for aggregate in aggregates)}
+    read = {*keys, *(each.argument for each in aggregates)}
     kept = tuple(name for name in node.variables if name in read)
     return node if kept == node.variables else Project(kept, node)
 
 
 def _with_empty_group(node: PlanNode, grouped: Group) -> PlanNode:
     for name, aggregate in grouped.aggregates:
-        value = EMPTY_GROUP.get(aggregate.function)
+        value = _OF_NO_SOLUTIONS.get(aggregate.function)
         if value is not None:
             node = Extend(name, Constant(value), node)
     return Project(grouped.variables, node)

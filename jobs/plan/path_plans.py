@@ -50,12 +50,14 @@ class PathLowering:
                 before = self.pattern(subject, first, between)
                 after = self.pattern(between, second, object_)
                 return self._without(joined(before, after), between)
-            case _:
+            case paths.Link() | paths.Negated() | paths.ZeroOrOne() | paths.Closure():
                 pairs = self.context.carry(steps.path(subject, path, object_))
                 if isinstance(subject, Constant) or isinstance(object_, Constant):
                     # A path from a constant has connected it with itself.
                     return pairs
                 return Distinct(Union((pairs, self._given_ends(given, ends, pairs))))
+            case _:
+                assert_never(path)
 
     def path(self, subject: Node, path: paths.Path, object_: Node) -> PlanNode:
         """The pairs that `path` connects; columns: the variables, and the graph's name."""

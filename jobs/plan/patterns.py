@@ -156,8 +156,8 @@ def _group(pattern: algebra.Group, context: Context, lowering: Lowering) -> Plan
             case expression:
                 argument = columns.fresh("_:argument")
                 node = extended(node, argument, expression, context, lowering)
-        of_column = Aggregate(aggregate.function, argument, aggregate.distinct, aggregate.separator)
-        aggregates.append((columns.column(name), of_column))
+        made = Aggregate(aggregate.function, argument, aggregate.distinct, aggregate.separator)
+        aggregates.append((columns.column(name), made))
     missing = tuple(key for key in keys if key not in node.variables)
     if missing:
         node = Project((*node.variables, *missing), node)

@@ -74,16 +74,16 @@ def test_of_two_runs_at_once_one_wins_and_the_other_says_who(tmp_path: Path) -> 
     try:
         with stopped_with_a_claim(project, first) as run_id:
             second = weir_run(project)
-            _, told = second.communicate(timeout=_PATIENCE)
-        assert second.returncode == EXIT_BUSY, told
-        assert f"run {run_id} of " in told
-        assert f"process {first.pid} on " in told
+            _, message = second.communicate(timeout=_PATIENCE)
+        assert second.returncode == EXIT_BUSY, message
+        assert f"run {run_id} of " in message
+        assert f"process {first.pid} on " in message
         out, err = first.communicate(timeout=_PATIENCE)
         assert first.returncode == 0, out + err
     finally:
         first.kill()
         first.wait()
     for query in QUERIES:
-        project.judge(query, 1, len(project.states))
+        project.check_answers(query, 1, len(project.states))
         rows = project.signed(query)
         assert len(rows) == len({(epoch, solution) for epoch, _, solution in rows})

@@ -10,10 +10,10 @@ from collections import Counter
 import pytest
 from pyspark.sql import SparkSession
 
-from jobs.catalog.plans import fingerprint
+from jobs.catalog.fingerprint import fingerprint
 from jobs.compute.relations import Statement
-from jobs.engine.delta import Inputs, plan_delta
-from jobs.engine.relations import EpochRange
+from jobs.engine.plan_delta import plan_delta
+from jobs.engine.relations import EpochRange, Inputs
 from jobs.plan.lower import lower
 from jobs.plan.plan import Plan
 from jobs.sparql.frontend.translate import translate

@@ -293,5 +293,5 @@ def test_a_base_that_is_no_file_of_a_known_format_stops_its_source_only(
     assert isinstance(error, ConfigurationError)
     assert message in error.what
     assert error.where == str(project.folder / base)
-    assert error.instead
+    assert error.hint
     assert project.rows("transactions", "source") == [("q",)]

@@ -20,7 +20,7 @@ from lake.tables import GRAPHS
 
 
 class Log:
-    """A history that tells how much of it was read; `growing` commits come with every reading."""
+    """A history that counts what is read; `growing` commits arrive with every reading."""
 
     def __init__(self, length: int, growing: int = 0) -> None:
         self.length, self.growing, self.read = length, growing, 0
