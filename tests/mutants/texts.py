@@ -142,11 +142,11 @@ MUTATIONS = (
     Mutation(
         "NOT EXISTS is EXISTS",
         "plan/exists",
-        'node = _matched(node, pattern, context, lowering, "unmatched")',
-        'node = _matched(node, pattern, context, lowering, "matched")',
+        "node = _joined(node, pattern, context, lowering, AntiJoin)",
+        "node = _joined(node, pattern, context, lowering, SemiJoin)",
     ),
     Mutation(
-        "EXISTS is not told what is seen inside",
+        "EXISTS is not correlated",
         "plan/exists",
         "context = context.with_domain(domain)",
         "pass",
@@ -382,7 +382,7 @@ MUTATIONS = (
         "()",
     ),
     Mutation(
-        "a nested EXISTS is not told what may be unbound outside",
+        "a nested EXISTS is not correlated by what may be unbound outside",
         "plan/exists",
         "correlated_variables(inner, terms), context.certain",
         "correlated_variables(inner, terms), context.carried",
