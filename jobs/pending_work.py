@@ -23,7 +23,7 @@ def has_pending_work(settings: Settings) -> bool:
     """Whether an epoch is not validated, or a query is new, edited, behind or wrong.
 
     Raises:
-        ConfigurationError: the folder of queries is not there.
+        ConfigurationError: the folder of queries does not exist.
     """
     catalog, completion = Catalog.of(settings), Completion.read(settings.open_lake())
     newest = completion.head

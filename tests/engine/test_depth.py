@@ -10,7 +10,7 @@ from collections import Counter
 import pytest
 from pyspark.sql import SparkSession
 
-from jobs.catalog.plans import fingerprint
+from jobs.catalog.fingerprint import fingerprint
 from jobs.compute.relations import Statement
 from jobs.engine.plan_delta import plan_delta
 from jobs.engine.relations import EpochRange, Inputs

@@ -23,7 +23,10 @@ from jobs.sparql.frontend.errors import UnsupportedQuery
 from jobs.sparql.frontend.translate import translate
 from jobs.sparql.functions.values import Number, parse
 from tests.support.harness import Memory, run_in_cuts, state
-from tests.support.oracles.batch import FALSE, TRUE, Change, Oxigraph, Row, by_the_book, states
+from tests.support.oracles import reference
+from tests.support.oracles.answers import FALSE, TRUE, Row
+from tests.support.oracles.histories import Change, states
+from tests.support.oracles.oxigraph import Oxigraph
 from tests.support.oracles.results import Solution, as_csv, read_csv, read_result, same
 from tests.support.w3c import Case, Quad, read_cases
 
@@ -105,7 +108,7 @@ def _judged(case: Case, query: Query, plan: Plan, history: Sequence[Change]) -> 
     """By pyoxigraph; by the book where the specification leaves a choice."""
     columns = [name for name, _ in plan.columns]
     if is_a_choice(case.text, plan) or case.name in NOT_JUDGED_BY_PYOXIGRAPH:
-        return [by_the_book(query, quads, columns) for quads in states(history)]
+        return [reference.rows(query, quads, columns) for quads in states(history)]
     judge = Oxigraph("default")
     found = []
     for change in history:

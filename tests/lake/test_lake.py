@@ -67,7 +67,7 @@ def test_a_program_may_end_while_arrow_reads_ahead(tmp_path: Path) -> None:
         row = {"graph": f"<g{each}>", "source": "s", "run_id": "r"}
         write(Lake(root), GRAPHS, [row], Metadata("r", "ingest", each))
     program = (
-        "from lake.lake import Lake, open_table\n"
+        "from lake.lake import Lake\n"
         f"batches = Lake({root!r}).open('graphs').to_pyarrow_dataset().to_batches()\n"
         "next(iter(batches))\n"
     )

@@ -145,7 +145,7 @@ MUTATIONS = (
         "node = _joined(node, pattern, context, lowering, SemiJoin)",
     ),
     Mutation(
-        "EXISTS is not told what is seen inside",
+        "EXISTS is not correlated",
         "plan/exists",
         "context = context.with_domain(domain)",
         "pass",
@@ -386,7 +386,7 @@ MUTATIONS = (
         "()",
     ),
     Mutation(
-        "a nested EXISTS is not told what may be unbound outside",
+        "a nested EXISTS is not correlated by what may be unbound outside",
         "plan/exists",
         "correlated_variables(inner, terms), context.certain",
         "correlated_variables(inner, terms), context.carried",

@@ -15,8 +15,10 @@ from jobs.sparql.algebra.queries import Query
 from jobs.sparql.frontend.translate import translate
 from tests.support.generators.grammar_cases import WholeCase
 from tests.support.harness import WHOLE, LogRow, Memory, run_in_cuts, state
+from tests.support.oracles import reference
 from tests.support.oracles.answers import comparable
-from tests.support.oracles.batch import Oxigraph, by_the_book, states
+from tests.support.oracles.histories import states
+from tests.support.oracles.oxigraph import Oxigraph
 
 SINGLE = 3
 """Runs over one epoch in each case."""
@@ -65,11 +67,11 @@ def _snapshot(case: WholeCase, query: Query, plan: Plan, log: list[LogRow]) -> I
     for epoch, (change, quads) in enumerate(
         zip(case.history, states(case.history), strict=True), 1
     ):
-        if case.by_the_book is None:
+        if case.departure is None:
             judge.take(change)
             expected = judge.answer(case.query, columns)
         else:
-            expected = by_the_book(query, quads, columns)
+            expected = reference.rows(query, quads, columns)
         wanted = comparable(expected)
         found = comparable(state(log, epoch))
         if found != wanted:

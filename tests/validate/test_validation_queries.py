@@ -71,7 +71,7 @@ def work(*, rebuilt: bool, rows_before: int = 0, columns: int = 2) -> Backlog:
         "m", "maintain", 5, base=1, extra={"columns": [["x", 0], ["y", 1]][:columns]}
     )
     published = Metadata("p", "publish", 2, extra={"rows": rows_before})
-    return Backlog("q", Watermark(5, 1, metadata), Watermark(2, 1, published), 1, rebuilt, "")
+    return Backlog("q", Watermark(5, 1, metadata, 1), Watermark(2, 1, published, 1), rebuilt, "")
 
 
 def write_embeddings(

@@ -11,5 +11,5 @@ def test_the_functions_named_by_an_iri_are_the_casts() -> None:
     assert {name for name in FUNCTIONS if name.startswith("<http")} == CASTS
 
 
-def test_a_function_is_either_a_special_form_or_not() -> None:
+def test_no_special_form_is_a_function_of_values_as_well() -> None:
     assert not FUNCTIONS.keys() & SPECIAL_FORMS.keys()

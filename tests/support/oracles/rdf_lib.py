@@ -1,4 +1,7 @@
-"""Batch answers by rdflib, the second judge, and where it is known to depart from SPARQL 1.1."""
+"""The oracle rdflib, and where it is known to depart from SPARQL 1.1.
+
+Its engine shares no code with Weir, whose front end uses its grammar.
+"""
 
 from __future__ import annotations
 
@@ -9,21 +12,22 @@ from collections.abc import Iterable, Sequence
 import rdflib
 
 from tests.support.generators.basic_cases import Quad
-from tests.support.oracles.batch import FALSE, TRUE, Row
+from tests.support.oracles.answers import FALSE, TRUE, Row
 
-# What such a query has, and how the answers differ; found by `test_judges`, looked at one by one.
+# What a query contains, and how rdflib's answer departs then. `tests/engine/test_oracles.py` found
+# them; each was checked against the specification.
 _DEPARTURES = {
     r"!\([^)]*\^": "an inverse in a negated property set is an error",
     r"\bFROM\b": "FROM loads a document",
     r"GROUP BY": "groups without a solution are one group, as if there was no GROUP BY",
-    r"SUM|AVG": "what is no number adds nothing, where it makes the sum an error",
+    r"SUM|AVG": "a value that is not a number adds nothing, where it makes the sum an error",
     r"GROUP_CONCAT": "an IRI is concatenated, where it is an error",
     r"MIN|MAX": "the least or greatest IRI becomes a string",
     r"CONSTRUCT": "a literal may become a subject",
     r"\{ SELECT": "a variable that a subquery does not project is joined with that outside",
     r"GRAPH \?": "the graph's variable is bound inside of GRAPH",
-    r"\)[+*?]": "a path finds a pair as often as there are ways",
-    r"\)/|/[!(]|>\|": "a sequence or an alternative finds a pair once",
+    r"\)[+*?]": "a closure finds a pair once per path, not once",
+    r"\)/|/[!(]|>\|": "a sequence or an alternative finds a pair once, not once per path",
     "ORDER BY": "two unbound values cannot be ordered",
     "REDUCED|LIMIT|OFFSET|SAMPLE": "which of equal solutions are kept is a choice",
     "EXISTS.*MINUS": "in MINUS, a variable that EXISTS replaces by its value is still shared",
@@ -36,10 +40,10 @@ _DEPARTURES = {
 def answer(
     query: str, default_graph: str, quads: Iterable[Quad], columns: Sequence[str]
 ) -> Counter[Row]:
-    """The answer in the form of `oracle.Oxigraph.answer`.
+    """The answer in the form of `oxigraph.Oxigraph.answer`.
 
     Raises:
-        Exception: what rdflib raises; it has no class of its own for what it cannot do.
+        Exception: whichever rdflib raises; it has no class for what it cannot evaluate.
     """
     dataset = rdflib.Dataset(default_union=False)
     lines = []
@@ -61,7 +65,7 @@ def answer(
 
 
 def departures(query: str) -> list[str]:
-    """The reasons for which rdflib's answer may be another one."""
+    """The reasons why rdflib's answer may differ."""
     return [reason for words, reason in _DEPARTURES.items() if re.search(words, query)]
 
 
