@@ -1,10 +1,10 @@
-"""`make bench`: run the scenarios, print their tables, keep the results in bench/results/.
+"""`make bench`: run the scenarios, print their tables, store the results in bench/results/.
 
     make bench                              all, in full size: about half an hour
     make bench ARGS='--only empty'          one of initial, empty, nomisma20, bulk, operators,
                                             generated
     make bench ARGS='--only generated --quads 1000000 --repeats 1'
-    make bench ARGS='--write-docs --only'   docs/benchmarks.md from the kept results
+    make bench ARGS='--write-docs --only'   docs/benchmarks.md and bench/RESULTS.md from them
 
 No time is ever a failure. Answers that are not the same rows on all sides are.
 """
@@ -15,6 +15,7 @@ import argparse
 import sys
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from rich.console import Console
 
@@ -22,12 +23,13 @@ from bench.generated import FULL_QUADS, Generated
 from bench.nomisma import CHANGE_SETS, FULL_REPEATS, Nomisma
 from bench.operators import Operators
 from bench.places import RESULTS, ROOT
-from bench.report import markdown, show
+from bench.report import details, page, show
 from bench.results import Scenario
 from bench.session import RunFailed
 
 NAMES = ("initial", "empty", "nomisma20", "bulk", "operators", "generated")
-DOCS = ROOT / "docs" / "benchmarks.md"
+PAGE = ROOT / "docs" / "benchmarks.md"
+DETAILS = ROOT / "bench" / "RESULTS.md"
 
 
 def arg_parser() -> argparse.ArgumentParser:
@@ -47,35 +49,38 @@ def arg_parser() -> argparse.ArgumentParser:
         help="change sets of nomisma20 and of operators",
     )
     parser.add_argument(
-        "--write-docs", action="store_true", help=f"write {DOCS.name} from the kept results"
+        "--write-docs",
+        action="store_true",
+        help=f"write {PAGE.name} and {DETAILS.name} from the stored results in full size",
     )
     return parser
 
 
-def docs_page(kept: Sequence[Scenario]) -> str | None:
-    """docs/benchmarks.md: what was measured in full size, and what was not; None if nothing was."""
-    whole = [scenario for scenario in kept if scenario.full]
-    if not whole:
-        return None
-    missing = [name for name in NAMES if name not in {scenario.name for scenario in whole}]
-    page = markdown(whole)
-    if missing:
-        page += f"\nNot measured in full size: {', '.join(missing)}.\n"
-    return page
+def pages(stored: Sequence[Scenario]) -> dict[Path, str]:
+    """The pages of the scenarios in full size, which name those that are missing.
+
+    None are written without any such scenario.
+    """
+    full = [scenario for scenario in stored if scenario.full]
+    if not full:
+        return {}
+    missing = [name for name in NAMES if name not in {scenario.name for scenario in full}]
+    note = f"\nNot measured in full size: {', '.join(missing)}.\n" if missing else ""
+    return {PAGE: page(full) + note, DETAILS: details(full) + note}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run what is asked for; exit code 1 if a run failed or answers differ, 2 for wrong usage."""
+    """Run the chosen scenarios; exit code 1 if a run failed or answers differ, 2 for wrong use."""
     options = arg_parser().parse_args(argv)
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 130)
     started = time.monotonic()
 
-    def tell(line: str) -> None:
+    def progress(line: str) -> None:
         console.print(f"bench: {time.monotonic() - started:6.0f} s: {line}", style="dim")
 
-    nomisma = Nomisma(options.repeats, options.change_sets, tell)
-    operators = Operators(options.repeats, options.change_sets, tell)
-    generated = Generated(options.quads, options.repeats, tell)
+    nomisma = Nomisma(options.repeats, options.change_sets, progress)
+    operators = Operators(options.repeats, options.change_sets, progress)
+    generated = Generated(options.quads, options.repeats, progress)
     # The first run over the base comes first: the lake it leaves is what the others start from.
     scenarios: dict[str, Callable[[], Scenario]] = {
         "initial": nomisma.initial,
@@ -102,21 +107,24 @@ def main(argv: Sequence[str] | None = None) -> int:
             if not rows.agree:
                 console.print(f"bench: {name}: the answers of {rows.query} differ", style="red")
                 failed = True
-    kept = [Scenario.load(file) for name in NAMES if (file := RESULTS / f"{name}.json").is_file()]
-    if kept:
-        (RESULTS / "results.md").write_text(markdown(kept), encoding="utf-8")
-        tell(f"results: {(RESULTS / 'results.md').relative_to(ROOT)}")
+    files = (RESULTS / f"{name}.json" for name in NAMES)
+    stored = [Scenario.load(file) for file in files if file.is_file()]
+    if stored:
+        results = RESULTS / "results.md"
+        results.write_text(details(stored), encoding="utf-8")
+        progress(f"results: {results.relative_to(ROOT)}")
     if options.write_docs:
-        page = docs_page(kept)
-        if page is None:
+        written = pages(stored)
+        for file, text in written.items():
+            file.write_text(text, encoding="utf-8")
+            progress(f"written: {file.relative_to(ROOT)}")
+        if not written:
             console.print(
-                f"bench: {DOCS.name} is not written: there are no results in full size; run without"
+                f"bench: {PAGE.name} is not written: there are no results in full size; run without"
                 " --quads, --repeats and --change-sets.",
                 style="red",
             )
             return 2
-        DOCS.write_text(page, encoding="utf-8")
-        tell(f"written: {DOCS.relative_to(ROOT)}")
     return int(failed)
 
 

@@ -14,7 +14,7 @@ from deltalake import DeltaTable
 
 from bench.oxigraph import write_head
 from bench.places import ROOT, Project
-from bench.recompute import DUCKDB, WAYS
+from bench.recompute import DUCKDB, METHODS
 from bench.results import Rows, Temperature, Timing
 from bench.session import RunFailed
 
@@ -59,19 +59,24 @@ def by_oxigraph(project: Project, queries: Path, repeats: int) -> Evaluated:
     return Evaluated(tuple(timings), found["rows"])
 
 
+def all_queries(method: str) -> str:
+    """What the evaluation of all queries by one of the `METHODS` is called."""
+    return f"all queries, {method}"
+
+
 def full_timings(rounds: Sequence[Sequence[Mapping[str, Any]]]) -> list[Timing]:
     """The evaluations by Spark and DuckDB: the first round is cold, the others are warm."""
     timings: list[Timing] = []
-    for way in WAYS:
+    for method in METHODS:
         for temperature, some in (("cold", rounds[:1]), ("warm", rounds[1:])):
-            samples = [{r["query"]: r["seconds"] for r in s if r["way"] == way} for s in some]
+            samples = [{r["query"]: r["seconds"] for r in s if r["method"] == method} for s in some]
             if not samples:
                 continue
             kind: Temperature = "cold" if temperature == "cold" else "warm"
             total = tuple(sum(sample.values()) for sample in samples)
-            timings.append(Timing(f"all queries, {way}", kind, total, FULL))
+            timings.append(Timing(all_queries(method), kind, total, FULL))
             timings += [
-                Timing(f"  {query}, {way}", kind, tuple(s[query] for s in samples), FULL)
+                Timing(f"  {query}, {method}", kind, tuple(s[query] for s in samples), FULL)
                 for query in samples[0]
             ]
     return timings
@@ -84,8 +89,8 @@ def count_rows(
 ) -> list[Rows]:
     """The rows of every answer at the head, by all who have evaluated it."""
     counted = rounds[-1] if rounds else ()
-    duckdb = {each["query"]: each["rows"] for each in counted if each["way"] == DUCKDB}
-    spark = {each["query"]: each["rows"] for each in counted if each["way"] != DUCKDB}
+    duckdb = {each["query"]: each["rows"] for each in counted if each["method"] == DUCKDB}
+    spark = {each["query"]: each["rows"] for each in counted if each["method"] != DUCKDB}
     return [
         Rows(
             folder.name,

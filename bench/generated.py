@@ -14,13 +14,14 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from bench.comparison import FULL, by_oxigraph, count_rows, full_timings
+from bench.comparison import FULL, all_queries, by_oxigraph, count_rows, full_timings
 from bench.graph import Graph, patch
 from bench.places import QUERIES, WORK, Project, files_of, patches, project, written
 from bench.recompute import COMPILED, DUCKDB, INTERPRETED
 from bench.results import Scenario, Target, Timing, machine, timings_of
 from bench.session import MeasuredRun, measure
-from lake.commit import append_rows, create_if_missing
+from lake.commit import create_if_missing, write
+from lake.lake import Lake
 from lake.metadata import Metadata
 from lake.tables import GRAPHS, QUADS, REJECTED, TRANSACTIONS, TRIPLES
 
@@ -35,7 +36,7 @@ class Generated:
 
     quads: int
     repeats: int
-    tell: Callable[[str], None]
+    progress: Callable[[str], None]
 
     def run(self) -> Scenario:
         """Deltas by Weir, beside evaluating the same queries over the whole graph."""
@@ -49,7 +50,7 @@ class Generated:
         warm: list[MeasuredRun] = []
         for number in range(self.repeats):
             last = number == self.repeats - 1
-            self.tell(f"{EPOCHS * PER_EPOCH} changes, {number + 1} of {self.repeats}")
+            self.progress(f"{EPOCHS * PER_EPOCH} changes, {number + 1} of {self.repeats}")
             copies = [
                 project(folder / f"copy{i}", QUERIES, _source(changes), prepared.lake)
                 for i in range(2)
@@ -61,7 +62,7 @@ class Generated:
             )
             cold.append(session.runs[0])
             warm.append(session.runs[1])
-        self.tell("pyoxigraph")
+        self.progress("pyoxigraph")
         beside = by_oxigraph(copies[0], QUERIES, self.repeats)
         timings = [
             *(Timing(f"first run, {each.what}", "cold", each.seconds) for each in first),
@@ -97,11 +98,11 @@ class Generated:
 
     def _prepare(self, folder: Path, graph: Graph) -> tuple[Project, list[Timing]]:
         """A lake with the graph as epoch 1 and the first answers, and what their run took."""
-        self.tell(f"writing {graph.quads:,} quads")
+        self.progress(f"writing {graph.quads:,} quads")
         none = patches(folder / "none", [])
         made = project(folder / "prepared", QUERIES, _source(none))
         write_graph(made.lake, graph)
-        self.tell("the first answers, over the whole graph")
+        self.progress("the first answers, over the whole graph")
         run = measure([made]).runs[0]
         whole = {key: seconds for key, seconds in run.seconds.items() if not key[0]}
         return made, timings_of([whole], "cold")
@@ -120,9 +121,9 @@ def write_graph(lake: Path, graph: Graph) -> None:
     """Write the graph as epoch 1 of a new lake: a commit and a file per piece."""
     root, metadata = str(lake), Metadata("generated", "ingest", 1)
     for table in (GRAPHS, REJECTED):
-        create_if_missing(root, table)
+        create_if_missing(Lake(root), table)
     owner = {"graph": "", "source": "generated", "run_id": "generated"}
-    append_rows(root, GRAPHS, [owner], metadata)
+    write(Lake(root), GRAPHS, [owner], metadata)
     versions = (0, 0)
     count = 0
     for piece in graph.pieces():
@@ -130,8 +131,8 @@ def write_graph(lake: Path, graph: Graph) -> None:
         rows = rows.append_column("weight", pa.repeat(pa.scalar(1, pa.int32()), len(piece)))
         quads = rows.append_column("graph", pa.repeat(pa.scalar(""), len(piece)))
         versions = (
-            append_rows(root, QUADS, quads, metadata),
-            append_rows(root, TRIPLES, rows, metadata),
+            write(Lake(root), QUADS, quads, metadata),
+            write(Lake(root), TRIPLES, rows, metadata),
         )
         count += len(piece)
     transaction = {
@@ -146,11 +147,11 @@ def write_graph(lake: Path, graph: Graph) -> None:
         "triples_version": versions[1],
         "run_id": "generated",
     }
-    append_rows(root, TRANSACTIONS, [transaction], metadata)
+    write(Lake(root), TRANSACTIONS, [transaction], metadata)
 
 
 def ratios(timings: list[Timing]) -> list[Target]:
-    """How much faster the maintain stage is than recomputing by each engine, its quickest way."""
+    """How much faster the maintain stage is than recomputing by each engine, at its quickest."""
     targets = []
     for temperature in ("cold", "warm"):
         maintain = [
@@ -158,12 +159,12 @@ def ratios(timings: list[Timing]) -> list[Target]:
             for t in timings
             if (t.part_of, t.what, t.temperature) == ("", "maintain", temperature)
         ]
-        for engine, ways in (("Spark", (COMPILED, INTERPRETED)), ("DuckDB", (DUCKDB,))):
+        for engine, methods in (("Spark", (COMPILED, INTERPRETED)), ("DuckDB", (DUCKDB,))):
             full = [
                 t.median
                 for t in timings
                 if (t.part_of, t.temperature) == (FULL, temperature)
-                and t.what in {f"all queries, {way}" for way in ways}
+                and t.what in set(map(all_queries, methods))
             ]
             if maintain and full:
                 ratio = min(full) / maintain[0]

@@ -19,7 +19,7 @@ from bench.places import shared_data
 
 @dataclass(frozen=True, slots=True)
 class Singles:
-    """Change sets that take one triple out and put it in again, after `first`, in this order."""
+    """Change sets that remove one triple and insert it again, after `first`, in this order."""
 
     first: tuple[Path, ...]
     pairs: tuple[tuple[Path, Path], ...]
@@ -48,7 +48,7 @@ class History(Protocol):
         """Whether a change set has a triple with one of these predicates."""
 
     def is_usable(self, lake: Path, triple: str) -> bool:
-        """Whether `singles` can take a triple out."""
+        """Whether `singles` can remove a triple."""
 
     def singles(self, folder: Path, lake: Path, triples: Sequence[str]) -> Singles:
         """A pair of change sets for each triple, written to `folder`."""
@@ -145,7 +145,7 @@ class BrickHistory:
         return "_:" not in triple
 
     def singles(self, folder: Path, lake: Path, triples: Sequence[str]) -> Singles:
-        """The newest version written anew, then without a triple, with it, and so on."""
+        """The newest version rewritten, then without a triple, with it, and so on."""
         del lake
         newest = self.changes()[-1] / "Brick.ttl"
         quads = ox.parse(path=str(newest), format=ox.RdfFormat.TURTLE, base_iri=_BRICK_BASE)
@@ -155,10 +155,10 @@ class BrickHistory:
         def version(without: str = "") -> Path:
             to = folder / f"2.{len(folders)}"
             to.mkdir()
-            kept = [line for line in lines if line != f"{without} .\n"]
-            assert len(kept) + bool(without) == len(lines), without
+            left = [line for line in lines if line != f"{without} .\n"]
+            assert len(left) + bool(without) == len(lines), without
             # N-Triples is Turtle.
-            (to / "Brick.ttl").write_text("".join(kept), "utf-8")
+            (to / "Brick.ttl").write_text("".join(left), "utf-8")
             folders.append(to)
             return to
 

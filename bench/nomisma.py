@@ -21,17 +21,17 @@ FRESH_AIM, EMPTY_AIM = 20.0, 8.0
 
 @dataclass
 class Nomisma:
-    """The scenarios over one prepared lake: base taken in, first answers published.
+    """The scenarios over one prepared lake: base ingested, first answers published.
 
     Args:
         repeats: cold runs of each scenario.
         change_sets: how many the scenario `nomisma20` takes.
-        tell: told what is going on.
+        progress: receives a line per step.
     """
 
     repeats: int
     change_sets: int
-    tell: Callable[[str], None]
+    progress: Callable[[str], None]
 
     @property
     def data(self) -> Path:
@@ -48,12 +48,12 @@ class Nomisma:
         """The lake after the base, made by the scenario `initial` or here."""
         made = Project(WORK / "nomisma" / "prepared")
         if not is_ready(made, form_of(self.queries)):
-            self.tell("preparing the lake: base and first answers")
+            self.progress("preparing the lake: base and first answers")
             self._initial_runs(1)
         return made
 
     def initial(self) -> Scenario:
-        """The first run over the base: parse, ten answers from nothing, check, publish."""
+        """The first run over the base: parse, ten answers from scratch, check, publish."""
         runs, new = self._initial_runs(self.repeats)
         return self._scenario(
             "initial",
@@ -66,7 +66,7 @@ class Nomisma:
         none = patches(WORK / "nomisma" / "none", [])
         runs = []
         for number in range(count):
-            self.tell(f"nomisma, first run over the base, {number + 1} of {count}")
+            self.progress(f"nomisma, first run over the base, {number + 1} of {count}")
             made = self._project("prepared", none)
             runs.append(dict(measure([made]).runs[0].seconds))
             ready(made, form_of(self.queries))
@@ -90,7 +90,7 @@ class Nomisma:
         cold: list[MeasuredRun] = []
         warm: list[MeasuredRun] = []
         for number in range(self.repeats):
-            self.tell(f"nomisma, nothing new, {number + 1} of {self.repeats}")
+            self.progress(f"nomisma, nothing new, {number + 1} of {self.repeats}")
             copies = [self._copy(f"empty{i}", none) for i in range(2)]
             first, second = measure(copies).runs
             cold.append(first)
@@ -110,7 +110,7 @@ class Nomisma:
             timings,
             new,
             targets=[target],
-            notes=["Nothing new is found out without Spark, so no JVM is started."],
+            notes=["Spark is not needed to find that there is nothing new: no JVM is started."],
         )
 
     def _over(self, name: str, title: str, files: list[Path]) -> Scenario:
@@ -119,7 +119,7 @@ class Nomisma:
         warm: list[MeasuredRun] = []
         for number in range(self.repeats):
             last = number == self.repeats - 1
-            self.tell(f"{title}, {number + 1} of {self.repeats}")
+            self.progress(f"{title}, {number + 1} of {self.repeats}")
             copies = [self._copy(f"{name}{i}", changes) for i in range(2)]
             session = measure(
                 copies,
@@ -129,7 +129,7 @@ class Nomisma:
             first, second = session.runs
             cold.append(first)
             warm.append(second)
-        self.tell(f"{title}, pyoxigraph")
+        self.progress(f"{title}, pyoxigraph")
         beside = by_oxigraph(copies[0], self.queries, self.repeats)
         timings = [*_both(cold, warm), *full_timings(session.recomputed), *beside.timings]
         targets = []

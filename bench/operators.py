@@ -2,8 +2,8 @@
 
 Every run of the maintain stage is over one epoch and for one query. A query is measured on the last
 change sets of the history that touch one of its predicates, then on single triples that its answer
-depends on, each taken out and put in again; and last it is registered anew and computed from
-nothing by the same engine. All sides must find the same rows.
+depends on, each removed and inserted again; last, a copy of it is registered and computed from
+scratch by the same engine. All sides must find the same rows.
 """
 
 from __future__ import annotations
@@ -17,27 +17,26 @@ from deltalake import DeltaTable
 
 from bench.comparison import by_oxigraph
 from bench.histories import BrickHistory, History, NomismaHistory, Singles
-from bench.judge import Judge, published_answer
+from bench.oracle import Oracle, published_answer
 from bench.oxigraph import write_head
 from bench.places import WORK, Project, patches, project
 from bench.prepared import form_of, is_ready, ready
 from bench.results import Rows, Scenario, Target, Temperature, Timing, machine
+from bench.schedules import EPOCH, FROM_SCRATCH, SINGLE, history_steps, single_steps
 from bench.session import RunFailed
-from bench.steps import Run, Take, copies_of, walk
-from bench.walks import ANEW, EPOCH, SINGLE, history_steps, single_steps
-from jobs.catalog.plans import plan_of
-from jobs.catalog.queries import load_registry
+from bench.steps import Ingest, Run, copies_of, run_steps
+from jobs.catalog.catalog import Catalog
 from jobs.plan.lookups import predicates
 
 QUERIES = Path(__file__).resolve().parent / "queries_operators"
 CHANGE_SETS, TRIPLES, FULL_REPEATS = 20, 5, 3
 FACTOR = 5.0
-"""A change of one triple is to cost at most so many times what it costs the yardstick."""
+"""A change of one triple may cost at most so many times what it costs the yardstick."""
 OXIGRAPH = "pyoxigraph, load and evaluation"
 _TITLES = {
     EPOCH: "an epoch of the history, Weir",
     SINGLE: "a single triple, Weir",
-    ANEW: "full recomputation, Weir",
+    FROM_SCRATCH: "full recomputation, Weir",
 }
 
 
@@ -47,14 +46,14 @@ class Measured:
 
     Attributes:
         history: which.
-        seconds: by what a run was kept as, and query.
-        nothing: seconds of runs that no change touched.
+        seconds: by what a run measures, and query.
+        untouched: seconds of runs that no change touched.
         rows: of the answers.
     """
 
     history: History
     seconds: Mapping[str, Mapping[str, Sequence[float]]]
-    nothing: Sequence[float]
+    untouched: Sequence[float]
     rows: Sequence[Rows]
 
 
@@ -63,16 +62,16 @@ class Operators:
     """The scenario.
 
     Args:
-        repeats: how often each query is computed from nothing.
+        repeats: how often each query is computed from scratch.
         change_sets: on how many of the history a query is measured.
-        tell: told what is going on.
+        progress: receives a line per step.
         histories: over which.
-        triples: how many are taken out and put in again, per query.
+        triples: how many are removed and inserted again, per query.
     """
 
     repeats: int
     change_sets: int
-    tell: Callable[[str], None]
+    progress: Callable[[str], None]
     histories: Sequence[History] = (NomismaHistory(), BrickHistory())
     triples: int = TRIPLES
 
@@ -106,19 +105,19 @@ class Operators:
         location = patches(folder / "changes", changes[:first])
         made = project(folder / "project", queries, history.source(location), start.lake)
 
-        self.tell(f"{history.title}: {len(touching)} queries, epoch by epoch")
-        runs = walk(made, location, queries, history_steps(touching, changes, first))
+        self.progress(f"{history.title}: {len(touching)} queries, epoch by epoch")
+        runs = run_steps(made, location, queries, history_steps(touching, changes, first))
 
-        self.tell(f"{history.title}: pyoxigraph")
+        self.progress(f"{history.title}: pyoxigraph")
         beside = by_oxigraph(made, queries, self.repeats)
         write_head(made.lake / "triples", folder / "head.nt")
-        judge = Judge(folder / "head.nt")
-        singles = self._singles(history, made, judge, queries)
+        oracle = Oracle(folder / "head.nt")
+        singles = self._singles(history, made, oracle, queries)
 
-        self.tell(f"{history.title}: changes of one triple, and all from nothing")
+        self.progress(f"{history.title}: changes of one triple, and all from scratch")
         epochs = _epochs(made)
         steps = single_steps(singles, [*touching], self.repeats)
-        runs += walk(made, location, queries, steps)
+        runs += run_steps(made, location, queries, steps)
         if any(rows != 1 for rows in _epochs(made)[len(epochs) + len(singles.first) :]):
             raise RunFailed(f"{history.title}: a change of one triple was none")
 
@@ -126,17 +125,17 @@ class Operators:
         evaluated = {each.what.strip(): [load + each.median] for each in beside.timings}
         return Measured(
             history,
-            {**kept(runs), OXIGRAPH: {query: evaluated[query] for query in touching}},
+            {**measured_seconds(runs), OXIGRAPH: {query: evaluated[query] for query in touching}},
             [run.seconds for run in runs if run.mode == "untouched"],
-            [compared(made, judge, queries / f"{query}.rq") for query in touching],
+            [compared(made, oracle, queries / f"{query}.rq") for query in touching],
         )
 
     def _touching(self, history: History, queries: Path) -> dict[str, list[int]]:
         """By query the last change sets that touch it; the first is what all begin with."""
         changes = history.changes()
         found = {}
-        for query in load_registry(queries).queries:
-            known = predicates(plan_of(query).components)
+        for query in Catalog.of_folder(queries).members:
+            known = predicates(query.plan.components)
             assert known is not None, "the patterns have constant predicates"
             numbers: list[int] = []
             for number in range(len(changes) - 1, 0, -1):
@@ -151,23 +150,23 @@ class Operators:
         """The lake before the first change set that is measured; no query has an answer yet."""
         made, form = Project(folder / "prepared"), form_of(None, *(each.name for each in changes))
         if not is_ready(made, form):
-            self.tell(f"{history.title}: preparing the lake, {len(changes)} change sets")
+            self.progress(f"{history.title}: preparing the lake, {len(changes)} change sets")
             location = patches(folder / "changes", changes)
             made = project(folder / "prepared", QUERIES, history.source(location))
-            walk(made, location, QUERIES, [Take(())])
+            run_steps(made, location, QUERIES, [Ingest(())])
             ready(made, form)
         return made
 
-    def _singles(self, history: History, made: Project, judge: Judge, queries: Path) -> Singles:
+    def _singles(self, history: History, made: Project, oracle: Oracle, queries: Path) -> Singles:
         """Changes of one triple, query after query in rounds; the first round comes twice."""
         chosen = [
-            judge.triples_that_matter(
+            oracle.triples_that_matter(
                 query.text,
-                predicates(plan_of(query).components) or frozenset(),
+                predicates(query.plan.components) or frozenset(),
                 self.triples,
                 lambda triple: history.is_usable(made.lake, triple),
             )
-            for query in load_registry(queries).queries
+            for query in Catalog.of_folder(queries).members
         ]
         rounds = [*zip(*chosen, strict=True)]
         folder = patches(made.folder / "singles", [])
@@ -175,41 +174,41 @@ class Operators:
         return history.singles(folder, made.lake, triples)
 
 
-def kept(runs: Sequence[Run]) -> dict[str, dict[str, list[float]]]:
-    """Seconds by what runs were kept as and query; without runs that had nothing to do.
+def measured_seconds(runs: Sequence[Run]) -> dict[str, dict[str, list[float]]]:
+    """Seconds by what runs measure and query; without runs that had nothing to do.
 
     Raises:
         RunFailed: a run was not what is to be measured.
     """
     found: dict[str, dict[str, list[float]]] = {}
     for run in runs:
-        if not run.kept_as or run.mode == "untouched":
+        if not run.measured_as or run.mode == "untouched":
             continue
-        if run.mode != ("initial" if run.kept_as == ANEW else "incremental"):
-            raise RunFailed(f"{run.query}: a run for {run.kept_as} was {run.mode or 'nothing'}")
-        by_query = found.setdefault(run.kept_as, {})
+        if run.mode != ("initial" if run.measured_as == FROM_SCRATCH else "incremental"):
+            raise RunFailed(f"{run.query}: a run for {run.measured_as} was {run.mode or 'nothing'}")
+        by_query = found.setdefault(run.measured_as, {})
         by_query.setdefault(run.query.partition("_again")[0], []).append(run.seconds)
     return found
 
 
-def compared(made: Project, judge: Judge, query: Path) -> Rows:
-    """The published answer, the one computed from nothing, and pyoxigraph's, row by row."""
-    expected = judge.answer(query.read_text("utf-8"))
+def compared(made: Project, oracle: Oracle, query: Path) -> Rows:
+    """The published answer, the one computed from scratch, and pyoxigraph's, row by row."""
+    expected = oracle.answer(query.read_text("utf-8"))
     (again,) = copies_of(query.stem, 1)
-    weir, anew = (published_answer(made.lake, name) for name in (query.stem, again))
-    differing = sum(((expected - each) + (each - expected)).total() for each in (weir, anew))
+    weir, scratch = (published_answer(made.lake, name) for name in (query.stem, again))
+    differing = sum(((expected - each) + (each - expected)).total() for each in (weir, scratch))
     return Rows(query.stem, weir.total(), oxigraph=expected.total(), differing=differing)
 
 
 def timings(found: Sequence[Measured]) -> Iterator[Timing]:
     """All of them, in groups of what was measured."""
-    for kind in (EPOCH, SINGLE, ANEW, OXIGRAPH):
+    for kind in (EPOCH, SINGLE, FROM_SCRATCH, OXIGRAPH):
         for each in found:
             temperature: Temperature = "" if kind == OXIGRAPH else "warm"
             for query, seconds in each.seconds[kind].items():
                 yield Timing(query, temperature, tuple(seconds), _TITLES.get(kind, kind))
-    if nothing := tuple(seconds for each in found for seconds in each.nothing):
-        yield Timing("a run that no change touches", "warm", nothing)
+    if untouched := tuple(seconds for each in found for seconds in each.untouched):
+        yield Timing("a run that no change touches", "warm", untouched)
 
 
 def factors(each: Measured) -> dict[str, float]:
@@ -222,7 +221,7 @@ def target(found: Sequence[Measured]) -> Target:
     """The largest of the factors."""
     largest, query = max((f, query) for each in found for query, f in factors(each).items())
     return Target(
-        "a change of one triple, beside that of a query of two patterns",
+        "a change of one triple, relative to a query of two patterns",
         f"<= {FACTOR:.0f} times",
         f"{largest:.1f} times ({query})",
         largest <= FACTOR,
@@ -234,18 +233,18 @@ _HEAD = (
     "epochs",
     "an epoch, s",
     "a triple, s",
-    "times the BGP",
-    "anew, s",
-    "anew / a triple",
+    "relative to the BGP",
+    "from scratch, s",
+    "from scratch / a triple",
     "pyoxigraph, s",
     "rows",
 )
 _NOTES = (
     "A run is the whole maintain stage for one query: watermarks, changes, computation, commits. An"
     " epoch: median over the last change sets that touch the query, one per run. A triple: median"
-    " over triples that the answer depends on, each taken out and put in again. Times the BGP: that"
-    " of the query beside that of the query of two patterns. Anew: the query registered again and"
-    " computed from nothing by the same engine. pyoxigraph: load of the head and one evaluation.",
+    " over triples that the answer depends on, each removed and inserted again. Relative to the"
+    " BGP: divided by that of the query of two patterns. From scratch: a copy of the query,"
+    " registered and computed by the same engine. pyoxigraph: load of the head and one evaluation.",
     "Every stage reads the ledger, so its files are merged before each run is measured.",
 )
 
@@ -254,8 +253,8 @@ def _lines(each: Measured) -> Iterator[tuple[str, ...]]:
     times = factors(each)
     for rows in each.rows:
         query = rows.query
-        epoch, single, anew, beside = (
-            median(each.seconds[kind][query]) for kind in (EPOCH, SINGLE, ANEW, OXIGRAPH)
+        epoch, single, scratch, beside = (
+            median(each.seconds[kind][query]) for kind in (EPOCH, SINGLE, FROM_SCRATCH, OXIGRAPH)
         )
         yield (
             query,
@@ -263,8 +262,8 @@ def _lines(each: Measured) -> Iterator[tuple[str, ...]]:
             f"{epoch:.2f}",
             f"{single:.2f}",
             f"{times[query]:.1f}",
-            f"{anew:.2f}",
-            f"{anew / single:.1f}",
+            f"{scratch:.2f}",
+            f"{scratch / single:.1f}",
             f"{beside:.2f}",
             f"{rows.weir:,}",
         )

@@ -25,11 +25,11 @@ def shared_data() -> Path:
     """The folder of the shared data sets.
 
     Raises:
-        FileNotFoundError: it is not there.
+        FileNotFoundError: it does not exist.
     """
     folder = Path(os.environ.get("WEIR_SHARED", ROOT.parent / "shared")) / "data"
     if not folder.is_dir():
-        raise FileNotFoundError(f"{folder} is not there; WEIR_SHARED names another place")
+        raise FileNotFoundError(f"{folder} does not exist; WEIR_SHARED can name another folder")
     return folder
 
 
@@ -77,7 +77,7 @@ def project(
 def copy_lake(lake: Path, to: Path) -> None:
     """A copy that costs no space: data files are never written twice, so links of them do.
 
-    The paths are new, so nothing that Spark or Delta keep in memory is of this copy.
+    The paths are new, so Spark and Delta have nothing of this copy in memory.
     """
 
     def copy(source: str, target: str) -> None:

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import lake.tables
 from bench.places import Project
-from jobs.catalog.plans import fingerprint, plan_of
-from jobs.catalog.queries import load_registry
+from jobs.catalog.catalog import Catalog
 
 _MARK = "ready"
 
@@ -17,15 +16,15 @@ def form_of(queries: Path | None, *what: str) -> str:
     """What the content of a prepared lake depends on, as a hexadecimal digest.
 
     That is the definition of the tables, and the fingerprint of every query: if one differs, the
-    next run would make that answer anew (`migrated`), and not what was to be measured.
+    next run would rebuild that answer (`migrated`) instead of maintaining it.
 
     Args:
         queries: the folder of the queries that have answers in the lake.
         what: further words, such as how much of a history has been taken in.
     """
     digest = hashlib.sha256(Path(lake.tables.__file__).read_bytes())
-    for query in load_registry(queries).queries if queries else ():
-        digest.update(f"{query.name} {fingerprint(plan_of(query))}\n".encode())
+    for query in Catalog.of_folder(queries).members if queries else ():
+        digest.update(f"{query.name} {query.fingerprint}\n".encode())
     digest.update("\n".join(what).encode())
     return digest.hexdigest()
 

@@ -30,16 +30,16 @@ if TYPE_CHECKING:
 _POSITIONS = ("subject", "predicate", "object")
 CODEGEN = "spark.sql.codegen.wholeStage"
 COMPILED, INTERPRETED, DUCKDB = "compiled stages", "interpreted stages", "DuckDB"
-WAYS = (COMPILED, INTERPRETED, DUCKDB)
-"""The ways to evaluate: Spark SQL with and without code generation, and DuckDB."""
+METHODS = (COMPILED, INTERPRETED, DUCKDB)
+"""How queries are evaluated: Spark SQL with and without code generation, and DuckDB."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recomputed:
-    """One evaluation of a query over the whole graph, in one of the `WAYS`."""
+    """One evaluation of a query over the whole graph, by one of the `METHODS`."""
 
     query: str
-    way: str
+    method: str
     rows: int
     seconds: float
 
@@ -97,15 +97,15 @@ def recompute(
     try:
         spark.read.format("delta").load(triples).createOrReplaceTempView("bench_log")
         spark.sql(state_sql("bench_log")).createOrReplaceTempView("bench_state")
-        way = COMPILED if codegen else INTERPRETED
-        return [_evaluate(spark, name, text, way) for name, text in queries.items()]
+        method = COMPILED if codegen else INTERPRETED
+        return [_evaluate(spark, name, text, method) for name, text in queries.items()]
     finally:
         spark.conf.set(CODEGEN, str(before))
         for view in ("bench_log", "bench_state"):
             spark.catalog.dropTempView(view)
 
 
-def _evaluate(spark: SparkSession, name: str, text: str, way: str) -> Recomputed:
+def _evaluate(spark: SparkSession, name: str, text: str, method: str) -> Recomputed:
     started = time.monotonic()
     counted = Observation()
     rows = spark.sql(query_sql(text, "bench_state")).observe(
@@ -113,13 +113,13 @@ def _evaluate(spark: SparkSession, name: str, text: str, way: str) -> Recomputed
     )
     rows.write.format("noop").mode("overwrite").save()
     seconds = time.monotonic() - started
-    return Recomputed(name, way, int(counted.get["rows"]), seconds)
+    return Recomputed(name, method, int(counted.get["rows"]), seconds)
 
 
 def recompute_here(settings: Settings, triples: str, queries: dict[str, str]) -> list[Recomputed]:
     """Evaluate every query over the head of the table at `triples`, by DuckDB in this process.
 
-    It has the memory, threads and reader that Weir gives its own.
+    It has the memory, threads and reader that Weir's own DuckDB has.
     """
     found = []
     with connect(settings) as connection:

@@ -2,9 +2,8 @@
 
     python -m bench.session JOB.json
 
-The first run is cold; those after it are warm. It is the command itself that runs, so what is
-timed is what a user waits for. Then, if asked, the same session evaluates the queries over the
-whole graph.
+The first run is cold; those after it are warm. The command itself is run, so the time is what a
+user waits for. Then, on request, the same session evaluates the queries over the whole graph.
 """
 
 from __future__ import annotations
@@ -106,13 +105,13 @@ def _run(config: str, began: float) -> list[tuple[str, str, float]]:
     from jobs.cli import main as weir
 
     entered = time.monotonic()
-    said = io.StringIO()
-    with timed() as spans, contextlib.redirect_stdout(said):
+    output = io.StringIO()
+    with timed() as spans, contextlib.redirect_stdout(output):
         code = weir(["--config", config, "--output", "json", "run"])
     if code:
-        raise SystemExit(f"weir run: exit code {code}\n{said.getvalue()}")
+        raise SystemExit(f"weir run: exit code {code}\n{output.getvalue()}")
     total = time.monotonic() - began
-    stages = json.loads(said.getvalue())["stages"]
+    stages = json.loads(output.getvalue())["stages"]
     waited = sum(
         seconds
         for (part, what), seconds in spans.seconds.items()

@@ -1,7 +1,7 @@
 """Where the time of a run goes: functions of the stages, timed from outside.
 
-The stages know nothing of this. A probe names a function by its module and gives what it is called
-in the report; a name that is gone is an error.
+The stages are not changed for it. A probe names a function by its module and labels it in the
+report; a function that no longer exists is an error.
 """
 
 from __future__ import annotations
@@ -43,22 +43,22 @@ def _hop(engine: Any, statement: Any) -> str | None:
 
 
 WITHIN = "within a stage: "
-"""What the seconds of the stages have in them."""
+"""Labels of times that the seconds of the stages include."""
 
 PROBES = (
-    Probe("start", "jobs.cli.session", "_start", _always(f"{WITHIN}start of Spark")),
-    Probe("start", "jobs.ingest_changes", "is_anything_pending", _always("anything pending?")),
-    Probe("start", "jobs.pending_work", "is_anything_unfinished", _always("anything unfinished?")),
+    Probe("start", "jobs.compute.session", "_start", _always(f"{WITHIN}start of Spark")),
+    Probe("start", "jobs.ingest_changes", "is_anything_pending", _always("look for change sets")),
+    Probe("start", "jobs.pending_work", "has_pending_work", _always("look for pending work")),
     Probe("ingest", "jobs.ingest.batch", "read_batch", _always("parse")),
-    Probe("ingest", "jobs.ingest.batch", "_claims", _always("who owns the graphs")),
-    Probe("ingest", "jobs.ingest.batch", "_net", _always("net against presence")),
+    Probe("ingest", "jobs.ingest.batch", "_claims", _always("ownership of graphs")),
+    Probe("ingest", "jobs.ingest.batch", "_net", _always("net changes")),
     Probe("ingest", "jobs.ingest.journal", "Journal.commit", _always("commits")),
     Probe("maintain", "jobs.maintain_queries", "tasks_behind", _always("watermarks and plans")),
-    Probe("maintain", "jobs.maintain.group", "open_stored", _always("open the tables")),
+    Probe("maintain", "jobs.maintain.group", "_open_graph", _always("open the tables")),
     Probe("maintain", "jobs.maintain.group", "read_touched", _always("read changes")),
     Probe("maintain", "jobs.maintain.group", "read_neighbourhood", _always("neighbourhood")),
     Probe("maintain", "jobs.maintain.group", "read_whole", _always("whole graph")),
-    Probe("maintain", "jobs.compute.hybrid", "HybridEngine.make", _hop),
+    Probe("maintain", "jobs.compute.engine", "Engine.make", _hop),
     Probe(
         "maintain", "jobs.maintain.new_rows", "NewRows.commit", _always("all queries (4 threads)")
     ),
@@ -71,15 +71,17 @@ PROBES = (
     Probe(
         "maintain",
         "jobs.maintain.new_rows",
-        "NewRows._append",
+        "NewRows._write",
         _always("  of that, commits (summed)"),
     ),
-    Probe("validate", "jobs.validate_answers", "_validate_graph", _always("the graph")),
-    Probe("validate", "jobs.validate_answers", "_validate_queries", _always("the queries")),
-    Probe("validate", "jobs.validate_answers", "run_checks", _always("  of both, the checks")),
-    Probe("validate", "expectations.run", "library", _always("  of these, the library")),
-    Probe("publish", "jobs.publish_answers", "unpublished", _always("what is unpublished")),
-    Probe("publish", "jobs.publish_answers", "_publish", _always("all queries (4 threads)")),
+    Probe("validate", "jobs.validate_answers", "validate_graph", _always("the graph")),
+    Probe("validate", "jobs.validate_answers", "validate_queries", _always("the queries")),
+    Probe("validate", "jobs.validate.validation", "run_checks", _always("  of both, the checks")),
+    Probe(
+        "validate", "expectations.run", "library", _always("  of these, loading Great Expectations")
+    ),
+    Probe("publish", "jobs.publish_answers", "_work", _always("backlog")),
+    Probe("publish", "jobs.publish_answers", "publish", _always("all queries (4 threads)")),
 )
 
 

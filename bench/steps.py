@@ -1,4 +1,4 @@
-"""A fresh process that takes in change sets and maintains queries one by one, in one session.
+"""A fresh process that ingests change sets and maintains queries one by one, in one session.
 
     python -m bench.steps JOB.json
 
@@ -24,12 +24,12 @@ from bench.places import ROOT, Project, put
 from bench.session import RunFailed
 
 if TYPE_CHECKING:
-    from jobs.cli.session import LateSession
+    from jobs.compute.session import Session
     from jobs.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
-class Take:
+class Ingest:
     """Copy change sets to where the source is, and ingest them."""
 
     changes: tuple[Path, ...]
@@ -37,10 +37,10 @@ class Take:
 
 @dataclass(frozen=True, slots=True)
 class Maintain:
-    """Bring one query up to date; `kept_as` says what its time is kept as, if it is."""
+    """Bring one query up to date; `measured_as` names what its time measures, if anything."""
 
     query: str
-    kept_as: str = ""
+    measured_as: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,28 +51,28 @@ class Publish:
 
 
 @dataclass(frozen=True, slots=True)
-class Tidy:
+class Compact:
     """Merge the small files of the ledger and of the transactions, as `compact_lake` does daily.
 
-    Every stage reads them, so a run after hundreds of others would tell how many there were.
+    Every stage reads them, so the time of a run would depend on the number of runs before it.
     """
 
 
-Step = Take | Maintain | Publish | Tidy
+Step = Ingest | Maintain | Publish | Compact
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run of the maintain stage: what it was kept as, what it did, seconds."""
+    """A run of the maintain stage: what it measures, its mode, seconds."""
 
     query: str
-    kept_as: str
+    measured_as: str
     mode: str
     seconds: float
 
 
-def walk(made: Project, changes: Path, queries: Path, steps: Iterable[Step]) -> list[Run]:
-    """Go through the steps in a fresh process.
+def run_steps(made: Project, changes: Path, queries: Path, steps: Iterable[Step]) -> list[Run]:
+    """Do the steps in a fresh process.
 
     Args:
         made: the project; its source is the folder `changes`.
@@ -119,20 +119,20 @@ def walk(made: Project, changes: Path, queries: Path, steps: Iterable[Step]) -> 
 
 
 def copies_of(query: str, count: int) -> tuple[str, ...]:
-    """Names under which a query is registered again, to be computed from nothing."""
+    """Names under which a query is registered again, to be computed from scratch."""
     return tuple(f"{query}_again{number}" for number in range(1, count + 1))
 
 
 def _as_json(step: Step, made: Project, queries: Path) -> list[object]:
     match step:
-        case Take(files):
-            return ["take", *map(str, files)]
-        case Maintain(query, kept_as):
-            return ["maintain", query, kept_as]
+        case Ingest(files):
+            return ["ingest", *map(str, files)]
+        case Maintain(query, measured_as):
+            return ["maintain", query, measured_as]
         case Publish(names):
             return ["publish", str(_config(made, names, queries))]
-        case Tidy():
-            return ["tidy"]
+        case Compact():
+            return ["compact"]
         case _:
             assert_never(step)
 
@@ -147,14 +147,14 @@ def _config(made: Project, names: Sequence[str], queries: Path) -> Path:
         shutil.copy2(original, folder / f"{name}.rq")
     config = made.folder / f"weir_{title}.toml"
     lines = made.config.read_text().splitlines()
-    kept = [line for line in lines if not line.startswith("queries")]
-    config.write_text("\n".join([f"queries = {json.dumps(str(folder))}", *kept]) + "\n")
+    others = [line for line in lines if not line.startswith("queries")]
+    config.write_text("\n".join([f"queries = {json.dumps(str(folder))}", *others]) + "\n")
     return config
 
 
 def main(argv: Sequence[str]) -> int:
-    """Do the job that `walk` wrote."""
-    from jobs.cli.session import LateSession
+    """Do the job that `run_steps` wrote."""
+    from jobs.compute.session import late_session
     from jobs.ingest_changes import ingest_changes
     from jobs.maintain_queries import maintain_queries
     from jobs.settings import Settings
@@ -167,31 +167,31 @@ def main(argv: Sequence[str]) -> int:
     job = json.loads(Path(argv[0]).read_text())
     settings = Settings.load(Path(job["config"]))
     of_query = {name: Settings.load(Path(file)) for name, file in job["configs"].items()}
-    session = LateSession(settings)
+    session = late_session(settings)
     runs: list[Run] = []
     for step in job["steps"]:
         match step:
-            case ["take", *changes]:
+            case ["ingest", *changes]:
                 for each in changes:
                     put(Path(each), Path(job["changes"]))
-                errors = ingest_changes(session, settings, new_run_id("take")).errors
+                errors = ingest_changes(session, settings, new_run_id("ingest")).errors
                 if errors:
                     raise errors[0]
-            case ["maintain", query, kept_as]:
+            case ["maintain", query, measured_as]:
                 started = time.monotonic()
                 result = maintain_queries(session, of_query[query], new_run_id("maintain"))
                 seconds = time.monotonic() - started
-                runs.append(Run(query, kept_as, result.modes.get(query, ""), seconds))
+                runs.append(Run(query, measured_as, result.modes.get(query, ""), seconds))
             case ["publish", config]:
                 _publish(session, Settings.load(Path(config)))
-            case ["tidy"]:
+            case ["compact"]:
                 for table in (RUNS, TRANSACTIONS):
-                    compact_files(settings.lake, table.name, settings.limits.file_bytes)
+                    compact_files(settings.open_lake(), table.name, settings.limits.file_bytes)
     Path(job["result"]).write_text(json.dumps([asdict(run) for run in runs]))
     return 0
 
 
-def _publish(session: LateSession, settings: Settings) -> None:
+def _publish(session: Session, settings: Settings) -> None:
     from jobs.publish_answers import publish_answers
     from jobs.stage import new_run_id
     from jobs.validate_answers import validate_answers

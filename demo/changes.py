@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from lake.reader import to_arrow
+from lake.lake import Lake
 from lake.tables import ANSWER_COLUMNS, RUNS, TRANSACTIONS, answers
 
 Row = tuple[str, ...]
@@ -61,14 +61,14 @@ class Version:
 
 def versions(lake: str) -> list[Version]:
     """The ingested versions, in order."""
-    rows = to_arrow(lake, TRANSACTIONS.name).sort_by("epoch").to_pylist()
+    rows = Lake(lake).rows(TRANSACTIONS.name).sort_by("epoch").to_pylist()
     counts = ("epoch", "inserted", "deleted", "rejected")
     return [Version(row["position"].split("/")[0], *(row[name] for name in counts)) for row in rows]
 
 
 def stage_seconds(lake: str, since: datetime) -> dict[str, float]:
     """The seconds of each stage that ended after `since`, without its start-up."""
-    rows = to_arrow(lake, RUNS.name).sort_by("recorded_at").to_pylist()
+    rows = Lake(lake).rows(RUNS.name).sort_by("recorded_at").to_pylist()
     return {
         row["job"]: row["seconds"]
         for row in rows
@@ -78,7 +78,7 @@ def stage_seconds(lake: str, since: datetime) -> dict[str, float]:
 
 def deltas(lake: str, query: str) -> Iterator[Delta]:
     """The published answer of `query`, version by version."""
-    table = to_arrow(lake, answers(query, ()).name)
+    table = Lake(lake).rows(answers(query, ()).name)
     variables = [name for name in table.column_names if name not in ANSWER_COLUMNS]
     by_epoch: dict[int, list[tuple[int, Row]]] = defaultdict(list)
     for record in table.to_pylist():

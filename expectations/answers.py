@@ -1,14 +1,13 @@
-"""What must hold for the answer of a query before it is published."""
+"""Expectations of the answer of a query before it is published."""
 
 from __future__ import annotations
 
 from expectations.suite import Expectation, Suite
-from expectations.terms import is_iri, is_resource, is_term
 
 ANSWERS_SUITE = Suite(
     name="answers",
-    # Beside the changes the frame has one row per query with `is_total`, weight 0 and epoch
-    # `to_epoch`: it stands for the whole answer, so that an answer without rows can be wrong too.
+    # Besides the changes the frame has one row per query with `is_total`, weight 0 and epoch
+    # `to_epoch`. It represents the whole answer, so that an answer without rows is checked too.
     # `rows_at`: rows of the answer after the epoch, for the total and for every change of an ASK.
     columns=(
         "terms",
@@ -39,17 +38,17 @@ ANSWERS_SUITE = Suite(
         Expectation(
             "construct_has_triples",
             "The rows of a CONSTRUCT query are triples: resource, IRI, term.",
-            "is_total OR form <> 'construct' OR (size(terms) = 3 AND "
-            f"{is_resource('try_element_at(terms, 1)')} AND {is_iri('try_element_at(terms, 2)')}"
-            f" AND {is_term('try_element_at(terms, 3)')})",
+            "is_total OR form <> 'construct' OR (size(terms) = 3 AND"
+            " is_resource(try_element_at(terms, 1)) AND is_iri(try_element_at(terms, 2))"
+            " AND is_term(try_element_at(terms, 3)))",
         ),
         Expectation(
-            "the_answer_has_no_less_than_no_rows",
+            "row_count_is_not_negative",
             "The number of rows is never negative.",
             "NOT is_total OR rows_at >= 0",
         ),
         Expectation(
-            "the_answer_is_not_too_large",
+            "row_count_is_within_max_rows",
             "The answer has at most `max_rows` rows.",
             "NOT is_total OR max_rows IS NULL OR rows_at <= max_rows",
         ),

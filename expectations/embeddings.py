@@ -1,13 +1,12 @@
-"""What must hold for the new rows of a query's embedding table."""
+"""Expectations of the new rows of a query's embedding table."""
 
 from __future__ import annotations
 
 from expectations.suite import Expectation, Suite
-from expectations.terms import is_term
 
 EMBEDDINGS_SUITE = Suite(
     name="embeddings",
-    # `at_epoch`: changes of the row at the epoch; `multiplicity`: how often it is then there
+    # `at_epoch`: how often the row changes at the epoch; `multiplicity`: after the change.
     columns=(
         "node",
         "terms",
@@ -35,11 +34,11 @@ EMBEDDINGS_SUITE = Suite(
         Expectation(
             "values_are_terms",
             "Every value is an RDF term in N-Triples form, or unbound.",
-            f"size(filter(terms, term -> term IS NOT NULL AND NOT {is_term('term')})) = 0",
+            "size(filter(terms, term -> term IS NOT NULL AND NOT is_term(term))) = 0",
         ),
         Expectation(
             "multiplicity_is_not_negative",
-            "Nothing vanishes that was not there.",
+            "No row vanishes more often than it appeared.",
             "multiplicity >= 0",
         ),
     ),

@@ -1,33 +1,32 @@
-"""What must hold for the quads of a range of epochs."""
+"""Expectations of the quads of a range of epochs."""
 
 from __future__ import annotations
 
 from expectations.suite import Expectation, Suite
-from expectations.terms import is_iri, is_resource, is_term
 
 QUAD = ("graph", "subject", "predicate", "object")
 
 QUADS_SUITE = Suite(
     name="quads",
-    # `at_epoch`: how often the quad changes at the epoch; `weight_before`: of its change before.
+    # `at_epoch`: how often the quad changes at the epoch; `weight_before`: of the previous change.
     columns=(*QUAD, "epoch", "weight", "at_epoch", "weight_before", "from_epoch", "to_epoch"),
     shown=(*QUAD, "epoch", "weight"),
     expectations=(
         Expectation(
             "graph_is_an_iri_or_the_default_graph",
             "The graph is an IRI, or empty for the default graph.",
-            f"graph = '' OR {is_iri('graph')}",
+            "graph = '' OR is_iri(graph)",
         ),
         Expectation(
             "subject_is_a_resource",
             "The subject is an IRI or a blank node in N-Triples form.",
-            is_resource("subject"),
+            "is_resource(subject)",
         ),
         Expectation(
-            "predicate_is_an_iri", "The predicate is an IRI in N-Triples form.", is_iri("predicate")
+            "predicate_is_an_iri", "The predicate is an IRI in N-Triples form.", "is_iri(predicate)"
         ),
         Expectation(
-            "object_is_a_term", "The object is an RDF term in N-Triples form.", is_term("object")
+            "object_is_a_term", "The object is an RDF term in N-Triples form.", "is_term(object)"
         ),
         Expectation("weight_is_a_sign", "The weight is +1 or -1.", "weight IN (1, -1)"),
         Expectation(
@@ -40,7 +39,7 @@ QUADS_SUITE = Suite(
         ),
         Expectation(
             "assertions_and_retractions_alternate",
-            "No quad is asserted while it is there, or retracted while it is not.",
+            "No quad is asserted while it is in the graph, or retracted while it is not.",
             "weight_before IS NULL OR weight_before <> weight",
         ),
     ),

@@ -1,4 +1,4 @@
-"""Run suites with Great Expectations; the only module that imports it."""
+"""Run suites with Great Expectations, which only this module and `registration` import."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from expectations.statement import Dialect, broken_rows
 from expectations.suite import QualityResult, Suite
 
 if TYPE_CHECKING:
+    from great_expectations.core import ExpectationSuiteValidationResult
     from pyspark.sql import DataFrame
 
 
@@ -25,12 +25,12 @@ _IMPORTING = Lock()
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Suites and the rows that they are about.
+    """Suites and the rows that they check.
 
     Attributes:
         frame: Spark frame, or rows in memory, which DuckDB checks; with the suites' columns and
             `scope`. It is read once.
-        scopes: the scopes that get results even when they have no row.
+        scopes: the scopes to report on, also those without a row.
     """
 
     suites: tuple[Suite, ...]
@@ -48,18 +48,19 @@ def run_suite(
 def run_checks(checks: Sequence[Check]) -> tuple[QualityResult, ...]:
     """One result per check, scope, suite and expectation, in this order.
 
-    Not from parallel threads: Great Expectations gives every batch the same temporary view.
+    Not from parallel threads: all Spark frames are checked under the same temporary view.
 
     Raises:
-        ValueError: a frame lacks a column of its suite, or has broken rows of a scope not named.
+        ValueError: a frame lacks a column of its suite, or has unexpected rows in a scope that
+            `scopes` does not name.
         RuntimeError: Great Expectations could not compute a suite.
     """
-    broken = _with_great_expectations(checks)
     results: list[QualityResult] = []
-    for check, found in zip(checks, broken, strict=True):
+    for check, validation in zip(checks, validations(checks), strict=True):
+        unexpected = _by_scope(validation)
         for scope, suite in product(check.scopes, check.suites):
             for expectation in suite.expectations:
-                rows, examples = found.pop((scope, suite.name, expectation.name), (0, ()))
+                rows, examples = unexpected.pop((scope, suite.name, expectation.name), (0, ()))
                 results.append(
                     QualityResult(
                         suite=suite.name,
@@ -71,52 +72,58 @@ def run_checks(checks: Sequence[Check]) -> tuple[QualityResult, ...]:
                         examples=examples,
                     )
                 )
-        if found:
-            raise ValueError(f"rows of unnamed scopes are broken: {found}")
+        if unexpected:
+            raise ValueError(f"rows of unnamed scopes are unexpected: {unexpected}")
     return tuple(results)
 
 
-_Broken = dict[tuple[str, str, str], tuple[int, tuple[str, ...]]]
+def validations(checks: Sequence[Check]) -> list[ExpectationSuiteValidationResult]:
+    """Great Expectations' validation results, one per check, each with a result per expectation.
 
-
-def _with_great_expectations(checks: Sequence[Check]) -> list[_Broken]:
-    """What is broken, per check: (scope, suite, expectation) -> (rows, examples)."""
+    Raises:
+        ValueError: a frame lacks a column of its suite.
+        RuntimeError: Great Expectations could not compute a suite.
+    """
     gx = library()
     from great_expectations.data_context.types.base import ProgressBarsConfig
 
-    from expectations.folded import FoldedExpectations, in_memory
+    from expectations.registration import in_memory, register
 
     context = gx.get_context(mode="ephemeral")
     context.variables.progress_bars = ProgressBarsConfig(globally=False)
-    found: list[_Broken] = []
+    found: list[ExpectationSuiteValidationResult] = []
     for number, check in enumerate(checks):
-        name = f"{', '.join(suite.name for suite in check.suites)} {number}"
         _must_have_columns(check)
+        name = f"{', '.join(suite.name for suite in check.suites)} {number}"
         frame: Any = check.frame
-        dialect: Dialect = "spark"
         if isinstance(frame, pa.Table):
-            source = context.data_sources.add_pandas(name)
-            frame, dialect = in_memory(frame), "duckdb"
+            source = context.data_sources.pandas_default
+            frame = in_memory(frame)
         else:
             source = context.data_sources.add_spark(name, persist=False)
         batch = source.add_dataframe_asset(name).add_batch_definition_whole_dataframe(name)
-        folded = FoldedExpectations(statement=broken_rows(check.suites, dialect))
-        expectations = context.suites.add(gx.ExpectationSuite(name, expectations=[folded]))
-        validation = gx.ValidationDefinition(name=name, data=batch, suite=expectations)
-        outcome = validation.run(
-            batch_parameters={"dataframe": frame}, result_format="COMPLETE"
-        ).results[0]
-        if outcome.exception_info.get("raised_exception", True):
-            raise RuntimeError(f"{name} could not be computed: {outcome.exception_info}")
-        found.append(
-            {
-                (row["scope"], row["suite"], row["expectation"]): (
-                    row["unexpected_rows"],
-                    tuple(dict.fromkeys((row["first"], row["last"]))),
-                )
-                for row in outcome.result["details"]["broken"]
-            }
-        )
+        suite = context.suites.add(gx.ExpectationSuite(name, expectations=register(check.suites)))
+        definition = gx.ValidationDefinition(name=name, data=batch, suite=suite)
+        validation = definition.run(batch_parameters={"dataframe": frame})
+        for result in validation.results:
+            if result.exception_info.get("raised_exception", True):
+                raise RuntimeError(f"{name} could not be computed: {result.exception_info}")
+        found.append(validation)
+    return found
+
+
+_Unexpected = dict[tuple[str, str, str], tuple[int, tuple[str, ...]]]
+
+
+def _by_scope(validation: ExpectationSuiteValidationResult) -> _Unexpected:
+    """(scope, suite, expectation) -> (number of unexpected rows, examples)."""
+    found: _Unexpected = {}
+    for result in validation.results:
+        expectation = result.expectation_config
+        assert expectation is not None, "every result is about an expectation"
+        for row in result.result["details"]["scopes"]:
+            key = (row["scope"], expectation.kwargs["suite"], expectation.type)
+            found[key] = (row["unexpected_rows"], tuple(row["examples"]))
     return found
 
 
@@ -130,28 +137,28 @@ def _must_have_columns(check: Check) -> None:
 
 
 def import_ahead() -> None:
-    """Import the library beside other work."""
-    # Here, for the library imports it too: of two threads that import it at once, one finds it
-    # half made.
+    """Start importing Great Expectations in another thread."""
+    # In this thread, for the library imports it too: of two threads that import it at the same
+    # time, one finds it half initialised.
     import pyspark.sql  # noqa: F401
 
-    # Not a daemon: one that is cut off within an extension module can abort the process.
+    # Not a daemon: one that is killed within an extension module can abort the process.
     Thread(target=library).start()
 
 
 def library() -> Any:
-    """Great Expectations: it stores nothing, says nothing and calls nobody.
+    """Great Expectations, with persistence, logging and analytics off.
 
-    The first call takes seconds of importing; made ahead, it need not be waited for.
+    The first call takes seconds to import it; `import_ahead` hides them behind other work.
     """
     os.environ["GX_ANALYTICS_ENABLED"] = "false"
-    # Under Airflow's logging it would print hundreds of lines at import.
+    # Under Airflow's logging it would print hundreds of lines when it is imported.
     logging.getLogger("great_expectations").setLevel(logging.WARNING)
-    # One at a time: the filters of warnings belong to the process.
+    # One thread at a time: warning filters are global to the process.
     with _IMPORTING, warnings.catch_warnings():
-        # It imports modules of the standard library that are going to be removed.
+        # It imports deprecated modules of the standard library.
         warnings.simplefilter("ignore", DeprecationWarning)
         import great_expectations
 
-        import expectations.folded  # noqa: F401
+        import expectations.registration  # noqa: F401
     return great_expectations

@@ -1,63 +1,91 @@
-"""All expectations of some suites as one SQL statement, for Spark or for DuckDB."""
+"""The unexpected rows of some suites as one SQL statement, for Spark or for DuckDB."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache
 from typing import Literal
 
-from sqlglot import exp, parse_one
+from sqlglot import exp, select
 
 from expectations.suite import Expectation, Suite
+from expectations.terms import parse_condition
 
 Dialect = Literal["spark", "duckdb"]
 CHECKED_ROWS = "checked_rows"
-"""What the statement calls the rows that it checks."""
+"""The name by which the statement reads the rows that it checks."""
 
 _EXAMPLE_CHARACTERS = 2000
 
 
-def broken_rows(suites: Sequence[Suite], dialect: Dialect) -> str:
-    """A SELECT of one row with what is broken, or of none.
-
-    Its column `broken` is an array of structs, one per scope, suite and expectation: how many rows
-    break it, and two of them. All expectations are conditions over the same rows, so one pass finds
-    what is broken.
-    """
-    statement = _parsed(tuple(suites))
-    if dialect == "duckdb":
-        # It writes nulls unasked.
-        statement = statement.transform(_without_options)
-    return statement.sql(dialect=dialect)
-
-
 @cache
-def _parsed(suites: tuple[Suite, ...]) -> exp.Expr:
-    broken = ", ".join(_mark(suite, e) for suite in suites for e in suite.expectations)
-    marked = f"SELECT scope, explode(array_compact(array({broken}))) AS mark FROM {CHECKED_ROWS}"
+def unexpected_rows(suites: tuple[Suite, ...], dialect: Dialect) -> str:
+    """A SELECT of one row if expectations fail, and of no row if all hold.
+
+    Its column `unexpected` is an array of structs, one per scope, suite and expectation that fails:
+    `scope`, `suite`, `expectation`, `unexpected_rows` (how many rows do not meet it), `first` and
+    `last` (two of them as JSON). All expectations are conditions over the same rows, so one pass
+    checks all of them.
+    """
+    marks = [_mark(suite, e, dialect) for suite in suites for e in suite.expectations]
+    array = exp.ArrayCompact(this=exp.Array(expressions=marks))
+    marked = select("scope", exp.Explode(this=array).as_("mark")).from_(CHECKED_ROWS)
+    suite, name, example = (exp.column(c, "mark") for c in ("suite", "expectation", "example"))
     counted = (
-        "SELECT scope, mark.suite AS suite, mark.expectation AS expectation,"
-        " count(*) AS unexpected_rows, min(mark.example) AS first, max(mark.example) AS last"
-        f" FROM ({marked}) AS marked GROUP BY scope, mark.suite, mark.expectation"
+        select(
+            "scope",
+            suite.as_("suite"),
+            name.as_("expectation"),
+            exp.Count(this=exp.Star()).as_("unexpected_rows"),
+            exp.Min(this=example).as_("first"),
+            exp.Max(this=example.copy()).as_("last"),
+        )
+        .from_(marked.subquery("marked"))
+        .group_by("scope", suite, name)
     )
-    found = "struct(scope, suite, expectation, unexpected_rows, first, last)"
-    return parse_one(
-        f"SELECT collect_list({found}) AS broken FROM ({counted}) AS counted HAVING count(*) > 0",
-        dialect="spark",
-    )
-
-
-def _mark(suite: Suite, expectation: Expectation) -> str:
-    """What a row that breaks the expectation is marked with; null for one that does not."""
-    shown = f"to_json(struct({', '.join(suite.shown)}), map('ignoreNullFields', 'false'))"
+    found = _columns("scope", "suite", "expectation", "unexpected_rows", "first", "last")
     return (
-        f"CASE WHEN NOT ({suite.rows}) OR coalesce({expectation.holds}, false) THEN NULL ELSE "
-        f"struct('{suite.name}' AS suite, '{expectation.name}' AS expectation,"
-        f" left({shown}, {_EXAMPLE_CHARACTERS}) AS example) END"
+        select(exp.ArrayAgg(this=found).as_("unexpected"))
+        .from_(counted.subquery("counted"))
+        .having(exp.Count(this=exp.Star()) > 0)
+        .sql(dialect)
     )
 
 
-def _without_options(node: exp.Expr) -> exp.Expr:
-    if isinstance(node, exp.JSONFormat):
-        node.set("options", None)
-    return node
+def _mark(suite: Suite, expectation: Expectation, dialect: Dialect) -> exp.Expr:
+    """A struct that names the expectation and shows the row, null if the row meets it."""
+    shown = exp.Left(
+        this=_json(_columns(*suite.shown), dialect),
+        expression=exp.Literal.number(_EXAMPLE_CHARACTERS),
+    )
+    mark = _struct(
+        suite=exp.Literal.string(suite.name),
+        expectation=exp.Literal.string(expectation.name),
+        example=shown,
+    )
+    is_other = exp.not_(parse_condition(suite.rows))
+    holds = exp.func("coalesce", parse_condition(expectation.holds), exp.false())
+    return exp.Case().when(exp.or_(is_other, holds), exp.null()).else_(mark)
+
+
+def _json(value: exp.Expr, dialect: Dialect) -> exp.Expr:
+    """The value as JSON with its null fields, which Spark would leave out."""
+    if dialect == "duckdb":
+        return exp.JSONFormat(this=value)
+    options = exp.VarMap(
+        keys=exp.Array(expressions=[exp.Literal.string("ignoreNullFields")]),
+        values=exp.Array(expressions=[exp.Literal.string("false")]),
+    )
+    return exp.JSONFormat(this=value, options=options)
+
+
+def _columns(*names: str) -> exp.Expr:
+    return _struct(**{name: exp.column(name) for name in names})
+
+
+def _struct(**fields: exp.Expr) -> exp.Expr:
+    return exp.Struct(
+        expressions=[
+            exp.PropertyEQ(this=exp.to_identifier(name), expression=value)
+            for name, value in fields.items()
+        ]
+    )

@@ -1,15 +1,18 @@
-r"""SQL conditions that tell whether a string is an RDF term in N-Triples form.
+r"""SQL conditions with predicates on RDF terms in N-Triples form, as sqlglot trees.
 
 https://www.w3.org/TR/n-triples/#n-triples-grammar
 
-The patterns mean the same to Java, which Spark has, and to RE2, which DuckDB has: no looking
-around, and characters beyond ASCII by number. They have no long repetition of a group: Java's
-matcher recurses into those, and a literal of a megabyte with many escapes would overflow its stack.
-So escapes are taken out first, and what is left must have no backslash. Quotes are written as
-`\x..`: the text stands in a raw SQL literal.
+The patterns mean the same to Java, which Spark uses, and to RE2, which DuckDB uses: no lookaround,
+and characters beyond ASCII by code point. They have no long repetition of a group: Java's matcher
+recurses into those, and a literal of a megabyte with many escapes would overflow its stack.
+So escapes are removed first, and the remaining text must have no backslash.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from sqlglot import exp, parse_one
 
 _HEX = "[0-9A-Fa-f]"
 _UNICODE = rf"u{_HEX * 4}|U{_HEX * 8}"
@@ -25,37 +28,76 @@ _LABEL_START = (
 _LABEL = rf"{_LABEL_START}\x{{b7}}\x{{300}}-\x{{36f}}\x{{203f}}-\x{{2040}}-"
 
 
-def is_iri(value: str) -> str:
-    """The condition that the SQL expression `value` is an IRI."""
-    return rf"{_without_escapes(value, _UNICODE)} RLIKE r'\A{_IRI}\z'"
+def parse_condition(text: str) -> exp.Expr:
+    """Parse a condition in Spark SQL, with the predicates of this module as functions.
+
+    They are `is_iri(value)`, `is_blank_node(value)`, `is_literal(value)`, `is_resource(value)` (an
+    IRI or a blank node) and `is_term(value)`; each is null if the value is.
+    """
+    return parse_one(text, dialect="spark").transform(_expand_predicate, copy=False)
 
 
-def is_blank_node(value: str) -> str:
-    """The condition that the SQL expression `value` is a blank node."""
-    label = rf"[{_LABEL_START}](?:[.{_LABEL}]*[{_LABEL}])?"
-    return rf"{value} RLIKE r'\A_:{label}\z'"
+def _expand_predicate(node: exp.Expr) -> exp.Expr:
+    if isinstance(node, exp.Anonymous) and (predicate := _PREDICATES.get(node.name)):
+        (value,) = node.expressions
+        return predicate(value)
+    return node
 
 
-def is_literal(value: str) -> str:
-    """The condition that the SQL expression `value` is a literal."""
-    without_escapes = _without_escapes(value, rf"[tbnrf\x22\x27\\]|{_UNICODE}")
-    return rf"{without_escapes} RLIKE r'\A\x22[^\x22\\\n\r]*\x22(?:{_LANGUAGE}|\^\^{_IRI})?\z'"
+def _is_iri(value: exp.Expr) -> exp.Expr:
+    return _matches(_without_escapes(value, _UNICODE), _IRI)
 
 
-def is_resource(value: str) -> str:
-    """The condition that the SQL expression `value` is an IRI or a blank node."""
-    return f"CASE left({value}, 1) WHEN '<' THEN {is_iri(value)} ELSE {is_blank_node(value)} END"
+def _is_blank_node(value: exp.Expr) -> exp.Expr:
+    return _matches(value.copy(), rf"_:[{_LABEL_START}](?:[.{_LABEL}]*[{_LABEL}])?")
 
 
-def is_term(value: str) -> str:
-    """The condition that the SQL expression `value` is an RDF term."""
-    return (
-        f"CASE left({value}, 1) WHEN '<' THEN {is_iri(value)} "
-        f"WHEN '_' THEN {is_blank_node(value)} ELSE {is_literal(value)} END"
+def _is_literal(value: exp.Expr) -> exp.Expr:
+    without_escapes = _without_escapes(value, rf"""[tbnrf"'\\]|{_UNICODE}""")
+    return _matches(without_escapes, rf'"[^"\\\n\r]*"(?:{_LANGUAGE}|\^\^{_IRI})?')
+
+
+def _is_resource(value: exp.Expr) -> exp.Expr:
+    return _by_first_character(value, {"<": _is_iri}, _is_blank_node)
+
+
+def _is_term(value: exp.Expr) -> exp.Expr:
+    return _by_first_character(value, {"<": _is_iri, "_": _is_blank_node}, _is_literal)
+
+
+_Predicate = Callable[[exp.Expr], exp.Expr]
+
+_PREDICATES: Mapping[str, _Predicate] = {
+    "is_iri": _is_iri,
+    "is_blank_node": _is_blank_node,
+    "is_literal": _is_literal,
+    "is_resource": _is_resource,
+    "is_term": _is_term,
+}
+
+
+def _by_first_character(
+    value: exp.Expr, cases: Mapping[str, _Predicate], otherwise: _Predicate
+) -> exp.Expr:
+    """The predicate of the value's first character, so that only one pattern is matched."""
+    first = exp.Left(this=value.copy(), expression=exp.Literal.number(1))
+    by_character = exp.Case(this=first).else_(otherwise(value))
+    for character, predicate in cases.items():
+        by_character = by_character.when(exp.Literal.string(character), predicate(value))
+    return by_character
+
+
+def _matches(value: exp.Expr, pattern: str) -> exp.Expr:
+    """Whether the whole value matches."""
+    return exp.RegexpLike(this=value, expression=exp.Literal.string(rf"\A{pattern}\z"))
+
+
+def _without_escapes(value: exp.Expr, escapes: str) -> exp.Expr:
+    """The value with each escape sequence replaced by one plain character."""
+    replaced = exp.RegexpReplace(
+        this=value.copy(),
+        expression=exp.Literal.string(rf"\\(?:{escapes})"),
+        replacement=exp.Literal.string("x"),
     )
-
-
-def _without_escapes(value: str, escapes: str) -> str:
-    return (
-        rf"if(contains({value}, r'\'), regexp_replace({value}, r'\\(?:{escapes})', 'x'), {value})"
-    )
+    has_escape = exp.Contains(this=value.copy(), expression=exp.Literal.string("\\"))
+    return exp.If(this=has_escape, true=replaced, false=value.copy())

@@ -1,4 +1,4 @@
-"""Upkeep: merge small files, consolidate the logs of quads and triples, delete what is out of date.
+"""Maintenance: merge small files, consolidate the logs of quads and triples, delete old files.
 
 A log is consolidated up to the slowest watermark of all embedding tables, but never within the
 newest `limits.keep_epochs` epochs: no change that a query still needs is lost, be it out of the
@@ -12,14 +12,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from jobs.catalog.queries import load_registry
+from jobs.catalog.catalog import Catalog
 from jobs.errors import BusyError
-from jobs.progress.verdicts import graph_validated_to
-from jobs.progress.watermarks import head, mark, queries_of, untouched
+from jobs.progress.completion import Completion
+from jobs.progress.watermarks import head
 from jobs.settings import Settings
 from jobs.stage import Progress, claimed, run_stage, silent
+from lake.lake import Lake
 from lake.maintenance import Consolidated, compact_files, consolidate, keep_feed, vacuum
-from lake.tables import QUADS, SHARED_TABLES, TRIPLES
+from lake.tables import LEDGER_SUMMARY, QUADS, SHARED_TABLES, TRIPLES
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -46,21 +47,18 @@ def compact_lake(
     Raises:
         BusyError: another compaction is going on.
     """
-    options = settings.storage_options
-    with claimed(settings, "compact", run_id) as run:
-        until, consolidated = _consolidate(spark, settings, run_id, progress)
-        names = [table.name for table in SHARED_TABLES]
-        for query in load_registry(settings.queries).queries:
+    lake, limits = settings.open_lake(), settings.limits
+    with claimed(lake, "compact", run_id, limits.lease_seconds) as run:
+        until, consolidated = _consolidate(spark, settings, lake, run_id, progress)
+        names = [table.name for table in (*SHARED_TABLES, LEDGER_SUMMARY)]
+        for query in Catalog.of(settings).members:
             names += [f"embeddings/{query.name}", f"answers/{query.name}"]
-        limits = settings.limits
         for table in (QUADS, TRIPLES):
             days = limits.feed_log_days, limits.feed_file_days
-            if keep_feed(settings.lake, table, *days, options):
+            if keep_feed(lake, table, *days):
                 progress(f"{table.name}: commits are kept {days[0]} days, removed files {days[1]}")
-        fewer = {
-            name: compact_files(settings.lake, name, limits.file_bytes, options) for name in names
-        }
-        deleted = {name: vacuum(settings.lake, name, options) for name in names}
+        fewer = {name: compact_files(lake, name, limits.file_bytes) for name in names}
+        deleted = {name: vacuum(lake, name) for name in names}
         for name in names:
             if fewer[name] or deleted[name]:
                 progress(f"{name}: {fewer[name]} files fewer, {deleted[name]} deleted")
@@ -72,43 +70,38 @@ def compact_lake(
         return CompactResult(fewer, deleted, consolidated, until)
 
 
-def needed_after(settings: Settings) -> int:
-    """The epoch up to which nobody needs single changes any more."""
-    newest = head(settings)
-    ranges = untouched(settings, "maintain")
-    slowest = graph_validated_to(settings)
-    wants_all = {
-        query.name: query.front_matter.history == "full"
-        for query in load_registry(settings.queries).queries
-    }
-    for name in {*wants_all, *queries_of(settings, "maintain")}:
-        known = mark(settings, f"embeddings/{name}", "maintain", ranges.get(name, ()))
+def needed_after(settings: Settings, lake: Lake) -> int:
+    """The epoch up to which single changes are no longer needed."""
+    completion = Completion.read(lake)
+    slowest = completion.graph_validated_to
+    wants_all = {query.name: query.history == "full" for query in Catalog.of(settings).members}
+    for name in {*wants_all, *completion.last_maintenance}:
+        known = completion.maintained(name)
         if known is not None:
-            slowest = min(slowest, known.watermark)
+            slowest = min(slowest, known.epoch)
         elif wants_all.get(name):
             slowest = 0
-    return max(0, min(slowest, newest - settings.limits.keep_epochs))
+    return max(0, min(slowest, completion.head - settings.limits.keep_epochs))
 
 
 def _consolidate(
-    spark: SparkSession, settings: Settings, run_id: str, progress: Progress
+    spark: SparkSession, settings: Settings, lake: Lake, run_id: str, progress: Progress
 ) -> tuple[int, dict[str, Consolidated]]:
     """Consolidate the logs; not while an ingest is appending to them."""
     try:
-        with claimed(settings, "ingest", run_id) as run:
-            until = needed_after(settings)
-            run.totals |= {"from_epoch": head(settings), "to_epoch": head(settings)}
+        with claimed(lake, "ingest", run_id, settings.limits.lease_seconds) as run:
+            until = needed_after(settings, lake)
+            run.totals |= {"from_epoch": head(lake), "to_epoch": head(lake)}
             found = {}
             limits = settings.limits
             for table in (QUADS, TRIPLES) if until else ():
                 found[table.name] = result = consolidate(
                     spark,
-                    settings.lake,
+                    lake,
                     table,
                     until,
                     limits.consolidate_share,
                     limits.rows_per_file,
-                    settings.storage_options,
                 )
                 if result.after < result.before:
                     progress(f"{table.name}: {result.before:,} rows to {result.after:,}")

@@ -1,13 +1,13 @@
-"""Which errors are told to people in their own words; all others are ours to mend."""
+"""Expected errors, which are shown without a traceback; all others are bugs."""
 
 from __future__ import annotations
 
 from jobs.errors import WeirError
-from lake.reader import DamagedTable
+from lake.lake import DamagedTable
 
 
-def foreseen(error: BaseException) -> WeirError | None:
-    """The error as one that says what to do; None if nobody thought of it."""
+def as_user_error(error: BaseException) -> WeirError | None:
+    """The error as one that a user can act on, or None if it is a bug."""
     match error:
         case WeirError():
             return error

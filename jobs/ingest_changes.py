@@ -8,33 +8,29 @@ from __future__ import annotations
 
 import sys
 import time
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import accumulate, count
-from typing import TYPE_CHECKING
-from uuid import uuid4
 
+from jobs.compute.engine import Engine
+from jobs.compute.session import Session, Spark, session_of
 from jobs.errors import WeirError
 from jobs.ingest.batch import take_in
-from jobs.ingest.changesets import ChangeSet, Consumed, SourceError, is_overtaken, pending
+from jobs.ingest.changesets import SourcePosition
 from jobs.ingest.journal import JOB, Journal, Transaction
-from jobs.ingest.sources.declared import Source, load_sources
-from jobs.ingest.workplace import Workplace
-from jobs.settings import Limits, Settings
-from jobs.stage import Progress, Spark, claimed, run_stage, session_of, silent
-from lake.reader import last_metadata, open_table
-from lake.staging import staging_folder
+from jobs.ingest.pending import next_batch, pending_change_sets, source_positions
+from jobs.ingest.sources.declared import load_sources
+from jobs.ingest.sources.errors import SourceError
+from jobs.ingest.sources.source import Source
+from jobs.settings import Settings
+from jobs.stage import Progress, claimed, run_stage, silent
+from lake.lake import Lake
 from lake.tables import QUADS, TRANSACTIONS
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 
 @dataclass(frozen=True, slots=True)
 class SourceResult:
-    """What one source gave; `error` tells why it gave no more."""
+    """What one source gave; `error` is why it gave no more."""
 
     name: str
     epochs: int
@@ -77,7 +73,7 @@ def ingest_changes(
         spark: the session, or what starts it: small batches need none.
         settings: where the lake and the declared sources are.
         run_id: of this run in the ledger.
-        progress: told what is going on.
+        progress: receives what is going on.
 
     Raises:
         BusyError: another ingest is going on.
@@ -85,11 +81,12 @@ def ingest_changes(
     """
     sources = load_sources(settings.sources)
     session = session_of(spark)
-    with claimed(settings, JOB, run_id) as run:
-        journal = Journal(settings, run_id)
+    lake = settings.open_lake()
+    with claimed(lake, JOB, run_id, settings.limits.lease_seconds) as run:
+        journal = Journal(lake, run_id, settings.limits.literal_predicates)
         start = journal.head()
-        recovered = _recover(journal, session, settings, progress)
-        done, operations, errors = _take_in_all(journal, session, settings, sources, progress)
+        recovered = _recover(journal, session, settings, lake, progress)
+        done, operations, errors = _take_in_all(journal, session, settings, lake, sources, progress)
         end = journal.head()
         run.totals |= {
             "from_epoch": start,
@@ -97,23 +94,23 @@ def ingest_changes(
             "rows_in": operations,
             "rows_out": sum(each.inserted + each.deleted for each in (*recovered, *done)),
         }
-        consumed = consumed_positions(settings)
+        consumed = source_positions(lake)
         results = tuple(_source_result(each, done, consumed, errors) for each in sources)
         return IngestResult(start, end, len(recovered), results)
 
 
 def _recover(
-    journal: Journal, session: Callable[[], SparkSession], settings: Settings, progress: Progress
+    journal: Journal,
+    session: Session,
+    settings: Settings,
+    lake: Lake,
+    progress: Progress,
 ) -> tuple[Transaction, ...]:
     """Finish what a run that died had begun to commit."""
     transactions = journal.unfinished()
     if transactions:
-        rows = sum(each.inserted + each.deleted for each in transactions)
-        with _workplace(session, settings, 0) as workplace:
-            is_small = rows <= settings.limits.local_batch_rows
-            journal.recover(
-                workplace.local() if is_small else workplace.distributed(), transactions
-            )
+        with _engine(session, settings, lake) as engine:
+            journal.recover(engine, transactions)
         first, last = transactions[0].epoch, transactions[-1].epoch
         progress(f"finished epochs {first}..{last}, which an earlier run had begun to commit")
     return transactions
@@ -121,98 +118,44 @@ def _recover(
 
 def _take_in_all(
     journal: Journal,
-    session: Callable[[], SparkSession],
+    session: Session,
     settings: Settings,
+    lake: Lake,
     sources: Sequence[Source],
     progress: Progress,
 ) -> tuple[list[Transaction], int, dict[str, WeirError]]:
     """Take in batch after batch; returns transactions, operations read, why sources stopped."""
-    consumed = consumed_positions(settings)
+    consumed = source_positions(lake)
     queue, errors = pending_change_sets(settings, sources, consumed)
     done: list[Transaction] = []
     operations = 0
-    for number in count(1):
-        batch, queue = _cut(queue, settings.limits)
-        if not batch:
-            break
+    while queue:
+        batch, queue = next_batch(queue, settings.limits)
         began = time.monotonic()
-        with _workplace(session, settings, number) as workplace:
-            outcome = take_in(workplace, journal, batch, consumed)
+        with _engine(session, settings, lake) as engine:
+            outcome = take_in(engine, settings, journal, batch, consumed)
         done += outcome.transactions
         operations += outcome.operations
         errors |= outcome.stopped
-        consumed = consumed_positions(settings)
+        consumed = source_positions(lake)
         queue = [
             each
             for each in queue
-            if each.source.name not in outcome.stopped
-            and not is_overtaken(each, consumed[each.source.name])
+            if each.source.name not in outcome.stopped and each.source.name not in outcome.caught_up
         ]
         if outcome.transactions:
-            progress(_told(outcome.transactions, time.monotonic() - began))
+            progress(_summary(outcome.transactions, time.monotonic() - began))
     return done, operations, errors
 
 
-def _cut(queue: list[ChangeSet], limits: Limits) -> tuple[list[ChangeSet], list[ChangeSet]]:
-    """The next batch, and the rest.
-
-    Files and foreign tables, which need Spark, are in batches apart; of files there are as many as
-    the driver may parse, if it may parse the first.
-    """
-    in_files = [bool(each.documents) for each in queue]
-    sizes = accumulate(sum(file.size for file in each.documents) for each in queue)
-    fits = [size <= limits.local_parse_bytes for size in sizes]
-    length = 0
-    for index in range(min(len(queue), limits.batch_epochs)):
-        if in_files[index] != in_files[0] or fits[index] != fits[0]:
-            break
-        length = index + 1
-    return queue[:length], queue[length:]
-
-
 @contextmanager
-def _workplace(
-    session: Callable[[], SparkSession], settings: Settings, number: int
-) -> Iterator[Workplace]:
-    """A workplace whose relations and staged rows are gone at the end."""
-    folder = staging_folder(settings.lake, JOB)
-    workplace = Workplace(session, settings, f"ingest_{uuid4().hex[:8]}", f"{folder}/{number}")
+def _engine(session: Session, settings: Settings, lake: Lake) -> Iterator[Engine]:
+    """The engine of a batch, whose relations and staged rows are gone at the end."""
+    engine = Engine.of(settings, lake, session, JOB)
     try:
-        yield workplace
+        yield engine
     finally:
-        workplace.release()
-
-
-def consumed_positions(settings: Settings) -> Mapping[str, Consumed]:
-    """What of each source is in, as `transactions` tells; empty for a source that is not in it."""
-    found: dict[str, Consumed] = defaultdict(Consumed)
-    table = open_table(settings.lake, TRANSACTIONS.name, settings.storage_options or None)
-    if table is None:
-        return found
-    columns = ["epoch", "source", "position", "change_id"]
-    rows = table.to_pyarrow_table(columns=columns).sort_by("epoch")
-    positions: dict[str, list[str]] = defaultdict(list)
-    last_ids: dict[str, str | None] = {}
-    for row in rows.to_pylist():
-        positions[row["source"]].append(row["position"])
-        last_ids[row["source"]] = row["change_id"]
-    for name, known in positions.items():
-        found[name] = Consumed(tuple(known), last_ids[name])
-    return found
-
-
-def pending_change_sets(
-    settings: Settings, sources: Sequence[Source], consumed: Mapping[str, Consumed]
-) -> tuple[list[ChangeSet], dict[str, WeirError]]:
-    """What the sources have to offer, source by source, and why some have nothing to offer."""
-    queue: list[ChangeSet] = []
-    errors: dict[str, WeirError] = {}
-    for source in sources:
-        try:
-            queue += pending(source, consumed[source.name], settings.storage_options)
-        except WeirError as error:
-            errors[source.name] = error
-    return queue, errors
+        engine.release()
 
 
 def is_anything_pending(settings: Settings) -> bool:
@@ -221,11 +164,11 @@ def is_anything_pending(settings: Settings) -> bool:
     Raises:
         ConfigurationError: sources.yml is wrong.
     """
-    consumed = consumed_positions(settings)
+    lake = settings.open_lake()
+    consumed = source_positions(lake)
     queue, errors = pending_change_sets(settings, load_sources(settings.sources), consumed)
-    options = settings.storage_options or None
-    begun = last_metadata(settings.lake, QUADS.name, options, job=JOB)
-    done = last_metadata(settings.lake, TRANSACTIONS.name, options, job=JOB)
+    begun = lake.last_metadata(QUADS.name, job=JOB)
+    done = lake.last_metadata(TRANSACTIONS.name, job=JOB)
     unfinished = begun is not None and (done is None or done[1].watermark < begun[1].watermark)
     return bool(queue or errors or unfinished)
 
@@ -233,7 +176,7 @@ def is_anything_pending(settings: Settings) -> bool:
 def _source_result(
     source: Source,
     done: Sequence[Transaction],
-    consumed: Mapping[str, Consumed],
+    consumed: Mapping[str, SourcePosition],
     errors: Mapping[str, WeirError],
 ) -> SourceResult:
     of_source = [each for each in done if each.source == source.name]
@@ -248,7 +191,7 @@ def _source_result(
     )
 
 
-def _told(transactions: Sequence[Transaction], seconds: float) -> str:
+def _summary(transactions: Sequence[Transaction], seconds: float) -> str:
     first, last = transactions[0].epoch, transactions[-1].epoch
     inserted = sum(each.inserted for each in transactions)
     deleted = sum(each.deleted for each in transactions)

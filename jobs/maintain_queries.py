@@ -10,14 +10,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from jobs.catalog.queries import load_registry
+from jobs.catalog.catalog import Catalog
+from jobs.compute.session import Spark, session_of
 from jobs.errors import WeirError
 from jobs.maintain.group import Group
 from jobs.maintain.outcome import MaintainResult, Outcome
 from jobs.maintain.tasks import JOB, groups, tasks_behind
-from jobs.progress.watermarks import head
+from jobs.progress.completion import Completion
 from jobs.settings import Settings
-from jobs.stage import Progress, Spark, claimed, run_stage, session_of, silent
+from jobs.stage import Progress, claimed, run_stage, silent
 
 
 def maintain_queries(
@@ -29,21 +30,23 @@ def maintain_queries(
         spark: the session, or what starts it: few changes of a small graph need none.
         settings: where the lake and the queries are.
         run_id: of this run in the ledger.
-        progress: told what is going on.
+        progress: receives what is going on.
 
     Raises:
         BusyError: another run maintains.
         WeirError: some queries could not be maintained; the others were.
     """
     session = session_of(spark)
-    with claimed(settings, JOB, run_id) as run:
-        last = head(settings)
+    lake = settings.open_lake()
+    with claimed(lake, JOB, run_id, settings.limits.lease_seconds) as run:
+        completion = Completion.read(lake)
+        last = completion.head
         result = MaintainResult(last)
-        registry = load_registry(settings.queries)
-        result.errors += [str(error) for error in registry.errors]
+        catalog = Catalog.of(settings)
+        result.errors += [str(error) for error in catalog.errors.values()]
         run.totals |= {"to_epoch": last}
-        tasks = tasks_behind(settings, registry.queries, last)
-        group = Group(session, settings, Outcome(run, result), last, progress)
+        tasks = tasks_behind(completion, catalog.members)
+        group = Group(session, settings, lake, Outcome(run, result), last, progress)
         for at_one_epoch in groups(tasks):
             group.maintain(at_one_epoch)
         if result.errors:

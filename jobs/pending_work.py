@@ -10,52 +10,46 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from jobs.catalog.plans import fingerprint, plan_of
-from jobs.catalog.queries import load_registry
-from jobs.expected_errors import foreseen
-from jobs.progress.backlog import unpublished
-from jobs.progress.verdicts import graph_validated_to
-from jobs.progress.watermarks import head, mark, untouched
+from jobs.catalog.catalog import Catalog
+from jobs.expected_errors import as_user_error
+from jobs.progress.completion import Completion
 from jobs.settings import Settings
 
 NOTHING_TO_DO = 99
 """Exit code if there is nothing; Airflow then skips what depends on it."""
 
 
-def is_anything_unfinished(settings: Settings) -> bool:
+def has_pending_work(settings: Settings) -> bool:
     """Whether an epoch is not validated, or a query is new, edited, behind or wrong.
 
     Raises:
-        ConfigurationError: the folder of queries is not there.
+        ConfigurationError: the folder of queries does not exist.
     """
-    registry = load_registry(settings.queries)
-    newest = head(settings)
-    if registry.errors or graph_validated_to(settings) < newest:
+    catalog, completion = Catalog.of(settings), Completion.read(settings.open_lake())
+    newest = completion.head
+    if catalog.errors or completion.graph_validated_to < newest:
         return True
-    ranges = untouched(settings, "maintain")
-    for query in registry.queries:
-        found = mark(settings, f"embeddings/{query.name}", "maintain", ranges.get(query.name, ()))
+    for query in catalog.members:
+        found = completion.maintained(query.name)
         if newest and (
-            found is None
-            or found.watermark < newest
-            or found.metadata.fingerprint != fingerprint(plan_of(query))
+            found is None or found.epoch < newest or found.metadata.fingerprint != query.fingerprint
         ):
             return True
-    return bool(unpublished(settings, [query.name for query in registry.queries]))
+    return bool(completion.backlog(query.name for query in catalog.members))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Look, and say it by the exit code."""
-    parser = argparse.ArgumentParser(prog="unfinished", description=__doc__)
+    parser = argparse.ArgumentParser(prog="pending_work", description=__doc__)
     parser.add_argument("--config", type=Path, help="configuration file (default: weir.toml)")
     try:
-        found = is_anything_unfinished(Settings.load(parser.parse_args(argv).config))
+        found = has_pending_work(Settings.load(parser.parse_args(argv).config))
     except Exception as error:
-        told = foreseen(error)
-        if told is None:
+        expected = as_user_error(error)
+        if expected is None:
             raise
-        print(f"error: {told}", file=sys.stderr)
-        return told.exit_code
+        print(f"error: {expected}", file=sys.stderr)
+        return expected.exit_code
     return 0 if found else NOTHING_TO_DO
 
 

@@ -10,50 +10,22 @@ recomputed embeddings), the difference between that state and the published answ
 from __future__ import annotations
 
 import sys
-import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-import pyarrow.compute as pc
-
-from jobs.catalog.queries import load_registry
-from jobs.compute.small_reads import Read, is_small
+from jobs.catalog.catalog import Catalog
+from jobs.compute.engine import Engine
+from jobs.compute.session import Spark, session_of
 from jobs.errors import QualityError, WeirError
-from jobs.progress.backlog import Unpublished, unpublished
-from jobs.progress.verdicts import Verdict, graph_validated_to, verdicts
-from jobs.progress.watermarks import UNTOUCHED
-from jobs.publish.publication_query import answer_delta, published_columns, stored_columns
+from jobs.progress.backlog import Backlog
+from jobs.progress.completion import Completion
+from jobs.progress.verdicts import Verdict
+from jobs.publish.publication import Publication, move_watermark, publish
 from jobs.settings import Settings
-from jobs.stage import Claim, Progress, Spark, claimed, run_stage, session_of, silent
-from lake.commit import append, append_rows
-from lake.ledger import FAILED
-from lake.metadata import Metadata
-from lake.tables import answers
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from jobs.stage import Progress, claimed, run_stage, silent
 
 JOB: Literal["publish"] = "publish"
-
-
-@dataclass(frozen=True, slots=True)
-class Publication:
-    """What was done for one query.
-
-    Attributes:
-        mode: `initial`, `incremental`, `migrated`, `rebased`; `untouched` if only the watermark
-            moved; `held` if the rows are not validated; `failed`.
-        rows: rows appended.
-        reason: why it was held or failed.
-    """
-
-    query: str
-    mode: str
-    to_epoch: int
-    rows: int = 0
-    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +45,14 @@ def publish_answers(
         QualityError: rows are held back, because their check failed; the others were published.
         WeirError: some queries could not be published; the others were.
     """
-    names = [query.name for query in load_registry(settings.queries).queries]
-    if not unpublished(settings, names):
+    catalog, lake = Catalog.of(settings), settings.open_lake()
+    if not _work(Completion.read(lake), catalog):
         return PublishResult()
-    with claimed(settings, JOB, run_id) as run:
-        # Looked at again: until the claim was held, another run may have published.
-        work = unpublished(settings, names)
-        graph_to, found = graph_validated_to(settings), verdicts(settings)
-        ready: list[Unpublished] = []
+    with claimed(lake, JOB, run_id, settings.limits.lease_seconds) as run:
+        completion = Completion.read(lake)
+        work = _work(completion, catalog)
+        graph_to, found = completion.graph_validated_to, completion.verdicts
+        ready: list[Backlog] = []
         done: list[Publication] = []
         for item in work:
             reason = _why_held(item, graph_to, found.get(item.query))
@@ -88,15 +60,25 @@ def publish_answers(
                 done.append(Publication(item.query, "held", item.to_epoch, reason=reason))
                 progress(f"{item.query}: held back, {reason}")
             elif not item.has_rows:
-                done.append(_untouched(run, item))
+                done.append(move_watermark(run, item))
             else:
                 ready.append(item)
-        done += _publish(session_of(spark), settings, run, ready, progress)
+        engine = Engine.of(settings, lake, session_of(spark), JOB)
+        try:
+            done += publish(engine, lake, run, ready, settings.limits.parallel_queries, progress)
+        finally:
+            engine.release()
         _raise_for(done)
     return PublishResult(tuple(done))
 
 
-def _why_held(work: Unpublished, graph_to: int, verdict: Verdict | None) -> str | None:
+def _work(completion: Completion, catalog: Catalog) -> tuple[Backlog, ...]:
+    """The backlog of the queries whose files have no error; no other file is read."""
+    work = completion.backlog(catalog.names)
+    return tuple(each for each in work if catalog.is_usable(each.query))
+
+
+def _why_held(work: Backlog, graph_to: int, verdict: Verdict | None) -> str | None:
     """Why the rows may not be published, or None if they may."""
     if graph_to < work.to_epoch:
         return f"the checks of the graph have not succeeded after epoch {graph_to}"
@@ -107,152 +89,6 @@ def _why_held(work: Unpublished, graph_to: int, verdict: Verdict | None) -> str 
     if not verdict.success:
         return f"a check of its rows failed: {verdict.reason}"
     return None
-
-
-def _untouched(run: Claim, work: Unpublished) -> Publication:
-    """No row in the range: the watermark moves by a row of the ledger, without a commit."""
-    run.report(
-        work.query,
-        mode=UNTOUCHED,
-        reason="no row of the answer changed",
-        from_epoch=work.from_epoch,
-        to_epoch=work.to_epoch,
-        rows_out=0,
-    )
-    return Publication(work.query, UNTOUCHED, work.to_epoch)
-
-
-def _publish(
-    session: Callable[[], SparkSession],
-    settings: Settings,
-    run: Claim,
-    work: Sequence[Unpublished],
-    progress: Progress,
-) -> list[Publication]:
-    """Publish several queries at once; one that fails spares the others."""
-
-    def one(item: Unpublished) -> Publication:
-        started = time.monotonic()
-        try:
-            publication = _publish_one(session, settings, run, item, started)
-        except Exception as error:  # noqa: BLE001  (recorded, and raised for all at the end)
-            lines = str(error).strip().splitlines() or [type(error).__name__]
-            run.report(
-                item.query,
-                status=FAILED,
-                mode=item.mode,
-                reason=lines[0],
-                from_epoch=item.from_epoch,
-                to_epoch=item.from_epoch,
-            )
-            return Publication(item.query, "failed", item.from_epoch, reason=lines[0])
-        progress(
-            f"{item.query}: {publication.mode}, {publication.rows} rows up to epoch {item.to_epoch}"
-        )
-        return publication
-
-    with ThreadPoolExecutor(settings.limits.parallel_queries) as threads:
-        return list(threads.map(one, work))
-
-
-def _publish_one(
-    session: Callable[[], SparkSession],
-    settings: Settings,
-    run: Claim,
-    work: Unpublished,
-    started: float,
-) -> Publication:
-    stored = stored_columns(settings, work.query)
-    columns = published_columns(work, stored)
-    delta = answer_delta(work, columns, stored)
-    small = all(
-        is_small(settings, relation, work.from_epoch, settings.limits.bulk_changes)
-        for relation in delta.relations
-    )
-    # Only Spark adds columns to a table.
-    if small and (not stored or set(columns) == set(stored)):
-        appended = _append_small(settings, run, work, columns, delta)
-    else:
-        appended = _append(session(), settings, run, work, columns, delta)
-    if appended is None:
-        return _untouched(run, work)
-    version, rows = appended
-    run.report(
-        work.query,
-        mode=work.mode,
-        reason=work.reason or None,
-        from_epoch=work.published.watermark if work.published else 0,
-        to_epoch=work.to_epoch,
-        rows_out=rows,
-        seconds=time.monotonic() - started,
-        table_version=version,
-    )
-    return Publication(work.query, work.mode, work.to_epoch, rows)
-
-
-def _append_small(
-    settings: Settings, run: Claim, work: Unpublished, columns: Sequence[str], delta: Read
-) -> tuple[int, int] | None:
-    """Append without Spark; version and number of rows, or None if there was nothing to append."""
-    rows = delta.on_driver(settings)
-    if not rows.num_rows and not work.anew:
-        return None
-    version = append_rows(
-        settings.lake,
-        answers(work.query, tuple(columns)),
-        rows,
-        _metadata(run, work, columns, net=int(pc.sum(rows["weight"]).as_py() or 0)),
-        storage_options=settings.storage_options,
-    )
-    return version, rows.num_rows
-
-
-def _append(
-    spark: SparkSession,
-    settings: Settings,
-    run: Claim,
-    work: Unpublished,
-    columns: Sequence[str],
-    delta: Read,
-) -> tuple[int, int] | None:
-    """Append by Spark, alike."""
-    # Counted and written: computed once.
-    rows = delta.on_spark(spark, settings).cache()
-    try:
-        count, net = rows.selectExpr("count(*)", "coalesce(sum(weight), 0)").first() or (0, 0)
-        if not count and not work.anew:
-            return None
-        version = append(
-            settings.lake,
-            answers(work.query, tuple(columns)),
-            rows,
-            _metadata(run, work, columns, net=net),
-            files=1 if count <= settings.limits.bulk_changes else None,
-            merge_schema=work.anew,
-            storage_options=settings.storage_options,
-        )
-    finally:
-        rows.unpersist()
-    return version, count
-
-
-def _metadata(run: Claim, work: Unpublished, columns: Sequence[str], *, net: int) -> Metadata:
-    return Metadata(
-        run_id=run.run_id,
-        job=JOB,
-        watermark=work.to_epoch,
-        base=work.maintained.metadata.base,
-        fingerprint=work.maintained.metadata.fingerprint,
-        mode=work.mode,
-        extra={
-            # The columns of earlier texts of the query come last, and are left out here.
-            "columns": [
-                [name, number] for name, (_, number) in zip(columns, work.columns, strict=False)
-            ],
-            "rows": work.rows_published + net,
-            "embeddings_version": work.maintained.version,
-        },
-    )
 
 
 def _raise_for(done: Sequence[Publication]) -> None:

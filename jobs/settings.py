@@ -4,8 +4,10 @@ variables.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from tomllib import TOMLDecodeError
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_settings import (
@@ -18,8 +20,23 @@ from pydantic_settings import (
 from jobs.errors import ConfigurationError
 from lake.tables import FEED_FILE_DAYS, FEED_LOG_DAYS
 
+if TYPE_CHECKING:
+    from lake.lake import Lake
+
 CONFIG_FILE = "weir.toml"
 _SIZE = r"^\d+(\.\d+)? ?[KMGT]i?B$"
+
+
+_RENAMED = {
+    "local_rows": "broadcast_rows",
+    "fetched_rows": "driver_rows",
+    "local_batch_rows": "driver_rows",
+    "local_parse_bytes": "driver_parse_bytes",
+    "local_lookup_bytes": "driver_table_bytes",
+    "local_table_bytes": "driver_table_bytes",
+    "local_whole_rows": "driver_scan_rows",
+}
+"""Limits that earlier versions had, and the limits that replace them."""
 
 
 class SparkSettings(BaseModel):
@@ -57,27 +74,27 @@ class Limits(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    local_rows: int = Field(
+    driver_rows: int = Field(
+        1_000_000,
+        ge=0,
+        description="rows of a relation that the driver computes with; 0: Spark does",
+    )
+    driver_table_bytes: int = Field(
+        500_000_000, ge=0, description="size of a table up to which the driver reads it itself"
+    )
+    driver_scan_rows: int = Field(
+        2_000_000,
+        ge=0,
+        description="rows of such a table up to which the driver also makes what takes all of it; "
+        "beyond, it only looks rows up",
+    )
+    driver_parse_bytes: int = Field(
+        16_000_000, ge=0, description="input bytes that the driver parses itself"
+    )
+    broadcast_rows: int = Field(
         20_000,
         ge=1,
         description="rows of a relation that Spark keeps in one partition or sends to every task",
-    )
-    driver_rows: int = Field(
-        300_000, ge=0, description="rows of a relation that the driver computes with; 0: Spark does"
-    )
-    fetched_rows: int = Field(
-        1_000_000,
-        ge=1,
-        description="rows of a computed relation that the driver takes; beyond, Spark makes it",
-    )
-    local_parse_bytes: int = Field(
-        16_000_000, ge=0, description="input bytes that the driver parses itself"
-    )
-    local_batch_rows: int = Field(
-        1_000_000, ge=0, description="rows of an ingest batch that the driver works out itself"
-    )
-    local_lookup_bytes: int = Field(
-        500_000_000, ge=0, description="size of `quads` up to which such a batch needs no Spark"
     )
     bulk_changes: int = Field(
         200_000, ge=0, description="changes beyond which no neighbourhood is looked up"
@@ -102,15 +119,6 @@ class Limits(BaseModel):
     nesting: int = Field(256, ge=1, description="deepest nesting of a term or document")
     parse_seconds: int = Field(600, ge=1, description="CPU seconds of one parser process")
     parse_memory_mb: int = Field(3_000, ge=256, description="memory of one parser process")
-    local_table_bytes: int = Field(
-        256_000_000, ge=0, description="tables up to this size are read by the driver itself"
-    )
-    local_whole_rows: int = Field(
-        2_000_000,
-        ge=0,
-        description="rows of such a table up to which the driver also makes what takes all of it; "
-        "beyond, it only looks rows up",
-    )
     parallel_queries: int = Field(
         4, ge=1, description="queries whose rows are committed at once, by maintain or publish"
     )
@@ -136,8 +144,8 @@ class Limits(BaseModel):
     feed_file_days: int = Field(
         FEED_FILE_DAYS,
         ge=1,
-        description="days that removed files of the logs are kept: queries that are behind by more "
-        "are made anew",
+        description="days that removed files of the logs are kept: queries that are further behind "
+        "are recomputed",
     )
     lease_seconds: int = Field(
         25_200,
@@ -158,6 +166,9 @@ class Settings(BaseSettings):
     lake: str = Field("lake_data", description="folder or object-store URI of the Delta tables")
     queries: Path = Field(Path("queries"), description="folder of the registered queries")
     sources: Path = Field(Path("sources.yml"), description="the declared sources")
+    cache: Path = Field(
+        Path(".weir_cache"), description="folder of compiled queries, which may be lost at any time"
+    )
     storage_options: dict[str, str] = Field(
         default_factory=dict, description="credentials of delta-rs for an object store"
     )
@@ -179,6 +190,13 @@ class Settings(BaseSettings):
         del dotenv_settings, file_secret_settings
         return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
 
+    def open_lake(self) -> Lake:
+        """The lake as it is now; a stage opens it once."""
+        # Not needed by those who only read the settings.
+        from lake.lake import Lake
+
+        return Lake(self.lake, self.storage_options)
+
     @classmethod
     def load(cls, config: Path | None = None) -> Settings:
         """Read `config`, or `weir.toml` in this folder; without a file, the defaults.
@@ -199,8 +217,7 @@ class Settings(BaseSettings):
             ) from error
         except ValidationError as error:
             wrong = "; ".join(
-                f"{'.'.join(map(str, one['loc']))}: "
-                + ("no such setting" if one["type"] == "extra_forbidden" else one["msg"])
+                f"{'.'.join(map(str, one['loc']))}: {_what(one['type'], one['loc'], one['msg'])}"
                 for one in error.errors()
             )
             where = f"{(config or Path(CONFIG_FILE)).absolute()} or WEIR_* variables"
@@ -221,5 +238,14 @@ class Settings(BaseSettings):
                 "lake": lake,
                 "queries": folder / read.queries,
                 "sources": folder / read.sources,
+                "cache": folder / read.cache,
             }
         )
+
+
+def _what(kind: str, location: Sequence[int | str], message: str) -> str:
+    """What is wrong with a setting."""
+    if kind != "extra_forbidden":
+        return message
+    renamed = _RENAMED.get(str(location[-1]).lower())
+    return "no such setting" + (f"; it is now called {renamed}" if renamed else "")

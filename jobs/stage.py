@@ -10,24 +10,25 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from jobs.compute.session import late_session
 from jobs.errors import BusyError
-from jobs.expected_errors import foreseen
+from jobs.expected_errors import as_user_error
 from jobs.settings import Settings
-from lake.ledger import FAILED, SUCCEEDED, AlreadyRunning, LedgerRow, claim, record
+from lake.claims import AlreadyRunning, claim
+from lake.lake import Lake
+from lake.ledger import FAILED, SUCCEEDED, LedgerRow, record
+from lake.tables import RUNS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 Job = Literal["ingest", "maintain", "validate", "publish", "compact"]
 Progress = Callable[[str], None]
-"""Told what a stage is doing; a line each."""
-Spark: TypeAlias = "SparkSession | Callable[[], SparkSession]"
-"""The session, or what starts it: a stage asks for it when the driver alone is not enough."""
+"""Receives what a stage is doing, a line each."""
 
 
 class Stage(Protocol):
@@ -38,13 +39,8 @@ class Stage(Protocol):
     ) -> object: ...
 
 
-def session_of(spark: Spark) -> Callable[[], SparkSession]:
-    """What gives the session; it is started once."""
-    return cache(spark if callable(spark) else lambda: spark)
-
-
 def silent(line: str) -> None:
-    """Progress that nobody reads."""
+    """Discard progress."""
     del line
 
 
@@ -71,24 +67,24 @@ class Claim:
 
 
 @contextmanager
-def claimed(settings: Settings, job: Job, run_id: str) -> Iterator[Claim]:
+def claimed(lake: Lake, job: Job, run_id: str, lease_seconds: int) -> Iterator[Claim]:
     """Hold the claim of `job`; at the end its rows are recorded in one commit, failed or not.
+
+    The lake is as it was opened unless another run has recorded something since: then it is as it
+    is now.
 
     Raises:
         BusyError: another run of the job is going on.
     """
-    options = settings.storage_options
+    seen = lake.version(RUNS.name)
     try:
-        number = claim(
-            settings.lake,
-            job,
-            run_id,
-            lease_seconds=settings.limits.lease_seconds,
-            code_version=version("weir"),
-            storage_options=options,
-        )
+        number = claim(lake, job, run_id, lease_seconds=lease_seconds, code_version=version("weir"))
     except AlreadyRunning as running:
         raise BusyError(str(running), "", "") from None
+    # The claim is a commit of its own, and the first one comes after the creation of the ledger.
+    if lake.version(RUNS.name) != (1 if seen is None else seen + 1):
+        # Another run may have done the work before the claim was held.
+        lake.refresh()
     run = Claim(run_id, job, number)
     started = time.monotonic()
 
@@ -103,7 +99,7 @@ def claimed(settings: Settings, job: Job, run_id: str) -> Iterator[Claim]:
             code_version=version("weir"),
             **run.totals,
         )
-        record(settings.lake, [*run.rows, whole], storage_options=options)
+        record(lake, [*run.rows, whole])
 
     try:
         yield run
@@ -123,23 +119,15 @@ def arg_parser(job: Job, description: str | None) -> argparse.ArgumentParser:
 
 def run_stage(stage: Stage, job: Job, description: str | None, argv: Sequence[str] | None) -> int:
     """Parse the options, start Spark, run `stage`; returns the exit code."""
-    from lake.session import start
-
     options = arg_parser(job, description).parse_args(argv)
     try:
         settings = Settings.load(options.config)
-        spark = start(
-            f"weir {job}",
-            master=settings.spark.master,
-            driver_memory=settings.spark.driver_memory,
-            shuffle_partitions=settings.spark.shuffle_partitions,
-            conf=settings.spark.conf,
-        )
+        spark = late_session(settings, f"weir {job}")()
         stage(spark, settings, options.run_id or new_run_id(job), print)
     except Exception as error:
-        told = foreseen(error)
-        if told is None:
+        expected = as_user_error(error)
+        if expected is None:
             raise
-        print(f"error: {told}", file=sys.stderr)
-        return told.exit_code
+        print(f"error: {expected}", file=sys.stderr)
+        return expected.exit_code
     return 0

@@ -8,75 +8,29 @@ that dies before it wrote the ledger has validated nothing, and checking again d
 
 from __future__ import annotations
 
-import json
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
-import pyarrow as pa
-
-from expectations.answers import ANSWERS_SUITE
-from expectations.embeddings import EMBEDDINGS_SUITE
-from expectations.page import quality_page
-from expectations.quads import QUADS_SUITE
-from expectations.run import Check, import_ahead, run_checks
-from expectations.suite import QualityResult
-from expectations.transactions import TRANSACTIONS_SUITE
-from jobs.catalog.plans import fingerprint, plan_of
-from jobs.catalog.queries import RegisteredQuery, load_registry
-from jobs.compute.small_reads import has_few_new_rows, is_small
+from expectations.run import import_ahead
+from jobs.catalog.catalog import Catalog
+from jobs.compute.engine import Engine
+from jobs.compute.session import Spark, session_of
 from jobs.errors import QualityError
-from jobs.progress.backlog import Unpublished, unpublished
-from jobs.progress.verdicts import graph_validated_to, verdicts
-from jobs.progress.watermarks import head
+from jobs.progress.completion import Completion
 from jobs.settings import Settings
-from jobs.stage import Progress, Spark, claimed, run_stage, session_of, silent
-from jobs.validate.validation_queries import (
-    QUADS_LOG,
-    AnswerRules,
-    answer_rows,
-    quad_rows,
-    transaction_rows,
-)
-from lake.commit import append_rows
+from jobs.stage import Progress, claimed, run_stage, silent
+from jobs.validate.quality_results import record_results
+from jobs.validate.validation import Validation, Work, validate_graph, validate_queries
+from jobs.validate.validation_queries import AnswerRules
 from lake.ledger import FAILED, SUCCEEDED
-from lake.metadata import Metadata
-from lake.reader import local_folder
-from lake.tables import QUALITY
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    pass
 
 JOB: Literal["validate"] = "validate"
-PAGE = "reports/quality.html"
-"""Where the page of the last results is, below the lake's folder."""
-
-
-@dataclass(frozen=True, slots=True)
-class Validation:
-    """The result of the checks of one scope: a query, or the graph (empty)."""
-
-    scope: str
-    from_epoch: int
-    to_epoch: int
-    results: tuple[QualityResult, ...]
-
-    @property
-    def success(self) -> bool:
-        """Whether everything held."""
-        return all(result.success for result in self.results)
-
-    @property
-    def failures(self) -> str:
-        """What did not hold, in one sentence."""
-        return "; ".join(
-            f"{result.expectation} ({result.unexpected_rows} rows)"
-            for result in self.results
-            if not result.success
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,26 +49,30 @@ def validate_answers(
         BusyError: another run validates.
         QualityError: a check failed; what passed is validated all the same.
     """
-    queries = load_registry(settings.queries).queries
-    if graph_validated_to(settings) >= head(settings) and not _not_validated(settings, queries):
+    catalog, lake = Catalog.of(settings), settings.open_lake()
+    before = Completion.read(lake)
+    if before.graph_validated_to >= before.head and not _not_validated(before, catalog):
         return ValidateResult()
     started = time.monotonic()
-    session = session_of(spark)
-    with claimed(settings, JOB, run_id) as run:
-        # Looked at again: until the claim was held, another run may have validated.
-        graph_from, graph_to = graph_validated_to(settings), head(settings)
-        work = _not_validated(settings, queries)
+    with claimed(lake, JOB, run_id, settings.limits.lease_seconds) as run:
+        completion = Completion.read(lake)
+        graph_from, graph_to = completion.graph_validated_to, completion.head
+        work = _not_validated(completion, catalog)
         run.totals |= {"from_epoch": graph_from, "to_epoch": graph_from}
         if not work and graph_from >= graph_to:
             return ValidateResult()
         graph: tuple[Validation, ...] = ()
-        if graph_to > graph_from:
-            progress(f"checking the graph, epochs {graph_from + 1}..{graph_to}")
-            graph = (_validate_graph(session, settings, graph_from, graph_to),)
-        if work:
-            progress(f"checking the new rows of {len(work)} queries")
-        answers = _validate_queries(session, settings, work)
-        _record(settings, run_id, (*graph, *answers))
+        engine = Engine.of(settings, lake, session_of(spark), JOB)
+        try:
+            if graph_to > graph_from:
+                progress(f"checking the graph, epochs {graph_from + 1}..{graph_to}")
+                graph = (validate_graph(engine, graph_from, graph_to),)
+            if work:
+                progress(f"checking the new rows of {len(work)} queries")
+            answers = validate_queries(engine, work)
+        finally:
+            engine.release()
+        record_results(lake, run_id, (*graph, *answers))
         if all(validation.success for validation in graph):
             run.totals["to_epoch"] = max(graph_from, graph_to)
         for (item, _), validation in zip(work, answers, strict=True):
@@ -133,121 +91,23 @@ def validate_answers(
     return ValidateResult((*graph, *answers))
 
 
-_Work = Sequence[tuple[Unpublished, AnswerRules]]
-
-
-def _not_validated(settings: Settings, queries: Sequence[RegisteredQuery]) -> _Work:
-    """What is not published and was not found right before."""
-    found = verdicts(settings)
-    by_name = {query.name: query for query in queries}
+def _not_validated(completion: Completion, catalog: Catalog) -> Work:
+    """The backlog whose rows have not passed the checks yet."""
     work = []
-    for item in unpublished(settings, by_name):
-        query, metadata = by_name[item.query], item.maintained.metadata
-        verdict = found.get(item.query)
+    for item in completion.backlog(catalog.names):
+        verdict = completion.verdicts.get(item.query)
         if not item.has_rows or (verdict and verdict.success and verdict.is_about(item)):
             continue
-        # The rows are those of another text of the query; maintain makes them anew first.
-        if metadata.fingerprint != fingerprint(plan_of(query)):
+        if not catalog.is_usable(item.query):
             continue
-        rules = AnswerRules.of(
-            query.query,
-            is_set=bool(metadata.extra["is_set"]),
-            max_rows=query.front_matter.max_rows,
-        )
+        maintained, metadata = catalog.member(item.query), item.maintained.metadata
+        # The rows are those of another text; maintain recomputes them first.
+        if metadata.fingerprint != maintained.fingerprint:
+            continue
+        (output,) = maintained.outputs
+        rules = AnswerRules(output.form, bool(metadata.extra["is_set"]), output.max_rows)
         work.append((item, rules))
     return work
-
-
-def _validate_graph(
-    session: Callable[[], SparkSession], settings: Settings, from_epoch: int, to_epoch: int
-) -> Validation:
-    few = has_few_new_rows(settings, QUADS_LOG, from_epoch, settings.limits.driver_rows)
-    quads, transactions = (
-        rows.on_driver(settings) if few else rows.on_spark(session(), settings)
-        for rows in (quad_rows(from_epoch, to_epoch), transaction_rows(from_epoch, to_epoch))
-    )
-    results = run_checks([Check((QUADS_SUITE,), quads), Check((TRANSACTIONS_SUITE,), transactions)])
-    return Validation("", from_epoch, to_epoch, results)
-
-
-def _validate_queries(
-    session: Callable[[], SparkSession], settings: Settings, work: _Work
-) -> list[Validation]:
-    """The results in the order of `work`; queries with few rows are checked together."""
-    found: dict[str, tuple[QualityResult, ...]] = {}
-    together: dict[str, pa.Table] = {}
-    for item, rules in work:
-        rows = answer_rows(item, rules)
-        (stored,) = rows.relations
-        try:
-            if is_small(settings, stored, item.from_epoch, settings.limits.driver_rows):
-                together[item.query] = rows.on_driver(settings)
-            else:
-                found |= _check(rows.on_spark(session(), settings), [item.query])
-        except Exception as error:  # noqa: BLE001  (a result like any other; the others go on)
-            found[item.query] = (_unreadable(item.query, error),)
-        if sum(table.num_rows for table in together.values()) > settings.limits.driver_rows:
-            found |= _check_together(together)
-            together = {}
-    found |= _check_together(together)
-    return [
-        Validation(item.query, item.from_epoch, item.to_epoch, found[item.query])
-        for item, _ in work
-    ]
-
-
-_Results = dict[str, tuple[QualityResult, ...]]
-
-
-def _check_together(tables: Mapping[str, pa.Table]) -> _Results:
-    return _check(pa.concat_tables(tables.values()), list(tables)) if tables else {}
-
-
-def _check(rows: DataFrame | pa.Table, queries: Sequence[str]) -> _Results:
-    suites = (EMBEDDINGS_SUITE, ANSWERS_SUITE)
-    results = run_checks([Check(suites, rows, tuple(queries))])
-    return {query: tuple(r for r in results if r.scope == query) for query in queries}
-
-
-def _unreadable(query: str, error: Exception) -> QualityResult:
-    return QualityResult(
-        suite="embeddings",
-        scope=query,
-        expectation="rows_can_be_read",
-        sentence="The rows can be read and checked.",
-        success=False,
-        examples=(str(error)[:2000],),
-    )
-
-
-def _record(settings: Settings, run_id: str, validations: Sequence[Validation]) -> None:
-    """Write the results to `quality`, and as a page if the lake is a folder."""
-    now = datetime.now(UTC)
-    rows = [
-        {
-            "run_id": run_id,
-            "table": f"{result.suite}/{result.scope}" if result.scope else result.suite,
-            "query": result.scope or None,
-            "expectation": result.expectation,
-            "success": result.success,
-            "observed": json.dumps({"sentence": result.sentence, "examples": result.examples}),
-            "unexpected_rows": result.unexpected_rows,
-            "from_epoch": validation.from_epoch,
-            "to_epoch": validation.to_epoch,
-            "recorded_at": now,
-        }
-        for validation in validations
-        for result in validation.results
-    ]
-    to_epoch = max(validation.to_epoch for validation in validations)
-    metadata = Metadata(run_id, JOB, watermark=to_epoch)
-    append_rows(settings.lake, QUALITY, rows, metadata, storage_options=settings.storage_options)
-    lake = local_folder(settings.lake)
-    if lake is not None:
-        page = lake / PAGE
-        page.parent.mkdir(parents=True, exist_ok=True)
-        results = [result for validation in validations for result in validation.results]
-        page.write_text(quality_page(run_id, now, results), encoding="utf-8")
 
 
 def _raise_for(settings: Settings, validations: Sequence[Validation]) -> None:

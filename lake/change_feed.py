@@ -1,4 +1,4 @@
-"""The changes that the commits of a Delta table made, with a check that none is missing."""
+"""The change feed of a Delta table, with a check that no commit is missing from it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from lake.reader import StorageOptions, commits, location, open_table
+from lake.lake import Lake
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -26,14 +26,14 @@ _LOST = re.compile(
 
 
 class ChangeFeedGap(Exception):  # noqa: N818  (named after what is wrong)
-    """Versions of the feed are gone; the changes between two states can no longer be told."""
+    """Versions of the feed are gone: the changes between two states cannot be computed."""
 
 
 @contextmanager
 def lost_files_are_a_gap(address: str) -> Iterator[None]:
     """Around reading what `changes` gave, or an old version of the table.
 
-    The log may still name files that were vacuumed; only reading them tells.
+    The log may still name files that were vacuumed, which shows only when they are read.
 
     Raises:
         ChangeFeedGap: files of the table at `address` are no longer there.
@@ -49,7 +49,7 @@ def lost_files_are_a_gap(address: str) -> Iterator[None]:
 
 
 def changes(
-    spark: SparkSession, root: str, table_name: str, first_version: int, last_version: int
+    spark: SparkSession, lake: Lake, table_name: str, first_version: int, last_version: int
 ) -> DataFrame:
     """Rows of the commits `first_version`..`last_version`, both included, in no order.
 
@@ -60,7 +60,7 @@ def changes(
         ChangeFeedGap: a commit of the range is no longer in the log. Delta itself would leave it
             out in silence. Lost files show when the rows are read (`lost_files_are_a_gap`).
     """
-    return changes_of(spark, location(root, table_name), first_version, last_version)
+    return changes_of(spark, lake.location(table_name), first_version, last_version)
 
 
 def changes_of(
@@ -80,22 +80,14 @@ def changes_of(
         )
 
 
-def changes_here(
-    root: str,
-    table_name: str,
-    first_version: int,
-    last_version: int,
-    storage_options: StorageOptions = None,
-) -> pa.Table:
+def changes_here(lake: Lake, table_name: str, first_version: int, last_version: int) -> pa.Table:
     """`changes` without Spark, for few rows.
 
     Raises:
         ChangeFeedGap: as `changes` does, and where files are lost.
     """
-    table = open_table(root, table_name, storage_options)
-    assert table is not None, f"{table_name} has commits"
-    address = location(root, table_name)
-    reached = takewhile(lambda commit: commit["version"] >= first_version, commits(table))
+    table, address = lake.existing(table_name), lake.location(table_name)
+    reached = takewhile(lambda commit: commit["version"] >= first_version, lake.commits(table_name))
     there = {commit["version"] for commit in reached}
     missing = [v for v in range(first_version, last_version + 1) if v not in there]
     if missing:

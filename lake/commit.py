@@ -1,11 +1,11 @@
-"""Commits: create a table, append to it, overwrite it; each commit carries its `Metadata`."""
+"""Commits: create a table, append to it or overwrite it; each commit carries its `Metadata`."""
 
 from __future__ import annotations
 
 import os
 import signal
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import pyarrow as pa
 from deltalake import (
@@ -19,8 +19,8 @@ from deltalake import (
 from deltalake.exceptions import DeltaError
 from deltalake.schema import PrimitiveType
 
+from lake.lake import Lake
 from lake.metadata import Metadata
-from lake.reader import StorageOptions, commits, location, open_table
 from lake.tables import ColumnType, Table
 
 if TYPE_CHECKING:  # the ledger and the command line commit without Spark
@@ -28,6 +28,10 @@ if TYPE_CHECKING:  # the ledger and the command line commit without Spark
 
 KILL_AT = "WEIR_KILL_AT"
 """Environment variable: the checkpoint at which the process kills itself; for tests only."""
+
+Rows: TypeAlias = "pa.Table | pa.RecordBatchReader | Sequence[Mapping[str, Any]] | DataFrame"
+"""Rows of this process, or rows that Spark computes."""
+Mode = Literal["append", "overwrite"]
 
 _DELTA_TYPES: Mapping[ColumnType, str] = {
     "STRING": "string",
@@ -64,134 +68,117 @@ def arrow_schema(table: Table) -> pa.Schema:
     return pa.schema([(column.name, _ARROW_TYPES[column.type]) for column in table.columns])
 
 
-def create_if_missing(root: str, table: Table, storage_options: StorageOptions = None) -> None:
-    """Create the table as defined (columns, comments, properties), empty, unless it is there."""
-    if open_table(root, table.name, storage_options) is not None:
-        return
+def create_if_missing(lake: Lake, table: Table) -> DeltaTable:
+    """The table; created as defined (columns, comments, properties), empty, if it is missing."""
+    stored = lake.open(table.name)
+    if stored is not None:
+        return stored
     fields = [
         Field(c.name, PrimitiveType(_DELTA_TYPES[c.type]), metadata={"comment": c.comment})
         for c in table.columns
     ]
     try:
         DeltaTable.create(
-            location(root, table.name),
+            lake.location(table.name),
             Schema(fields),
             description=table.comment,
             configuration=dict(table.properties),
-            storage_options=dict(storage_options) if storage_options else None,
+            storage_options=lake.storage_options,
         )
     except DeltaError:
         # Somebody else created it at the same moment.
-        if open_table(root, table.name, storage_options) is None:
+        if not lake.exists(table.name):
             raise
+    return lake.existing(table.name)
 
 
-def append(
-    root: str,
+def write(
+    lake: Lake,
     table: Table,
-    frame: DataFrame,
+    rows: Rows,
     metadata: Metadata,
     *,
+    mode: Mode = "append",
     files: int | None = None,
     merge_schema: bool = False,
-    storage_options: StorageOptions = None,
 ) -> int:
-    """Append the rows of a Spark frame in one commit and return its version.
+    """Write rows in one commit and return its version; creates a missing table.
 
-    Creates a missing table. Columns are taken by name and cast to the table's definition; each
-    file is sorted by `table.cluster_by`.
+    A Spark frame is written by Spark, everything else by delta-rs in this process, which takes 5 ms
+    instead of 150 for a few rows. Columns are taken by name and cast to the table's definition.
 
     Args:
-        files: how many files to write; more than one are cut by ranges of `cluster_by`, which
-            computes `frame` twice. By default as many as `frame` has partitions.
+        lake: which holds the table.
+        table: its definition.
+        rows: the rows; a reader is streamed, and mappings may leave columns out, which become null.
+        metadata: of the commit.
+        mode: `append`, or `overwrite` all rows, and the columns too.
+        files: how many files Spark writes; more than one are cut by ranges of `cluster_by`, which
+            computes the frame twice. By default as many as the frame has partitions.
         merge_schema: whether columns that the stored table does not have are added to it.
 
     Raises:
-        pyspark.errors.AnalysisException: `frame` lacks a column of the table.
+        pyspark.errors.AnalysisException, KeyError: the rows lack a column of the table.
     """
-    create_if_missing(root, table, storage_options)
-    writer = _writer(table, frame, metadata, files).mode("append")
-    if merge_schema:
-        writer = writer.option("mergeSchema", "true")
-    return _save(root, table, writer, metadata, storage_options)
-
-
-def overwrite(
-    root: str,
-    table: Table,
-    frame: DataFrame,
-    metadata: Metadata,
-    *,
-    files: int | None = None,
-    storage_options: StorageOptions = None,
-) -> int:
-    """Replace all rows, and the columns too, in one commit and return its version."""
-    create_if_missing(root, table, storage_options)
-    writer = (
-        _writer(table, frame, metadata, files).mode("overwrite").option("overwriteSchema", "true")
-    )
-    return _save(root, table, writer, metadata, storage_options)
-
-
-def append_rows(
-    root: str,
-    table: Table,
-    rows: pa.Table | Sequence[Mapping[str, Any]],
-    metadata: Metadata,
-    *,
-    storage_options: StorageOptions = None,
-) -> int:
-    """Append some rows without Spark in one commit and return its version; creates a missing table.
-
-    For the small tables: 5 ms instead of 150. Mappings may leave columns out; they become null.
-    """
-    create_if_missing(root, table, storage_options)
-    if not isinstance(rows, pa.Table):
-        rows = pa.Table.from_pylist([dict(row) for row in rows], schema=arrow_schema(table))
-    return _write_rows(root, table, rows, metadata, "append", storage_options)
-
-
-def overwrite_rows(
-    root: str,
-    table: Table,
-    rows: pa.Table,
-    metadata: Metadata,
-    *,
-    storage_options: StorageOptions = None,
-) -> int:
-    """`overwrite` without Spark, for rows that the driver has."""
-    create_if_missing(root, table, storage_options)
-    return _write_rows(root, table, rows, metadata, "overwrite", storage_options)
-
-
-def _write_rows(
-    root: str,
-    table: Table,
-    rows: pa.Table,
-    metadata: Metadata,
-    mode: Literal["append", "overwrite"],
-    storage_options: StorageOptions,
-) -> int:
-    stored = open_table(root, table.name, storage_options)
-    assert stored is not None, "just created"
-    names = [field.name for field in stored.schema().fields]
-    # Replacing the columns would take their comments away.
-    replaces_columns = mode == "overwrite" and names != list(table.column_names)
+    stored = create_if_missing(lake, table)
+    # Others may have rearranged its files since it was opened.
+    stored.update_incremental()
     checkpoint(f"{metadata.job}:before:{table.name}")
+    match rows:
+        case pa.RecordBatchReader() | pa.Table():
+            _write_here(stored, table, rows, metadata, mode, merge_schema=merge_schema)
+        case Sequence():
+            taken = pa.Table.from_pylist([dict(row) for row in rows], schema=arrow_schema(table))
+            _write_here(stored, table, taken, metadata, mode, merge_schema=merge_schema)
+        case _:
+            writer = _spark_writer(table, rows, metadata, files).mode(mode)
+            if mode == "overwrite":
+                writer = writer.option("overwriteSchema", "true")
+            elif merge_schema:
+                writer = writer.option("mergeSchema", "true")
+            writer.save(lake.location(table.name))
+    checkpoint(f"{metadata.job}:after:{table.name}")
+    lake.committed(table.name)
+    return _version_of(lake, table, metadata)
+
+
+def rows_written(lake: Lake, table_name: str, version: int) -> int:
+    """How many rows the commit `version` wrote, by its commit information; 0 if that is silent."""
+    for commit in lake.commits(table_name):
+        if commit["version"] == version:
+            metrics = commit.get("operationMetrics", {})
+            # Spark's name, then that of delta-rs.
+            return int(metrics.get("numOutputRows", metrics.get("num_added_rows", 0)))
+    return 0
+
+
+def _write_here(
+    stored: DeltaTable,
+    table: Table,
+    rows: pa.Table | pa.RecordBatchReader,
+    metadata: Metadata,
+    mode: Mode,
+    *,
+    merge_schema: bool,
+) -> None:
+    if isinstance(rows, pa.Table):
+        rows = rows.select(list(table.column_names)).cast(arrow_schema(table))
+    schema_mode: Literal["overwrite", "merge"] | None = "merge" if merge_schema else None
+    if mode == "overwrite":
+        names = [field.name for field in stored.schema().fields]
+        # Replacing the columns would take their comments away.
+        schema_mode = "overwrite" if names != list(table.column_names) else None
     write_deltalake(
-        location(root, table.name),
-        rows.select(list(table.column_names)).cast(arrow_schema(table)),
+        stored,
+        rows,
         mode=mode,
-        schema_mode="overwrite" if replaces_columns else None,
-        storage_options=dict(storage_options) if storage_options else None,
+        schema_mode=schema_mode,
         writer_properties=WRITER,
         commit_properties=CommitProperties(custom_metadata={"userMetadata": metadata.to_json()}),
     )
-    checkpoint(f"{metadata.job}:after:{table.name}")
-    return _version_of(root, table, metadata, storage_options)
 
 
-def _writer(
+def _spark_writer(
     table: Table, frame: DataFrame, metadata: Metadata, files: int | None
 ) -> DataFrameWriter:
     rows = frame.selectExpr(*(f"CAST(`{c.name}` AS {c.type}) AS `{c.name}`" for c in table.columns))
@@ -206,27 +193,10 @@ def _writer(
     return rows.write.format("delta").option("userMetadata", metadata.to_json())
 
 
-def _save(
-    root: str,
-    table: Table,
-    writer: DataFrameWriter,
-    metadata: Metadata,
-    storage_options: StorageOptions,
-) -> int:
-    checkpoint(f"{metadata.job}:before:{table.name}")
-    writer.save(location(root, table.name))
-    checkpoint(f"{metadata.job}:after:{table.name}")
-    return _version_of(root, table, metadata, storage_options)
-
-
-def _version_of(
-    root: str, table: Table, metadata: Metadata, storage_options: StorageOptions
-) -> int:
+def _version_of(lake: Lake, table: Table, metadata: Metadata) -> int:
     """The version of the newest commit with this metadata: others may have committed since."""
-    stored = open_table(root, table.name, storage_options)
-    if stored is not None:
-        text = metadata.to_json()
-        for commit in commits(stored):
-            if commit.get("userMetadata") == text:
-                return int(commit["version"])
+    text = metadata.to_json()
+    for commit in lake.commits(table.name):
+        if commit.get("userMetadata") == text:
+            return int(commit["version"])
     raise LookupError(f"{table.name}: the commit of run {metadata.run_id} is not in the history")

@@ -1,9 +1,9 @@
-"""Upkeep of tables: fewer and larger files, shorter logs, no files that nobody can read any more.
+"""Table maintenance: compact small files, consolidate logs, delete files that no version needs.
 
 No commit made here changes what a reader sees, nor what a change feed shows: files are rearranged
 (`dataChange` = false). Nor does it carry metadata of ours, so that a watermark is only ever what
-the job that owns the table said, whoever commits in between; `last_metadata` looks behind it. Up to
-which epoch a log is a state only is a property of the table (`lake.consolidated`).
+the job that owns the table wrote; `last_metadata` skips commits without it. Up to which epoch a log
+is a state only is a property of the table (`lake.consolidated`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from lake.commit import WRITER, checkpoint
 from lake.consolidated import note_consolidation
-from lake.reader import StorageOptions, location, open_table
+from lake.lake import Lake
 from lake.session import read
 from lake.tables import Table, feed_retention
 
@@ -28,44 +28,41 @@ class Consolidated:
     after: int
 
 
-def compact_files(
-    root: str, table_name: str, file_bytes: int, storage_options: StorageOptions = None
-) -> int:
+def compact_files(lake: Lake, table_name: str, file_bytes: int) -> int:
     """Merge files into larger ones of about `file_bytes`; returns how many there are fewer."""
-    table = open_table(root, table_name, storage_options)
+    table = lake.open(table_name)
     if table is None:
         return 0
     checkpoint(f"compact:before:{table_name}")
     metrics = table.optimize.compact(target_size=file_bytes, writer_properties=WRITER)
     checkpoint(f"compact:after:{table_name}")
+    lake.committed(table_name)
     return int(metrics["numFilesRemoved"]) - int(metrics["numFilesAdded"])
 
 
 def consolidate(
     spark: SparkSession,
-    root: str,
+    lake: Lake,
     table: Table,
     until: int,
     least_share: float,
     rows_per_file: int,
-    storage_options: StorageOptions = None,
 ) -> Consolidated:
     """Collapse the history of a log of a set up to the epoch `until` into its state.
 
-    Of each row's assertions and retractions up to `until` the last one is kept, if it asserts. The
+    Of each row's assertions and retractions up to `until` the last one stays, if it asserts. The
     state at every epoch from `until` on stays the same, and so does every later change. What is
-    lost is noted before it is: `consolidated_until` is never too early.
+    lost is recorded first: `consolidated_until` is never too early.
 
     Args:
         spark: the session.
-        root: folder or URI of the lake.
+        lake: which holds it.
         table: a log of a set: its weights are +1 and -1 in turn.
-        until: nobody needs the changes up to this epoch any more.
+        until: the changes up to this epoch are no longer needed.
         least_share: share of the rows that must go to be worth the writing.
         rows_per_file: rows of a written file, about.
-        storage_options: of delta-rs.
     """
-    rows = read(spark, root, table.name)
+    rows = read(spark, lake, table.name)
     old = F.col("epoch") <= until
     counted = rows.agg(
         F.count("*").alias("all"), F.count_if(old & (F.col("weight") < 0)).alias("retractions")
@@ -76,8 +73,8 @@ def consolidate(
     if before == 0 or (before - after) / before < max(least_share, 1 / before):
         return Consolidated(before, before)
     checkpoint(f"compact:before:{table.name}")
-    note_consolidation(root, table.name, until, storage_options)
-    rows = read(spark, root, table.name)
+    note_consolidation(lake, table.name, until)
+    rows = read(spark, lake, table.name)
     key = [name for name in table.column_names if name not in ("epoch", "weight")]
     newest = F.row_number().over(Window.partitionBy(*key).orderBy(F.desc("epoch")))
     state = (
@@ -94,25 +91,25 @@ def consolidate(
         .write.format("delta")
         .mode("overwrite")
         .option("dataChange", "false")
-        .save(location(root, table.name))
+        .save(lake.location(table.name))
     )
     checkpoint(f"compact:after:{table.name}")
+    lake.committed(table.name)
     return Consolidated(before, after)
 
 
-def keep_feed(
-    root: str, table: Table, log_days: int, file_days: int, storage_options: StorageOptions = None
-) -> bool:
+def keep_feed(lake: Lake, table: Table, log_days: int, file_days: int) -> bool:
     """Have a log keep its commits and removed files so many days; whether that is a change."""
-    stored = open_table(root, table.name, storage_options)
+    stored = lake.open(table.name)
     wanted = dict(feed_retention(log_days, file_days))
     if stored is None or wanted.items() <= stored.metadata().configuration.items():
         return False
     stored.alter.set_table_properties(wanted)
+    lake.committed(table.name)
     return True
 
 
-def vacuum(root: str, table_name: str, storage_options: StorageOptions = None) -> int:
+def vacuum(lake: Lake, table_name: str) -> int:
     """Delete files that no version within the table's retention needs; returns how many."""
-    table = open_table(root, table_name, storage_options)
+    table = lake.open(table_name)
     return 0 if table is None else len(table.vacuum(dry_run=False))

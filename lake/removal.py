@@ -6,7 +6,7 @@ import shutil
 
 from pyarrow import fs
 
-from lake.reader import local_folder
+from lake.lake import local_folder
 
 
 def remove_table(address: str) -> None:

@@ -1,4 +1,4 @@
-"""Delta tables for DuckDB to scan: by its own Parquet reader where it can, else through Arrow."""
+"""Delta tables as DuckDB relations: by its Parquet reader where possible, else through Arrow."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from urllib.parse import unquote
 import duckdb
 from deltalake import DeltaTable
 
-from lake.reader import local_folder
+from lake.lake import local_folder
 
 _PLAIN = frozenset({"string", "long", "integer", "boolean"})
 _WILDCARDS = frozenset("*?[]{}")
 
 
 def attach(connection: duckdb.DuckDBPyConnection, name: str, table: DeltaTable) -> None:
-    """Make a table, as it is now, known to a connection as `name`; nothing is read yet.
+    """Name a table, as it is now, in a connection; nothing is read yet.
 
     DuckDB's own reader is some four times as fast as reading through Arrow, and looks into files
     for what a join can skip.
@@ -31,12 +31,11 @@ def attach(connection: duckdb.DuckDBPyConnection, name: str, table: DeltaTable) 
 
 
 def _readable_files(table: DeltaTable) -> Sequence[str]:
-    """The files of a table if they alone say what its rows are, and DuckDB can open them.
+    """The files of a table if they alone determine its rows and DuckDB can open them.
 
-    It takes a name with wildcards for a pattern, and has no credentials of an object store. A file
-    does not tell which of its rows a deletion vector takes away, nor what its columns are called
-    where names are mapped (both need a newer reader), nor the time zone of a timestamp that Spark
-    wrote.
+    DuckDB takes a name with wildcards for a pattern, and has no credentials of an object store. A
+    file alone lacks its deletion vector, the mapping of its column names (both need a newer reader)
+    and the time zone of a timestamp that Spark wrote.
     """
     if table.protocol().min_reader_version > 1 or table.metadata().partition_columns:
         return []

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
-from lake.reader import location
+from lake.lake import Lake
 
 _DELTA = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
@@ -80,9 +80,9 @@ def start(
     return builder.getOrCreate()
 
 
-def read(spark: SparkSession, root: str, table_name: str, version: int | None = None) -> DataFrame:
+def read(spark: SparkSession, lake: Lake, table_name: str, version: int | None = None) -> DataFrame:
     """The rows of a table, at `version` or at its newest."""
     reader = spark.read.format("delta")
     if version is not None:
         reader = reader.option("versionAsOf", version)
-    return reader.load(location(root, table_name))
+    return reader.load(lake.location(table_name))

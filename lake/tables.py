@@ -7,9 +7,6 @@ from typing import Literal
 
 ColumnType = Literal["STRING", "BIGINT", "INT", "DOUBLE", "BOOLEAN", "TIMESTAMP"]
 
-FOREVER = 2**62
-"""`until` of an interval that has not ended."""
-
 
 @dataclass(frozen=True, slots=True)
 class Column:
@@ -171,6 +168,18 @@ RUNS = Table(
         Column("checked_run", "STRING", "validate: the run of maintain whose rows were checked"),
     ),
     properties=_PLAIN,
+)
+
+LEDGER_SUMMARY = Table(
+    name="ledger_summary",
+    comment="The rows of `runs` that still matter, up to a version of it; it can be deleted.",
+    columns=RUNS.columns,
+    properties=(
+        ("delta.enableDeletionVectors", "false"),
+        ("delta.checkpointInterval", "10"),
+        ("delta.logRetentionDuration", "interval 1 days"),
+        ("delta.deletedFileRetentionDuration", "interval 1 days"),
+    ),
 )
 
 QUALITY = Table(

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from jobs.compact_lake import main
+from jobs.compute.session import Spark
 from jobs.errors import EXIT_FAILED, EXIT_USAGE
 from jobs.settings import Settings
-from jobs.stage import Progress, Spark, run_stage, silent
-from lake.reader import open_table
+from jobs.stage import Progress, run_stage, silent
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_a_damaged_table_is_told(
 
     def stage(spark: Spark, settings: Settings, run_id: str, progress: Progress = silent) -> object:
         del spark, run_id, progress
-        return open_table(settings.lake, "quads")
+        return settings.open_lake().open("quads")
 
     assert run_stage(stage, "compact", "", []) == EXIT_FAILED
     assert "the commit file is empty" in capsys.readouterr().err

@@ -1,177 +1,187 @@
-"""The registered queries: `queries/*.rq`, SPARQL with a `#+` YAML front matter."""
+"""Registered queries: `queries/*.rq`, SPARQL with a `#+` YAML front matter."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal, assert_never
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
+from jobs.catalog.compilation_cache import CompilationCache
+from jobs.catalog.fingerprint import fingerprint
+from jobs.catalog.front_matter import FrontMatter, read_front_matter
+from jobs.catalog.maintained import Form, Output
+from jobs.catalog.names import Declaration, Kind
+from jobs.catalog.plan_json import NotAPlan, decoded, encoded
 from jobs.errors import ConfigurationError
-from jobs.sparql.algebra.nodes import Query, Select
-from jobs.sparql.frontend.lexer import tokenize
-from jobs.sparql.frontend.translate import translate
-from lake.tables import ANSWER_COLUMNS, RESERVED_NAMES
-
-_NAME = re.compile("[a-z][a-z0-9_]{0,62}")
-_MARK = "#+"
+from jobs.plan.leaves import Scope
+from jobs.plan.plan import Plan
+from jobs.sparql.algebra.queries import Ask, Construct, Query, Select
+from lake.tables import ANSWER_COLUMNS, QUADS, TRIPLES
 
 
-class FrontMatter(BaseModel):
-    """What the `#+` lines of a query file may say."""
+class CompiledQuery(BaseModel):
+    """The result of parsing and lowering a query: what stages need of it, in the form it is cached.
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    Attributes:
+        front_matter: the `#+` lines.
+        form: what the rows of the answer are.
+        presentation: parts of the text without effect on a maintained answer.
+        columns: the published columns, in order.
+        reads: the logs that the plan reads, by table name.
+        fingerprint: of the plan.
+        plan: the plan as JSON (`jobs.catalog.plan_json`), decoded only where it is computed with.
+    """
 
-    description: str = Field("", description="what the query is for, one sentence")
-    owner: str = Field("", description="who to ask about it")
-    tags: tuple[str, ...] = Field((), description="words to find it by")
-    default_graph: Literal["union", "default"] = Field(
-        "union",
-        description="what patterns without FROM read: all graphs merged, or the unnamed one",
-    )
-    history: Literal["current", "full"] = Field(
-        "current", description="on first registration: the current answer, or one delta per epoch"
-    )
-    max_rows: int | None = Field(None, ge=1, description="more rows in the answer fail validation")
-    allow_product: bool = Field(False, description="permit a product of large components")
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    front_matter: FrontMatter
+    form: Form
+    presentation: tuple[str, ...]
+    columns: tuple[str, ...]
+    reads: frozenset[str]
+    fingerprint: str
+    plan: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RegisteredQuery:
-    """A query that Weir maintains."""
+    """A query that Weir maintains (`jobs.catalog.maintained.Maintained`)."""
+
+    kind: ClassVar[Kind] = "query"
 
     name: str
     file: Path
     text: str
-    front_matter: FrontMatter
-    query: Query
+    compiled: CompiledQuery
 
+    @property
+    def front_matter(self) -> FrontMatter:
+        """What the `#+` lines say."""
+        return self.compiled.front_matter
 
-@dataclass(frozen=True, slots=True)
-class Registry:
-    """What a folder of query files holds: usable queries by name, what is wrong with the others."""
+    @property
+    def description(self) -> str:
+        """What the query is for, one sentence, or empty."""
+        return self.front_matter.description
 
-    queries: tuple[RegisteredQuery, ...]
-    errors: tuple[ConfigurationError, ...]
+    @property
+    def presentation(self) -> tuple[str, ...]:
+        """Parts of the text without effect on the maintained answer."""
+        return self.compiled.presentation
 
+    @property
+    def history(self) -> Literal["current", "full"]:
+        """What it starts with: the current answer as one delta, or one delta per epoch."""
+        return self.front_matter.history
 
-def load_registry(folder: Path) -> Registry:
-    """Read every `*.rq` of `folder`; one bad file does not hide the others.
+    @property
+    def fingerprint(self) -> str:
+        """Of what the stored rows depend on."""
+        return self.compiled.fingerprint
 
-    Raises:
-        ConfigurationError: the folder is not there.
-    """
-    if not folder.is_dir():
-        raise ConfigurationError(
-            "the folder of queries is not there", str(folder), "Create it, or set `queries`."
-        )
-    queries: list[RegisteredQuery] = []
-    errors: list[ConfigurationError] = []
-    # Editors keep hidden files beside the one that is open.
-    for file in sorted(f for f in folder.glob("*.rq") if not f.name.startswith(".")):
+    @property
+    def outputs(self) -> tuple[Output, ...]:
+        """The answer table."""
+        compiled, max_rows = self.compiled, self.front_matter.max_rows
+        return (Output(f"answers/{self.name}", compiled.columns, compiled.form, max_rows),)
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """The logs that its patterns see."""
+        return self.compiled.reads
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The operators that compute the answer."""
         try:
-            queries.append(load_query(file))
-        except ConfigurationError as error:
-            errors.append(error)
-    return Registry(tuple(queries), tuple(errors))
+            return decoded(self.compiled.plan)
+        except NotAPlan:
+            # The cache was written by other means: the text decides.
+            return decoded(compile_query(self.text, str(self.file)).plan)
 
 
-def load_query(file: Path) -> RegisteredQuery:
-    """Read one query file.
+def read_query(
+    declaration: Declaration, source: bytes, cache: CompilationCache | None = None
+) -> RegisteredQuery:
+    """The query that a file declares.
+
+    Args:
+        declaration: the file.
+        source: its content.
+        cache: compiled queries of earlier runs; a missing one is added.
 
     Raises:
-        ConfigurationError: the first thing that is wrong with name, front matter or query.
+        ConfigurationError: the first thing that is wrong with front matter or query.
     """
-    if not _NAME.fullmatch(file.stem):
-        raise ConfigurationError(
-            f"{file.stem!r} cannot be the name of a query",
-            str(file),
-            "Rename the file: a lower-case letter, then up to 62 lower-case letters, digits and _.",
-        )
-    if file.stem in RESERVED_NAMES:
-        raise ConfigurationError(
-            f"{file.stem!r} is the name of a table and cannot be that of a query",
-            str(file),
-            f"Rename the file; taken are {', '.join(sorted(RESERVED_NAMES))}.",
-        )
+    file = declaration.file
     try:
         # Line ends stay as they are: they may be part of a string.
-        text = file.read_bytes().decode("utf-8-sig")
+        text = source.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ConfigurationError(
             f"byte {error.start} is not UTF-8", str(file), "Save the file as UTF-8."
         ) from error
-    except OSError as error:
-        raise ConfigurationError(
-            f"it cannot be read: {error.strerror}", str(file), "It has to be a readable file."
-        ) from error
-    front_matter = read_front_matter(text, str(file))
-    query = translate(text, front_matter.default_graph, str(file))
-    _check_columns(query, text, str(file))
-    return RegisteredQuery(file.stem, file, text, front_matter, query)
+    cached = cache.find(declaration.name, source) if cache is not None else None
+    compiled = None if cached is None else _validated(cached)
+    if compiled is None:
+        compiled = compile_query(text, str(file))
+        if cache is not None:
+            cache.store(declaration.name, source, compiled.model_dump_json())
+    return RegisteredQuery(declaration.name, file, text, compiled)
 
 
-def read_front_matter(text: str, file: str) -> FrontMatter:
-    """The YAML of the `#+` lines at the head of a query text.
+def compile_query(text: str, file: str) -> CompiledQuery:
+    """Parse and lower a query text.
 
     Raises:
-        ConfigurationError: not YAML, not a mapping, an unknown key or a wrong value; with its line.
+        ConfigurationError: the first thing that is wrong with front matter or query.
     """
-    # Line i of the YAML is line i of the file, so that YAML's marks are the file's.
-    lines = [line.removeprefix(_MARK) if line.startswith(_MARK) else "" for line in _head(text)]
-    source = "\n".join(line.removeprefix(" ") for line in lines)
+    # rdflib's grammar alone takes longer to import than all that a run without new texts does.
+    from jobs.plan.lower import lower
+    from jobs.sparql.frontend.translate import translate
+
+    front_matter = read_front_matter(text, file)
+    query = translate(text, front_matter.default_graph, file)
+    _check_columns(query, text, file)
+    plan = lower(query, allow_product=front_matter.allow_product)
+    return CompiledQuery(
+        front_matter=front_matter,
+        form=_form(query),
+        presentation=query.presentation,
+        columns=tuple(name for name, _ in plan.columns),
+        reads=_logs(component.scope for component in plan.components),
+        fingerprint=fingerprint(plan),
+        plan=encoded(plan),
+    )
+
+
+def _validated(cached: str) -> CompiledQuery | None:
     try:
-        node = yaml.compose(source, Loader=yaml.SafeLoader)
-        found = yaml.safe_load(source)
-    except yaml.YAMLError as error:
-        mark = error.problem_mark if isinstance(error, yaml.MarkedYAMLError) else None
-        line = mark.line + 1 if mark else 1
-        raise ConfigurationError(
-            f"the front matter is not YAML: {_first_line(error)}",
-            f"{file}:{line}",
-            "Write #+ key: value.",
-        ) from error
-    if node is None:
-        return FrontMatter()
-    if not isinstance(node, yaml.MappingNode) or not isinstance(found, dict):
-        raise ConfigurationError(
-            "the front matter has no keys",
-            f"{file}:{node.start_mark.line + 1}",
-            "Write #+ key: value.",
-        )
-    keys = [key for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
-    places = {key.value: key.start_mark.line + 1 for key in keys}
-    if len(places) < len(keys):
-        raise ConfigurationError("the front matter has a key twice", f"{file}:1", "Delete one.")
-    try:
-        return FrontMatter.model_validate(found)
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = str(first["loc"][0])
-        known = ", ".join(FrontMatter.model_fields)
-        what = (
-            f"unknown key {key}" if first["type"] == "extra_forbidden" else f"{key}: {first['msg']}"
-        )
-        raise ConfigurationError(
-            what, f"{file}:{places.get(key, 1)}", f"The keys are {known}."
-        ) from error
+        return CompiledQuery.model_validate_json(cached)
+    except ValidationError:
+        return None
 
 
-def _first_line(error: yaml.YAMLError) -> str:
-    problem = error.problem if isinstance(error, yaml.MarkedYAMLError) else None
-    return problem or str(error).partition("\n")[0]
+def _form(query: Query) -> Form:
+    match query.form:
+        case Select():
+            return "select"
+        case Ask():
+            return "ask"
+        case Construct():
+            return "construct"
+        case _:
+            assert_never(query.form)
 
 
-def _head(text: str) -> Iterator[str]:
-    """The lines before the first that is neither blank nor a comment."""
-    for line in re.split(r"\r\n|\r|\n", text):
-        if line.strip() and not line.lstrip().startswith("#"):
-            return
-        yield line
+def _logs(scopes: Iterable[Scope]) -> frozenset[str]:
+    """The union of all graphs has a log of its own."""
+    unions = {scope.graphs is None and not scope.each for scope in scopes}
+    return frozenset(TRIPLES.name if is_union else QUADS.name for is_union in unions)
 
 
 def _check_columns(query: Query, text: str, file: str) -> None:
@@ -199,5 +209,7 @@ def _check_columns(query: Query, text: str, file: str) -> None:
 
 
 def _place(name: str, text: str) -> str:
+    from jobs.sparql.frontend.lexer import tokenize
+
     token = next(t for t in tokenize(text) if t.kind == "variable" and t.text[1:] == name)
     return f"{token.line}:{token.column}"

@@ -1,4 +1,4 @@
-"""The command line `weir`: a file per group of commands; nothing heavy is imported at the start.
+"""The command line `weir`: a file per group of commands; heavy imports are deferred to them.
 
 Exit codes: 0 done, 1 failed, 2 usage or configuration, 3 a data-quality check failed, 4 another run
 is going on.
@@ -23,7 +23,7 @@ from jobs.cli.stages import ingest, run
 app = typer.Typer(
     name="weir",
     help="Keep the answers of SPARQL queries over a changing RDF graph up to date.",
-    epilog="Exit codes: 0 done, 1 failed, 2 usage or configuration, 3 a check of the data failed, "
+    epilog="Exit codes: 0 done, 1 failed, 2 usage or configuration, 3 a data-quality check failed, "
     "4 another run is going on.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -33,7 +33,7 @@ app = typer.Typer(
 _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     "Project": (init, doctor),
     "Run": (ingest, run),
-    "Look": (status, show, log, sql, explain, report),
+    "Inspect": (status, show, log, sql, explain, report),
     "Remove": (drop,),
 }
 
@@ -46,14 +46,14 @@ for panel, commands in _COMMANDS.items():
 def weir(
     context: typer.Context,
     config: Annotated[
-        Path | None, typer.Option(help="Configuration file; without it, weir.toml in this folder.")
+        Path | None, typer.Option(help="Configuration file; default: weir.toml in this folder.")
     ] = None,
     output: Annotated[Output, typer.Option(help="How results are printed.")] = Output.table,
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
 ) -> None:
     """Keep the answers of SPARQL queries over a changing RDF graph up to date.
 
-    The options below can also stand after the command.
+    The options below can also be given after the command.
     """
     context.obj = Options(config, output, debug)
 
@@ -65,6 +65,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         app(global_options_first(given), prog_name="weir")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
-    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  (told to the user, with --debug in full)
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  (reported to the user; with --debug, in full)
         return report_failure(error, debug="--debug" in given)
     return 0

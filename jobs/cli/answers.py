@@ -16,7 +16,7 @@ Query = Annotated[str, typer.Argument(help="Name of a query.", show_default=Fals
 Terms = Annotated[
     bool, typer.Option("--terms", help="Exact terms in N-Triples form instead of plain values.")
 ]
-Limit = Annotated[int, typer.Option(min=0, help="At most so many rows; 0 = all.")]
+Limit = Annotated[int, typer.Option(min=0, help="Maximum number of rows; 0 = all.")]
 
 
 def show(
@@ -30,15 +30,16 @@ def show(
 ) -> None:
     """Print the published answer of a query.
 
-    `weight` is how often a row is there: SPARQL answers are bags unless the query says DISTINCT.
+    `weight` is the multiplicity of a row: SPARQL answers are bags unless the query says DISTINCT.
     """
-    from jobs.cli.views import CURRENT, answer_at
+    from jobs.cli.answer_logs import answer_at
+    from jobs.cli.views import CURRENT
 
     options = Options.of(context)
     settings = options.settings()
-    _must_be_published(settings, query)
+    _require_published(settings, query)
     if at is not None:
-        _must_have_come(settings, query, at)
+        _require_published_to(settings, query, at)
     columns, rows = answer_at(settings, query, at, terms=terms, limit=_one_more(limit))
     _print(options, columns, rows, limit, title=f"{query}{CURRENT}")
 
@@ -51,12 +52,13 @@ def log(
     limit: Limit = 100,
     terms: Terms = False,
 ) -> None:
-    """Print the published changes of a query: what appeared (+) or vanished (-) at which epoch."""
-    from jobs.cli.views import CHANGES, changes_between
+    """Print the published changes of a query: rows that appeared (+) or vanished (-), by epoch."""
+    from jobs.cli.answer_logs import changes_between
+    from jobs.cli.views import CHANGES
 
     options = Options.of(context)
     settings = options.settings()
-    _must_be_published(settings, query)
+    _require_published(settings, query)
     columns, rows = changes_between(
         settings, query, from_epoch, to_epoch, terms=terms, limit=_one_more(limit)
     )
@@ -80,7 +82,7 @@ def sql(
     print_rows(options.output, columns, found, title="")
 
 
-def _must_be_published(settings: Settings, query: str) -> None:
+def _require_published(settings: Settings, query: str) -> None:
     from jobs.cli.views import published_queries
     from jobs.errors import ConfigurationError
 
@@ -89,7 +91,7 @@ def _must_be_published(settings: Settings, query: str) -> None:
         return
     if (settings.queries / f"{query}.rq").is_file():
         raise ConfigurationError(
-            f"{query} has no published answer yet", settings.lake, "`weir run` makes one."
+            f"{query} has no published answer yet", settings.lake, "`weir run` creates one."
         )
     known = ", ".join(published) or "none yet"
     raise ConfigurationError(
@@ -97,31 +99,31 @@ def _must_be_published(settings: Settings, query: str) -> None:
     )
 
 
-def _must_have_come(settings: Settings, query: str, epoch: int) -> None:
+def _require_published_to(settings: Settings, query: str, epoch: int) -> None:
     from jobs.errors import ConfigurationError
-    from jobs.progress.watermarks import head, mark, untouched
+    from jobs.progress.completion import Completion
 
-    newest = head(settings)
+    completion = Completion.read(settings.open_lake())
+    newest = completion.head
     if epoch > newest:
         raise ConfigurationError(
-            f"there is no epoch {epoch} yet: the newest is {newest}",
+            f"epoch {epoch} does not exist yet: the newest is {newest}",
             settings.lake,
-            "Without --at you get the newest answer.",
+            "Without --at, the newest answer is printed.",
         )
-    ranges = untouched(settings, "publish").get(query, ())
-    published = mark(settings, f"answers/{query}", "publish", ranges)
-    if published is not None and epoch > published.watermark:
+    published = completion.published(query)
+    if published is not None and epoch > published.epoch:
         raise ConfigurationError(
             f"the answer of {query} is not known at epoch {epoch}: it is published up to epoch"
-            f" {published.watermark}",
+            f" {published.epoch}",
             settings.lake,
-            "`weir run` takes it on (`weir status` tells what holds it); without --at you get the"
-            " newest answer.",
+            "`weir run` publishes later epochs, unless a check holds them (`weir status`). Without"
+            " --at, the newest answer is printed.",
         )
 
 
 def _one_more(limit: int) -> int:
-    """One row more tells whether there are more."""
+    """The limit of the query: one row more, to know whether rows are left out."""
     return limit + 1 if limit else 0
 
 

@@ -1,4 +1,4 @@
-"""What `weir doctor` looks at, one function per part."""
+"""The checks of `weir doctor`: this machine, the project and the lake."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _SET_UP = "Run `make setup` in Weir's folder."
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at."""
+    """The result of one check; `fix` says what to do if it is not `ok`."""
 
     check: str
     ok: bool
@@ -49,14 +49,14 @@ class Finding:
 
 
 def examine(options: Options) -> list[Finding]:
-    """Look at everything; later parts are left out if the configuration cannot be read."""
+    """Run all checks; those of the project are left out if its configuration cannot be read."""
     findings = [_python(), *_packages(), _java(), _jars()]
     try:
         settings = options.settings()
     except WeirError as error:
         return [
             *findings,
-            Finding("configuration", False, f"{error.where}: {error.what}", error.instead),
+            Finding("configuration", False, f"{error.where}: {error.what}", error.hint),
         ]
     findings.append(Finding("configuration", True, str(settings.project)))
     return [*findings, *_queries(settings), *_sources(settings), *_lake(settings)]
@@ -81,7 +81,7 @@ def _packages() -> Iterator[Finding]:
         "pyspark-client",
         client == server,
         client,
-        f"It has the same files as pyspark and must be the same version: {server}.",
+        f"It contains the same files as pyspark and must have the same version, {server}.",
     )
 
 
@@ -91,10 +91,10 @@ def _java() -> Finding:
     fix = f"Spark needs Java 17 or 21. {_SET_UP}"
     if program is None or not Path(program).is_file():
         return Finding("Java", False, f"none at {program}" if program else "none", fix)
-    told = subprocess.run([program, "-version"], capture_output=True, text=True, check=False).stderr
-    release = re.search(r'version "(\d+)', told)
+    ran = subprocess.run([program, "-version"], capture_output=True, text=True, check=False)
+    release = re.search(r'version "(\d+)', ran.stderr)
     if release is None:
-        return Finding("Java", False, f"{program} does not tell its version", fix)
+        return Finding("Java", False, f"{program} does not report its version", fix)
     return Finding("Java", int(release[1]) in (17, 21), f"{release[1]} ({program})", fix)
 
 
@@ -109,29 +109,32 @@ def _jars() -> Finding:
 
 
 def _queries(settings: Settings) -> Iterator[Finding]:
-    from jobs.catalog.queries import load_registry
+    from jobs.catalog.catalog import Catalog
 
     try:
-        registry = load_registry(settings.queries)
+        catalog = Catalog.of(settings)
     except WeirError as error:
-        yield Finding("queries", False, error.what, error.instead)
+        yield Finding("queries", False, error.what, error.hint)
         return
-    number = len(registry.queries)
+    number = len(catalog.members)
     yield Finding(
-        "queries", number > 0, f"{number} in {settings.queries}", "Write a query: <name>.rq."
+        "queries",
+        number > 0,
+        f"{number} in {settings.queries}",
+        "Write a query: <name>.rq.",
     )
-    for wrong in registry.errors:
-        yield Finding("query", False, f"{wrong.where}: {wrong.what}", wrong.instead)
+    for wrong in catalog.errors.values():
+        yield Finding("query", False, f"{wrong.where}: {wrong.what}", wrong.hint)
 
 
 def _sources(settings: Settings) -> Iterator[Finding]:
     from jobs.ingest.sources.declared import load_sources
-    from lake.reader import local_folder
+    from lake.lake import local_folder
 
     try:
         sources = load_sources(settings.sources)
     except (WeirError, OSError) as error:
-        yield Finding("sources", False, str(error), "Correct the file; `weir init` shows one.")
+        yield Finding("sources", False, str(error), "Correct it; `weir init` writes an example.")
         return
     names = ", ".join(source.name for source in sources)
     yield Finding("sources", bool(sources), names or "none", f"Declare one in {settings.sources}.")
@@ -141,14 +144,14 @@ def _sources(settings: Settings) -> Iterator[Finding]:
             yield Finding(
                 f"source {source.name}",
                 False,
-                f"{place} is not there",
+                f"{place} does not exist",
                 f"Create it, or correct `location` in {settings.sources}.",
             )
 
 
 def _lake(settings: Settings) -> Iterator[Finding]:
     from jobs.progress.watermarks import head
-    from lake.reader import DamagedTable, local_folder
+    from lake.lake import DamagedTable, local_folder
 
     folder = local_folder(settings.lake)
     if folder is not None:
@@ -157,11 +160,11 @@ def _lake(settings: Settings) -> Iterator[Finding]:
             "lake can be written",
             os.access(existing, os.W_OK),
             settings.lake,
-            f"Give yourself write access to {existing}.",
+            f"Grant write access to {existing}.",
         )
     try:
-        newest = head(settings)
+        newest = head(settings.open_lake())
     except (OSError, DamagedTable) as error:
-        yield Finding("lake can be read", False, str(error), "Correct lake or storage_options.")
+        yield Finding("lake can be read", False, str(error), "Correct `lake` or `storage_options`.")
         return
     yield Finding("lake can be read", True, f"{newest} epochs")

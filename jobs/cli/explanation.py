@@ -1,43 +1,44 @@
-"""How a query is maintained, in words: classes of its parts, plan, stored nodes, SQL."""
+"""How a query is maintained, as text: plan, stored nodes, classes of its parts, SQL."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import assert_never
 
-from jobs.catalog.plans import plan_of
-from jobs.catalog.queries import RegisteredQuery
+from jobs.catalog.maintained import Maintained
 from jobs.compute.relations import Statement
-from jobs.engine.delta import Inputs, plan_delta
 from jobs.engine.fixpoint import Fixpoint, Step
 from jobs.engine.graph import log_columns
 from jobs.engine.neighbourhood import hops
+from jobs.engine.plan_delta import plan_delta
 from jobs.engine.read_graph import neighbourhood_graph
-from jobs.engine.relations import EpochRange
+from jobs.engine.relations import EpochRange, Inputs
 from jobs.plan.leaves import Component, Values
 from jobs.plan.lookups import lookups
 from jobs.plan.operators import (
+    Aggregate,
+    AntiJoin,
     Ask,
     Closure,
     Distinct,
     Extend,
     Filter,
-    Fold,
     Group,
     Instantiate,
     Join,
     LeftJoin,
-    Match,
+    MarkJoin,
     PlanNode,
     Product,
     Project,
+    SemiJoin,
     Slice,
     Union,
 )
 from jobs.plan.plan import Plan
 from jobs.plan.structure import children, shared
 from jobs.sparql.algebra.expressions import Call, Constant, Exists, Expression, Variable
-from jobs.sparql.algebra.nodes import TriplePattern
+from jobs.sparql.algebra.patterns import TriplePattern
 from jobs.sparql.recursion import deep_recursion
 
 DIALECT = "spark"
@@ -46,14 +47,14 @@ EXAMPLE = EpochRange(after=4, last=7)
 
 
 @deep_recursion()
-def explain_query(query: RegisteredQuery, *, sql: bool = False) -> str:
+def explain_query(query: Maintained, *, sql: bool = False) -> str:
     """The explanation of a query as text; with `sql` also the statements of an example run."""
-    plan = plan_of(query)
+    plan = query.plan
     lines = [
-        f"{query.name}: {query.front_matter.description or query.file.name}",
+        f"{query.name}: {query.description or query.file.name}",
         f"answer: a {'set' if plan.is_set else 'bag'} of "
         + (", ".join(name for name, _ in plan.columns) or "empty solutions"),
-        *(f"without effect on the stored answer: {part}" for part in query.query.presentation),
+        *(f"without effect on the stored answer: {part}" for part in query.presentation),
         "",
         "plan (* = stored in embeddings/" + query.name + "):",
         *_tree(plan, plan.root, 1, set()),
@@ -69,7 +70,7 @@ def explain_query(query: RegisteredQuery, *, sql: bool = False) -> str:
 
 
 def _tree(plan: Plan, node: PlanNode, depth: int, shown: set[str]) -> Iterator[str]:
-    """The node and what is below it; where a node stands once more, "(as above)" for the latter."""
+    """The node and those below it; "(as above)" below a node that has been shown already."""
     stored = "*" if node in plan.stored else " "
     whole = " [looks at all rows below]" if node in plan.whole_reads else ""
     yield f"{'  ' * depth}{stored}{plan.ids[node]}: {_described(plan, node)}{whole}"
@@ -94,27 +95,25 @@ def _described(plan: Plan, node: PlanNode) -> str:
         case Join():
             return f"join on {_variables(plan, shared(node.left, node.right))}"
         case LeftJoin():
-            return f"left join on {_variables(plan, shared(node.left, node.right))}" + (
-                f" where {_expression(plan, node.condition)}" if node.condition else ""
-            )
-        case Match():
-            kept = {"matched": "with a match", "unmatched": "without a match", "all": "all"}
-            told = f" and whether they match in {_variable(plan, node.flag)}" if node.flag else ""
-            return (
-                f"left solutions {kept[node.which]}{told}, "
-                f"on {_variables(plan, shared(node.left, node.right))}"
-                + (f" where {_expression(plan, node.condition)}" if node.condition else "")
-            )
+            return f"left join {_on(plan, node)}"
+        case SemiJoin():
+            return f"left solutions with a match, {_on(plan, node)}"
+        case AntiJoin():
+            return f"left solutions without a match, {_on(plan, node)}"
+        case MarkJoin():
+            flag = _variable(plan, node.flag)
+            return f"all left solutions, and in {flag} whether they match, {_on(plan, node)}"
         case Union(parts):
             return f"union of {len(parts)} parts"
         case Extend(variable, expression):
             return f"extend {_variable(plan, variable)} := {_expression(plan, expression)}"
         case Group():
-            folds = ", ".join(
-                f"{_variable(plan, name)} := {_fold(plan, fold)}" for name, fold in node.folds
+            aggregates = ", ".join(
+                f"{_variable(plan, name)} := {_aggregate(plan, each)}"
+                for name, each in node.aggregates
             )
             by = f" by {_variables(plan, node.keys)}" if node.keys else ", one group"
-            return f"group{by}: {folds or 'no aggregates'}"
+            return f"group{by}: {aggregates or 'no aggregates'}"
         case Slice():
             order = ", ".join(
                 f"{_variable(plan, key.column)}{' descending' if key.descending else ''}"
@@ -154,9 +153,14 @@ def _pattern(plan: Plan, pattern: TriplePattern) -> str:
     return " ".join(_expression(plan, node) for node in pattern.nodes)
 
 
-def _fold(plan: Plan, fold: Fold) -> str:
-    argument = "*" if fold.argument is None else _variable(plan, fold.argument)
-    return f"{fold.function}({'DISTINCT ' if fold.distinct else ''}{argument})"
+def _on(plan: Plan, node: LeftJoin | SemiJoin | AntiJoin | MarkJoin) -> str:
+    condition = f" where {_expression(plan, node.condition)}" if node.condition else ""
+    return f"on {_variables(plan, shared(node.left, node.right))}{condition}"
+
+
+def _aggregate(plan: Plan, aggregate: Aggregate) -> str:
+    argument = "*" if aggregate.argument is None else _variable(plan, aggregate.argument)
+    return f"{aggregate.function}({'DISTINCT ' if aggregate.distinct else ''}{argument})"
 
 
 def _variables(plan: Plan, columns: tuple[str, ...]) -> str:
@@ -177,7 +181,7 @@ def _expression(plan: Plan, expression: Expression) -> str:
         case Call(function, arguments):
             return f"{function}({', '.join(_expression(plan, part) for part in arguments)})"
         case Exists():
-            raise ValueError("a plan has matches where a query has EXISTS")
+            raise ValueError("a plan has joins where a query has EXISTS")
         case _:
             assert_never(expression)
 
@@ -188,9 +192,9 @@ def _sql(step: Step) -> Iterator[str]:
             yield f"-- {step.name} ({step.keep})"
             yield step.select.sql(dialect=DIALECT, pretty=True)
         case Fixpoint():
-            yield f"-- {step.name}: begins with"
+            yield f"-- {step.name}: starts with"
             yield step.seed.sql(dialect=DIALECT, pretty=True)
-            yield f"-- {step.name}: repeated until nothing is new, over the rows that are new"
+            yield f"-- {step.name}: repeated over the new rows until there are none"
             yield step.step(f"{step.name}_new").sql(dialect=DIALECT, pretty=True)
         case _:
             assert_never(step)

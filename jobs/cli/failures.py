@@ -1,4 +1,4 @@
-"""Errors for people: what, where, what next; a traceback only on request."""
+"""Errors as the command line reports them: what, where, what to do next."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ INTERRUPTED = 130
 
 
 def report_failure(error: BaseException, *, debug: bool) -> int:
-    """Print an error to standard error and return the exit code that it stands for."""
-    from jobs.expected_errors import foreseen
+    """Print an error to standard error and return its exit code; `debug`: with the traceback."""
+    from jobs.expected_errors import as_user_error
 
     if debug:
         traceback.print_exception(error)
-    match foreseen(error) or error:
-        case WeirError() as told:
-            _print("error", told.what)
-            _print("where", told.where)
-            _print("next", told.instead)
-            return told.exit_code
+    match as_user_error(error) or error:
+        case WeirError() as expected:
+            _print("error", expected.what)
+            _print("where", expected.where)
+            _print("next", expected.hint)
+            return expected.exit_code
         case KeyboardInterrupt():
-            _print("interrupted", "what was committed stays; run again to go on")
+            _print("interrupted", "committed work is kept; run the command again to continue")
             return INTERRUPTED
         case _:
             _print("error", f"{type(error).__name__}: {str(error).strip() or 'no message'}")
             if not debug:
-                _print("next", "This was not foreseen. The same command with --debug tells more.")
+                _print("next", "Unexpected error. Re-run with --debug for the traceback.")
             return EXIT_FAILED
 
 

@@ -1,4 +1,4 @@
-"""The options that all commands have."""
+"""The options that all commands share."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Options:
         """The configuration.
 
         Raises:
-            ConfigurationError: this is no project, or its configuration says what cannot be.
+            ConfigurationError: the folder is not a project, or its configuration is invalid.
         """
         from jobs.errors import ConfigurationError
         from jobs.settings import CONFIG_FILE, Settings
@@ -49,9 +49,9 @@ class Options:
         has_any = (settings.project / CONFIG_FILE, settings.sources, settings.queries)
         if self.config is None and not any(path.exists() for path in has_any):
             raise ConfigurationError(
-                f"this folder is no project: it has no {CONFIG_FILE}, no sources and no queries",
+                f"this folder is not a project: it has no {CONFIG_FILE}, no sources and no queries",
                 str(settings.project),
-                "Go to a project, name its configuration by --config, or `weir init` one.",
+                "Change to a project, name its configuration by --config, or run `weir init`.",
             )
         return settings
 
@@ -60,15 +60,15 @@ _WITH_VALUE = ("--config", "--output")
 
 
 def global_options_first(arguments: Sequence[str]) -> list[str]:
-    """`arguments` with the global options before the command, wherever they stood."""
+    """`arguments` with the global options moved before the command."""
     first: list[str] = []
     rest: list[str] = []
-    waiting = iter(arguments)
-    for argument in waiting:
+    remaining = iter(arguments)
+    for argument in remaining:
         if argument == "--":
-            return [*first, *rest, argument, *waiting]
+            return [*first, *rest, argument, *remaining]
         if argument in _WITH_VALUE:
-            first += [argument, *([value] if (value := next(waiting, None)) is not None else [])]
+            first += [argument, *([value] if (value := next(remaining, None)) is not None else [])]
         elif argument == "--debug" or argument.startswith(tuple(f"{o}=" for o in _WITH_VALUE)):
             first.append(argument)
         else:

@@ -14,7 +14,7 @@ Row = Mapping[str, Any]
 
 
 def print_rows(output: Output, columns: Sequence[str], rows: Sequence[Row], *, title: str) -> None:
-    """Print rows: a list of objects as JSON, or a table; `title` is left out of JSON."""
+    """Print rows as a JSON list of objects, or as a table below its `title`."""
     if output is Output.json:
         print_json([{column: row[column] for column in columns} for row in rows])
         return
@@ -27,21 +27,21 @@ def print_rows(output: Output, columns: Sequence[str], rows: Sequence[Row], *, t
         numbers = all(isinstance(row[column], int | float | None) for row in rows)
         table.add_column(column, justify="right" if rows and numbers else "left", overflow="fold")
     for row in rows:
-        # Text, so that brackets in the data are no markup.
-        table.add_row(*(Text(shown(row[column])) for column in columns))
+        # Text, so that brackets in the data are not read as markup.
+        table.add_row(*(Text(cell_text(row[column])) for column in columns))
     if title:
-        # A table's own title would be folded to the width of the table.
+        # rich would wrap the table's own title to the width of the table.
         print_line(title)
     _console().print(table)
 
 
 def print_json(value: Any) -> None:
-    """Print a value as JSON, one document."""
+    """Print a value as one JSON document."""
     print(json.dumps(value, default=_plain, ensure_ascii=False, indent=2))
 
 
 def print_line(text: str) -> None:
-    """Print a line for people."""
+    """Print a line of text."""
     from rich.text import Text
 
     _console().print(Text(text))
@@ -52,8 +52,8 @@ def counted(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
-def shown(value: Any) -> str:
-    """A value in a table."""
+def cell_text(value: Any) -> str:
+    """A value as the cell of a table."""
     match value:
         case None:
             return ""
@@ -82,5 +82,5 @@ def _plain(value: Any) -> Any:
 def _console() -> Any:
     from rich.console import Console
 
-    # A pipe has no width; lines must not be folded there.
+    # A pipe has no width; lines must not be wrapped there.
     return Console(width=None if sys.stdout.isatty() else 10_000, highlight=False)

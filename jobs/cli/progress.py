@@ -1,4 +1,4 @@
-"""What a long stage is doing, on a terminal only."""
+"""Progress of a stage, shown on a terminal only."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from contextlib import contextmanager
 
 
 def silent(line: str) -> None:
-    """Progress that nobody reads."""
+    """Discard a line of progress."""
     del line
 
 
 @contextmanager
 def progress(stage: str) -> Iterator[Callable[[str], None]]:
-    """A function to tell what is going on: the newest line beside a spinner on standard error.
+    """A function that shows a line of progress beside a spinner on standard error.
 
     Without a terminal it prints nothing.
     """

@@ -1,4 +1,4 @@
-"""`weir init`, `weir doctor`, `weir drop`: the project, its machine, its tables."""
+"""`weir init`, `weir doctor`, `weir drop`: create, check and remove."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from jobs.cli.output import print_line, print_rows
 
 FILES = {
     "weir.toml": """\
-# Where things are; paths are relative to this folder. Every setting can also be given by the
-# environment: WEIR_LAKE, WEIR_SPARK__MASTER, ...
+# Paths are relative to this folder. Environment variables override settings: WEIR_LAKE,
+# WEIR_SPARK__MASTER, ...
 lake = "lake"
 queries = "queries"
 sources = "sources.yml"
@@ -23,7 +23,7 @@ master = "local[2]"
 driver_memory = "2g"
 """,
     "sources.yml": """\
-# Every file in data/versions is a version of the graph, in the order of the names.
+# Every file in data/versions is a version of the graph, in the order of file names.
 sources:
   - name: museum
     kind: snapshots
@@ -45,17 +45,17 @@ SELECT ?title ?room WHERE {
     "README.md": """\
 # A Weir project
 
-    weir run                  # takes in data/versions, keeps queries/*.rq up to date
+    weir run                  # ingests data/versions and updates the answers of queries/*.rq
     weir show exhibits        # the answer
     cp data/versions/001.ttl data/versions/002.ttl
     # now edit data/versions/002.ttl: move the vase to room 2, give the mask a room
     weir run
-    weir log exhibits         # what vanished (-) and what appeared (+), and at which epoch
+    weir log exhibits         # rows that vanished (-) or appeared (+), by epoch
     weir sql "SELECT room, count(*) FROM exhibits_current GROUP BY room"
 
-A query is a file in `queries/`; add, edit or remove files as you like. `weir status` tells how far
-every answer is. A version is read once: a change, or a mended file, is a new file with a later
-name.
+A query is a file in `queries/`; add, edit or remove files as you like. `weir status` shows how
+up to date every answer is. A version is read once: a change or a correction is a new file with a
+later name.
 """,
     ".gitignore": "/lake/\n/weir.html\n",
 }
@@ -63,7 +63,7 @@ name.
 
 def init(
     folder: Annotated[
-        Path, typer.Argument(help="An empty folder, or one that is not there.")
+        Path, typer.Argument(help="An empty folder, or one that does not exist yet.")
     ] = Path(),
 ) -> None:
     """Write a sample project: configuration, a small graph, a query."""
@@ -72,7 +72,9 @@ def init(
     present = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
     if [name for name in present if name != ".git"]:
         raise ConfigurationError(
-            f"the folder is not empty: it has {present[0]}", str(folder.absolute()), "Name another."
+            f"the folder is not empty: it has {present[0]}",
+            str(folder.absolute()),
+            "Choose another folder.",
         )
     for name, text in FILES.items():
         file = folder / name
@@ -83,7 +85,7 @@ def init(
 
 
 def doctor(context: typer.Context) -> None:
-    """Check versions, Java, the Delta jars, the folders and the lake; print what to do."""
+    """Check versions, Java, the Delta jars, the project and the lake; print how to fix problems."""
     from jobs.cli.doctor import examine
 
     options = Options.of(context)
@@ -99,7 +101,7 @@ def doctor(context: typer.Context) -> None:
 def drop(
     context: typer.Context,
     query: Annotated[str, typer.Argument(help="Name of a query.", show_default=False)],
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Delete without asking.")] = False,
 ) -> None:
     """Delete the tables of a query: its answers, their history, its embeddings.
 
@@ -107,27 +109,22 @@ def drop(
     """
     from jobs.errors import ConfigurationError
     from jobs.stage import claimed, new_run_id
-    from lake.reader import exists, location
     from lake.removal import remove_table
 
     settings = Options.of(context).settings()
-    options = settings.storage_options
-    tables = [
-        name
-        for name in (f"answers/{query}", f"embeddings/{query}")
-        if exists(settings.lake, name, options)
-    ]
+    lake, lease = settings.open_lake(), settings.limits.lease_seconds
+    tables = [name for name in (f"answers/{query}", f"embeddings/{query}") if lake.exists(name)]
     if not tables:
         raise ConfigurationError(
             f"{query} has no tables", settings.lake, "`weir status` lists the queries."
         )
     if (settings.queries / f"{query}.rq").is_file():
-        print_line(f"{query} is still registered: the next run will compute it anew.")
+        print_line(f"{query} is still registered: the next run will compute it again from scratch.")
     if not yes:
         typer.confirm(f"Delete {' and '.join(tables)}, with their history?", abort=True)
     run_id = new_run_id("drop")
-    # A run that is going on would make a table again, with the rows of its own range only.
-    with claimed(settings, "maintain", run_id), claimed(settings, "publish", run_id):
+    # A run in progress would create a table again, with the rows of its own range only.
+    with claimed(lake, "maintain", run_id, lease), claimed(lake, "publish", run_id, lease):
         for name in tables:
-            remove_table(location(settings.lake, name))
+            remove_table(lake.location(name))
             print_line(f"Deleted {name}.")

@@ -2,38 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.catalog.queries import load_registry
+from jobs.catalog.catalog import Catalog
 from jobs.cli.views import published_queries
-from jobs.progress.backlog import Unpublished, unpublished
-from jobs.progress.verdicts import graph_failure, graph_validated_to, verdicts
-from jobs.progress.watermarks import mark, untouched
+from jobs.progress.backlog import Backlog
+from jobs.progress.completion import Completion
 from jobs.settings import Settings
-from lake.reader import open_table
-from lake.tables import RUNS, TRANSACTIONS
+from lake.tables import TRANSACTIONS
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """Where a query stands.
+class QueryStatus:
+    """How far a query is.
 
     Attributes:
         state: `current`; `behind`: a run will publish more; `held`: a check of its rows or of the
             graph failed; `new`: not published yet; `broken`: its file cannot be used; `removed`:
-            it is gone.
+            its file is gone, and its answers are there.
         watermark: the epoch up to which it is maintained.
         published: the epoch up to which it is published.
         lag_epochs: epochs that are not published yet.
         lag: how long the oldest of them has been waiting.
         rows: rows of the published answer.
-        mode: what the last run that looked at it did; `reason`: why.
+        mode: what the last run that looked at it did.
+        reason: why, or why it is held or broken.
     """
 
     query: str
@@ -47,111 +45,74 @@ class Standing:
     reason: str | None
 
 
-def standings(settings: Settings) -> list[Standing]:
-    """Every registered query, and every removed one that still has answers."""
-    epochs = _epochs(settings)
-    newest = int(pc.max(epochs["epoch"]).as_py() or 0)
-    registry = load_registry(settings.queries)
-    broken = {_query_of(error.where): str(error) for error in registry.errors}
-    registered = [query.name for query in registry.queries]
-    known = {*registered, *broken}
-    removed = [name for name in published_queries(settings) if name not in known]
-    works = unpublished(settings, registered)
-    waiting = {work.query for work in works}
-    held = _held(settings, works)
-    last = _last_maintained(settings)
-    ranges = {job: untouched(settings, job) for job in ("maintain", "publish")}
+def query_statuses(settings: Settings) -> list[QueryStatus]:
+    """Every registered query, and every removed one that still has answers, by name."""
+    catalog, completion = Catalog.of(settings), Completion.read(settings.open_lake())
+    registered = [query.name for query in catalog.members]
+    declared = {*registered, *catalog.errors}
+    removed = {*published_queries(settings)} - declared
+    backlog = completion.backlog(registered)
+    held = _held(completion, backlog)
+    waiting = {each.query for each in backlog}
+    names = sorted(declared | removed)
+    arrivals = _arrivals(completion, names)
     found = []
-    for name in sorted({*known, *removed}):
-        maintained, published = (
-            mark(settings, f"{folder}/{name}", job, ranges[job].get(name, ()))
-            for folder, job in (("embeddings", "maintain"), ("answers", "publish"))
-        )
-        to_epoch = published.watermark if published else 0
-        row = last.get(name, {})
+    for name in names:
+        maintained, published = completion.maintained(name), completion.published(name)
+        to_epoch = published.epoch if published else 0
+        mode, reason = completion.last_maintenance.get(name, (None, None))
+        if name in catalog.errors:
+            state, reason = "broken", str(catalog.errors[name])
+        elif name in removed:
+            state = "removed"
+        elif name in held:
+            state, reason = "held", held[name]
+        elif published is None:
+            state = "new"
+        else:
+            is_behind = completion.head > to_epoch or name in waiting
+            state = "behind" if is_behind else "current"
         found.append(
-            Standing(
+            QueryStatus(
                 query=name,
-                state=_state(
-                    name,
-                    removed,
-                    broken,
-                    held,
-                    published is None,
-                    newest > to_epoch or name in waiting,
-                ),
-                watermark=maintained.watermark if maintained else None,
-                published=published.watermark if published else None,
-                lag_epochs=newest - to_epoch,
-                lag=_waiting(epochs, to_epoch),
+                state=state,
+                watermark=maintained.epoch if maintained else None,
+                published=published.epoch if published else None,
+                lag_epochs=completion.head - to_epoch,
+                lag=_waiting_since(arrivals, to_epoch),
                 rows=published.metadata.extra["rows"] if published else None,
-                mode=row.get("mode"),
-                reason=broken.get(name) or held.get(name) or row.get("reason"),
+                mode=mode,
+                reason=reason,
             )
         )
     return found
 
 
-def _held(settings: Settings, works: Sequence[Unpublished]) -> dict[str, str]:
+def _held(completion: Completion, backlog: Iterable[Backlog]) -> dict[str, str]:
     """Why the rows of a query, or the graph that they come from, did not pass the checks."""
-    found, graph_to = verdicts(settings), graph_validated_to(settings)
-    graph = graph_failure(settings, graph_to)
     held = {}
-    for work in works:
-        verdict = found.get(work.query)
-        if verdict and verdict.is_about(work) and not verdict.success:
-            held[work.query] = verdict.reason
-        elif graph and graph_to < work.to_epoch:
-            held[work.query] = graph
+    for each in backlog:
+        verdict = completion.verdicts.get(each.query)
+        if verdict and verdict.is_about(each) and not verdict.success:
+            held[each.query] = verdict.reason
+        elif completion.graph_failure and completion.graph_validated_to < each.to_epoch:
+            held[each.query] = completion.graph_failure
     return held
 
 
-def _state(
-    name: str,
-    removed: list[str],
-    broken: Mapping[str, str],
-    held: Mapping[str, str],
-    is_new: bool,
-    is_behind: bool,
-) -> str:
-    if name in broken:
-        return "broken"
-    if name in removed:
-        return "removed"
-    if name in held:
-        return "held"
-    if is_new:
-        return "new"
-    return "behind" if is_behind else "current"
-
-
-def _query_of(where: str) -> str:
-    """The query whose file `where` (file:line:column) names."""
-    return where.rpartition("/")[2].partition(".rq")[0]
-
-
-def _epochs(settings: Settings) -> pa.Table:
-    """epoch, ingested_at of every transaction."""
-    table = open_table(settings.lake, TRANSACTIONS.name, settings.storage_options)
-    if table is None:
+def _arrivals(completion: Completion, queries: Iterable[str]) -> pa.Table:
+    """epoch, ingested_at of the transactions that are not published of every query."""
+    published = (completion.published(query) for query in queries)
+    slowest = min((each.epoch if each else 0 for each in published), default=completion.head)
+    if completion.head == 0:
         schema = pa.schema([("epoch", pa.int64()), ("ingested_at", pa.timestamp("us", "UTC"))])
         return schema.empty_table()
-    return table.to_pyarrow_table(columns=["epoch", "ingested_at"])
+    columns = ["epoch", "ingested_at"]
+    return completion.lake.rows(TRANSACTIONS.name, columns, [("epoch", ">", slowest)])
 
 
-def _waiting(epochs: pa.Table, after: int) -> timedelta:
-    """How long the oldest epoch after `after` has been there."""
-    since = pc.min(epochs.filter(pc.greater(epochs["epoch"], pa.scalar(after)))["ingested_at"])
-    return datetime.now(UTC) - since.as_py() if since.is_valid else timedelta()
-
-
-def _last_maintained(settings: Settings) -> dict[str, dict[str, Any]]:
-    """The last row of the ledger about the maintenance of each query."""
-    table = open_table(settings.lake, RUNS.name, settings.storage_options)
-    if table is None:
-        return {}
-    rows = table.to_pyarrow_table(
-        columns=["number", "query", "mode", "reason"], filters=[("job", "=", "maintain")]
-    )
-    of_queries = rows.filter(pc.is_valid(rows["query"])).sort_by("number")
-    return {row["query"]: row for row in of_queries.to_pylist()}
+def _waiting_since(arrivals: pa.Table, after: int) -> timedelta:
+    """How long the oldest epoch after `after` has been waiting."""
+    later = arrivals.filter(pc.greater(arrivals["epoch"], pa.scalar(after)))
+    oldest = pc.min(later["ingested_at"])
+    return datetime.now(UTC) - oldest.as_py() if oldest.is_valid else timedelta()

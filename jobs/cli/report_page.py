@@ -1,4 +1,4 @@
-"""The page that `weir report` writes: one HTML file without scripts or anything from elsewhere."""
+"""The page that `weir report` writes: one HTML file without scripts or external resources."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from jobs.cli.output import shown
-from jobs.cli.query_status import standings
+from jobs.cli.output import cell_text
+from jobs.cli.query_status import query_statuses
 from jobs.cli.views import published_queries
 from jobs.settings import Settings
-from lake.reader import open_table
 
 _RUNS = 50
 _STYLE = """
@@ -31,7 +30,7 @@ svg { max-width: 100%; height: auto; }
 
 def report_page(settings: Settings) -> str:
     """The page, for the lake as it is now."""
-    queries = [asdict(standing) for standing in standings(settings)]
+    queries = [asdict(each) for each in query_statuses(settings)]
     parts = (
         ("Queries", _table(queries, "No query is registered.")),
         ("Changes per epoch", _chart(_changes(settings))),
@@ -63,7 +62,7 @@ def _changes(settings: Settings) -> list[dict[str, Any]]:
 
 
 def _chart(changes: Sequence[dict[str, Any]]) -> str:
-    """A bar per epoch and query: rows that appeared upwards, rows that vanished downwards."""
+    """A bar per epoch and query: upwards rows that appeared, downwards rows that vanished."""
     if not changes:
         return "<p>Nothing was published yet.</p>"
     import altair as alt
@@ -85,7 +84,7 @@ def _chart(changes: Sequence[dict[str, Any]]) -> str:
         .facet(facet=alt.Facet("query:N", title=None), columns=3)
         .resolve_scale(y="independent")
     )
-    # A picture, not a script: it works offline and in a mail.
+    # An image, not a script: it works offline and in an e-mail.
     return str(vl_convert.vegalite_to_svg(chart.to_dict()))
 
 
@@ -100,26 +99,26 @@ def _runs(settings: Settings) -> list[dict[str, Any]]:
 
 
 def _checks(settings: Settings) -> list[dict[str, Any]]:
-    """What was checked last, what is broken first."""
+    """The results of the last validation, failed checks first."""
     columns = ["run_id", "recorded_at", "table", "expectation", "success", "unexpected_rows"]
     rows = _read(settings, "quality", [*columns, "observed"])
     if not rows.num_rows:
         return []
     found: list[dict[str, Any]] = rows.sort_by([("recorded_at", "descending")]).to_pylist()
-    last = [_told(row) for row in found if row["run_id"] == found[0]["run_id"]]
+    last = [_check(row) for row in found if row["run_id"] == found[0]["run_id"]]
     return sorted(last, key=lambda row: (row["success"], row["table"], row["expectation"]))
 
 
-def _told(row: dict[str, Any]) -> dict[str, Any]:
-    """A row of `quality` for a reader: what was observed is a sentence and examples."""
+def _check(row: dict[str, Any]) -> dict[str, Any]:
+    """A row of `quality` for a reader, with the sentence and the examples that were observed."""
     observed = json.loads(row["observed"] or "{}")
-    shown_ = {name: row[name] for name in ("table", "expectation", "success", "unexpected_rows")}
+    columns = {name: row[name] for name in ("table", "expectation", "success", "unexpected_rows")}
     examples = "; ".join(str(each) for each in observed.get("examples", ()))
-    return shown_ | {"what it says": observed.get("sentence", ""), "examples": examples}
+    return columns | {"meaning": observed.get("sentence", ""), "examples": examples}
 
 
 def _read(settings: Settings, table_name: str, columns: list[str]) -> pa.Table:
-    table = open_table(settings.lake, table_name, settings.storage_options)
+    table = settings.open_lake().open(table_name)
     if table is None:
         return pa.table({name: [] for name in columns})
     return table.to_pyarrow_table(columns=columns)
@@ -135,4 +134,4 @@ def _table(rows: Sequence[dict[str, Any]], otherwise: str) -> str:
 
 def _cell(value: Any) -> str:
     number = isinstance(value, int | float) and not isinstance(value, bool)
-    return f"<td{' class=number' if number else ''}>{escape(shown(value))}</td>"
+    return f"<td{' class=number' if number else ''}>{escape(cell_text(value))}</td>"

@@ -1,270 +1,138 @@
 """The lake as SQL views of DuckDB, read with delta-rs; no Spark.
 
 * `quads_current`, `triples_current`: the graph, terms in N-Triples form.
-* `<query>_current`: the published answer: each variable as a plain value, `weight` (how often the
-  row is there), and `<variable>_term`, the exact term in N-Triples form.
-* `<query>_changes`: the published log: `epoch`, `weight`, `event_time`, the variables alike.
+* `<query>_current`: the published answer: each variable as a plain value, `weight` (the
+  multiplicity of the row), and `<variable>_term`, the exact term in N-Triples form.
+* `<query>_changes`: the published log: `epoch`, `weight`, `event_time`, and the same columns of the
+  variables.
 * `quads`, `triples`, `transactions`, `graphs`, `rejected`, `runs`, `quality`: the tables.
 
-A view is made only if the statement names it: opening a table takes time.
+A view is created only if the statement names it: opening a table takes time.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import duckdb
-from sqlglot import exp, select
+from sqlglot import exp
 
-from jobs.compute.connection import connect
+from jobs.cli.answer_logs import AnswerLog, Rows, plain_value, register_log, register_table
+from jobs.cli.plain_values import connect_with_plain_values
+from jobs.compute.sql import column, columns, rows_of, select
 from jobs.errors import WeirError
 from jobs.progress.watermarks import head
 from jobs.settings import Settings
-from lake.metadata import Metadata
-from lake.reader import commits, local_folder, open_table
-from lake.tables import ANSWER_COLUMNS, QUADS, SHARED_TABLES, TRIPLES
+from lake.lake import Lake, local_folder
+from lake.tables import ANSWER_COLUMNS, QUADS, SHARED_TABLES, TRIPLES, Table
 
 CURRENT, CHANGES = "_current", "_changes"
-_GRAPHS = (QUADS, TRIPLES)
-
-# An escape is a backslash and what follows, so cutting at pairs of backslashes leaves parts in
-# which every other backslash starts an escape.
-_UNESCAPE = r"""
-CREATE TEMP MACRO escaped_code(part, mark, digits) AS
-  list_aggregate(list_transform(string_split(part, mark), lambda piece, i:
-    CASE WHEN i = 1 THEN piece
-    ELSE chr(CAST('0x' || left(piece, digits) AS INTEGER)) || substr(piece, digits + 1) END
-  ), 'string_agg', '');
-CREATE TEMP MACRO unescaped(part) AS
-  escaped_code(escaped_code(
-    replace(replace(replace(replace(replace(replace(replace(part,
-      '\t', chr(9)), '\b', chr(8)), '\n', chr(10)), '\r', chr(13)), '\f', chr(12)),
-      '\"', '"'), '\''', ''''), '\u', 4), '\U', 8);
-CREATE TEMP MACRO plain_lexical(text) AS
-  CASE WHEN contains(text, '\')
-  THEN list_aggregate(
-    list_transform(string_split(text, '\\'), lambda part: unescaped(part)), 'string_agg', '\')
-  ELSE text END;
-CREATE TEMP MACRO plain_value(term) AS
-  CASE left(term, 1)
-  WHEN '<' THEN substr(term, 2, length(term) - 2)
-  WHEN '"' THEN plain_lexical(regexp_extract(term, '^"(.*)"', 1, 's'))
-  ELSE term END;
-"""
+_GRAPHS = {f"{table.name}{CURRENT}": table for table in (QUADS, TRIPLES)}
+_TABLES = tuple(table.name for table in SHARED_TABLES)
 
 
-def query_lake(settings: Settings, statement: str) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
-    """Columns and rows of a statement over the views.
+def query_lake(settings: Settings, statement: str) -> Rows:
+    """The result of a statement over the views.
 
     Raises:
-        WeirError: the statement names no such view, or DuckDB cannot run it.
+        WeirError: the statement names a view that does not exist, or DuckDB cannot run it.
     """
     connection = connect_to_views(settings, re.findall(r"\w+", statement))
     try:
         result = connection.execute(statement)
-        return tuple(column[0] for column in result.description or ()), result.fetchall()
+        return tuple(name for name, *_ in result.description or ()), result.fetchall()
     except duckdb.CatalogException as error:
         raise WeirError(
             str(error).splitlines()[0], "", f"There are {', '.join(view_names(settings))}."
         ) from error
     except duckdb.Error as error:
-        raise WeirError(f"the statement does not run: {error}") from error
-
-
-def answer_at(
-    settings: Settings, query: str, epoch: int | None, *, terms: bool, limit: int
-) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
-    """Columns and rows of a published answer at an epoch, by default the newest.
-
-    Args:
-        terms: exact terms instead of plain values.
-        limit: at most so many rows; 0 = all.
-    """
-    connection, log = duckdb_connection(settings), f"{query} log"
-    stored = _variables(_register(connection, settings, f"answers/{query}", log))
-    columns = _columns_at(settings, query, epoch, stored)
-    values = [_column(name) if terms else _plain(name) for name in columns]
-    answer = _state(log, stored, values)
-    if epoch is not None:
-        answer = answer.where(exp.column("epoch") <= epoch)
-    return _fetch(connection, answer.order_by(*map(_column, columns)), limit)
-
-
-def changes_between(
-    settings: Settings, query: str, first: int, last: int | None, *, terms: bool, limit: int
-) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
-    """Columns and rows of a published log from epoch `first` to `last`, both included."""
-    connection, log = duckdb_connection(settings), f"{query} log"
-    columns = _variables(_register(connection, settings, f"answers/{query}", log))
-    values = [_column(name) if terms else _plain(name) for name in columns]
-    changes = (
-        select(_column("epoch"), _column("weight"), *values, _column("event_time"))
-        .from_(exp.to_identifier(log, quoted=True))
-        .where(exp.column("epoch") >= first)
-        .order_by(_column("epoch"), *map(_column, columns))
-    )
-    if last is not None:
-        changes = changes.where(exp.column("epoch") <= last)
-    return _fetch(connection, changes, limit)
-
-
-def duckdb_connection(settings: Settings) -> duckdb.DuckDBPyConnection:
-    """A DuckDB connection that has the macro `plain_value(term)`."""
-    connection = connect(settings)
-    connection.execute(_UNESCAPE)
-    return connection
+        raise WeirError(f"DuckDB cannot run the statement: {error}") from error
 
 
 def connect_to_views(settings: Settings, names: Iterable[str]) -> duckdb.DuckDBPyConnection:
-    """A DuckDB connection with those views of `names` that there are."""
-    connection = duckdb_connection(settings)
+    """A DuckDB connection with the views among `names`; other names are ignored."""
+    lake, connection = settings.open_lake(), connect_with_plain_values(settings)
     for name in dict.fromkeys(name.lower() for name in names):
-        _make_view(connection, settings, name)
+        _create_view(connection, lake, name)
     return connection
 
 
 def view_names(settings: Settings) -> list[str]:
     """The views that a statement can name."""
-    graphs = [f"{table.name}{CURRENT}" for table in _GRAPHS]
     answers = [
         f"{query}{view}" for query in published_queries(settings) for view in (CURRENT, CHANGES)
     ]
-    return [*graphs, *answers, *(table.name for table in SHARED_TABLES)]
+    return [*_GRAPHS, *answers, *_TABLES]
 
 
 def published_queries(settings: Settings) -> list[str]:
     """The queries that have an answer table; if the lake is a folder, removed ones too."""
-    lake = local_folder(settings.lake)
-    if lake is not None:
-        names = {folder.parent.name for folder in lake.glob("answers/*/_delta_log")}
-    else:
-        files = {file.stem for file in settings.queries.glob("*.rq")}
-        names = {name for name in files if _open(settings, f"answers/{name}") is not None}
-    return sorted(names)
+    folder = local_folder(settings.lake)
+    if folder is not None:
+        return sorted(log.parent.name for log in folder.glob("answers/*/_delta_log"))
+    lake = settings.open_lake()
+    registered = {file.stem for file in settings.queries.glob("*.rq")}
+    return sorted(name for name in registered if lake.exists(f"answers/{name}"))
 
 
-def _make_view(connection: duckdb.DuckDBPyConnection, settings: Settings, name: str) -> None:
-    for table in SHARED_TABLES:
-        if name == table.name:
-            _register(connection, settings, table.name, name)
-            return
-        if table in _GRAPHS and name == f"{table.name}{CURRENT}":
-            columns = [c for c in table.column_names if c not in ANSWER_COLUMNS]
-            if _register(connection, settings, table.name, f"{table.name} log"):
-                _create(connection, name, _graph_now(f"{table.name} log", columns, head(settings)))
-            return
-    query, mark, view = name.rpartition("_")
-    if f"{mark}{view}" not in (CURRENT, CHANGES):
+def _create_view(connection: duckdb.DuckDBPyConnection, lake: Lake, name: str) -> None:
+    """Create the view `name`; nothing happens if there is no such view."""
+    if name in _TABLES:
+        register_table(connection, lake, name, name)
         return
-    log = f"{query} log"
-    found = _register(connection, settings, f"answers/{query}", log)
-    if not found:
+    if graph := _GRAPHS.get(name):
+        relation = f"{graph.name} log"
+        if register_table(connection, lake, graph.name, relation):
+            _create(connection, name, _graph(graph, relation, head(lake)))
         return
-    stored = _variables(found)
-    if f"{mark}{view}" == CURRENT:
-        columns = _columns_at(settings, query, None, stored)
-        values = [*map(_plain, columns)]
-        _create(connection, name, _state(log, stored, values, *_terms(columns)))
-    else:
-        _create(connection, name, _log(log, stored))
+    for ending in (CURRENT, CHANGES):
+        if name.endswith(ending) and (log := register_log(connection, lake, name[: -len(ending)])):
+            _create(connection, name, _answer(log, lake) if ending == CURRENT else _changes(log))
+            return
 
 
-def _state(log: str, stored: list[str], values: Sequence[exp.Expr], *more: exp.Expr) -> exp.Select:
-    """The state of an answer log: rows whose weights sum to something.
+def _graph(table: Table, relation: str, last: int) -> exp.Select:
+    """The graph at the epoch `last`; an ingest that died may have written later rows."""
+    names = tuple(name for name in table.column_names if name not in ANSWER_COLUMNS)
+    return (
+        select(*columns(names))
+        .from_(rows_of(relation))
+        .where(column("epoch") <= last)
+        .group_by(*columns(names))
+        .having(exp.Sum(this=column("weight")) > 0)
+    )
 
-    Rows are told apart by the columns of all texts that the query ever had.
+
+def _answer(log: AnswerLog, lake: Lake) -> exp.Select:
+    """The newest answer: plain values, weight, terms."""
+    variables = log.variables_at(lake, None)
+    return log.state(*map(plain_value, variables), after_weight=_terms(variables))
+
+
+def _changes(log: AnswerLog) -> exp.Select:
+    """The log with plain values and terms."""
+    return select(
+        *columns(ANSWER_COLUMNS), *map(plain_value, log.variables), *_terms(log.variables)
+    ).from_(rows_of(log.relation))
+
+
+def _terms(variables: Sequence[str]) -> list[exp.Expr]:
+    """The exact terms as `<variable>_term`.
+
+    Not of a variable x if a column x_term exists already: an earlier text of the query may have had
+    a variable of that name, which keeps its plain value.
     """
-    weight = exp.Sum(this=_column("weight"))
-    return (
-        select(*values, exp.cast(weight, "BIGINT").as_("weight"), *more)
-        .from_(exp.to_identifier(log, quoted=True))
-        .group_by(*map(_column, stored))
-        .having(weight.neq(0))
-    )
-
-
-def _log(log: str, columns: list[str]) -> exp.Select:
-    """An answer log with plain values."""
-    fixed = [_column(name) for name in ANSWER_COLUMNS]
-    return select(*fixed, *map(_plain, columns), *_terms(columns)).from_(
-        exp.to_identifier(log, quoted=True)
-    )
-
-
-def _graph_now(log: str, columns: list[str], last: int) -> exp.Select:
-    """The graph at the newest epoch; an ingest that died may have written later rows."""
-    return (
-        select(*map(_column, columns))
-        .from_(exp.to_identifier(log, quoted=True))
-        .where(_column("epoch") <= exp.Literal.number(last))
-        .group_by(*map(_column, columns))
-        .having(exp.Sum(this=_column("weight")) > 0)
-    )
-
-
-def _column(name: str) -> exp.Column:
-    return exp.column(name, quoted=True)
-
-
-def _plain(name: str) -> exp.Expr:
-    return exp.alias_(exp.func("plain_value", _column(name)), name, quoted=True)
-
-
-def _terms(columns: list[str]) -> list[exp.Expr]:
-    taken = {name.lower() for name in columns}
-    # A query whose earlier text had a variable x_term keeps the plain value of that one.
-    free = [name for name in columns if f"{name}_term".lower() not in taken]
-    return [exp.alias_(_column(name), f"{name}_term", quoted=True) for name in free]
-
-
-def _fetch(
-    connection: duckdb.DuckDBPyConnection, query: exp.Select, limit: int
-) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
-    cut = query.limit(limit) if limit else query
-    result = connection.execute(cut.sql(dialect="duckdb"))
-    return tuple(column[0] for column in result.description), result.fetchall()
+    taken = {name.lower() for name in variables}
+    free = [name for name in variables if f"{name}_term".lower() not in taken]
+    return [exp.alias_(column(name), f"{name}_term", quoted=True) for name in free]
 
 
 def _create(connection: duckdb.DuckDBPyConnection, name: str, query: exp.Select) -> None:
-    view = exp.to_identifier(name, quoted=True).sql(dialect="duckdb")
-    connection.execute(f"CREATE TEMP VIEW {view} AS {query.sql(dialect='duckdb')}")
-
-
-def _register(
-    connection: duckdb.DuckDBPyConnection, settings: Settings, table_name: str, view: str
-) -> list[str]:
-    """Make a Delta table known to DuckDB; its columns, or none if there is no such table."""
-    table = _open(settings, table_name)
-    if table is None:
-        return []
-    dataset = table.to_pyarrow_dataset()
-    connection.register(view, dataset)
-    return list(dataset.schema.names)
-
-
-def _variables(columns: list[str]) -> list[str]:
-    return [name for name in columns if name not in ANSWER_COLUMNS]
-
-
-def _columns_at(settings: Settings, query: str, epoch: int | None, stored: list[str]) -> list[str]:
-    """The columns of the text that the query had at an epoch, by default the newest.
-
-    Those of its other texts are null in every row of that state. All that are stored if the commit
-    that made the text valid is no longer in the history.
-    """
-    table = _open(settings, f"answers/{query}")
-    assert table is not None, "registered before"
-    for commit in commits(table):
-        metadata = Metadata.from_json(commit.get("userMetadata"))
-        if metadata is None or metadata.job != "publish":
-            continue
-        # The rows of a text begin at its base.
-        if epoch is None or metadata.base <= epoch:
-            return [name for name, _ in metadata.extra["columns"]]
-    return stored
-
-
-def _open(settings: Settings, table_name: str) -> Any:
-    return open_table(settings.lake, table_name, settings.storage_options)
+    view = exp.Create(
+        this=exp.Table(this=exp.to_identifier(name, quoted=True)),
+        kind="VIEW",
+        expression=query,
+        properties=exp.Properties(expressions=[exp.TemporaryProperty()]),
+    )
+    connection.execute(view.sql(dialect="duckdb"))

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from jobs.compute.relations import Statement
 
 DIALECT = "duckdb"
+_BATCH = 100_000
+"""Rows of a streamed batch: a row group of the files that are written."""
 
 
 class DuckEngine:
@@ -45,7 +47,7 @@ class DuckEngine:
         )
 
     def make(self, statement: Statement) -> None:
-        """Make a relation; one that is kept becomes a table."""
+        """Make a relation; one whose rows are stored becomes a table."""
         kind = "VIEW" if statement.keep == "view" else "TABLE"
         query = _sql(statement.select)
         self.connection.execute(f'CREATE OR REPLACE {kind} "{statement.name}" AS {query}')
@@ -62,6 +64,11 @@ class DuckEngine:
         query = f'SELECT * FROM "{relation}"{cut}'
         rows: pa.Table = self.connection.sql(query).to_arrow_table()
         return rows
+
+    def stream(self, query: exp.Query) -> pa.RecordBatchReader:
+        """The rows of `query`, computed while they are read; nothing else runs meanwhile."""
+        reader: pa.RecordBatchReader = self.connection.sql(_sql(query)).to_arrow_reader(_BATCH)
+        return reader
 
     def count(self, relation: str) -> int:
         """The number of rows of a relation."""

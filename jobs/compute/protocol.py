@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class SqlEngine(Protocol):
-    """Runs statements: `hybrid` in production, of `duck` and `spark`, which the law tests run."""
+    """Runs statements: `Engine` in production; the law tests run `DuckEngine` by itself."""
 
     def make(self, statement: Statement) -> None:
         """Make the relation of `statement`."""

@@ -1,4 +1,4 @@
-"""A relation: its name, the query that makes it, and how its rows are kept."""
+"""Relations: how their rows are stored, and the queries that make them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal
 from sqlglot import exp
 
 Keep = Literal["view", "cache", "small", "broadcast"]
-"""How a relation is kept.
+"""How the rows of a relation are stored.
 
 `view`: computed where it is read; `cache`: computed once; `small`: once and in one partition;
 `broadcast`: like `small`, and sent to every reader.
@@ -17,8 +17,33 @@ Keep = Literal["view", "cache", "small", "broadcast"]
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A relation: its name, the query that makes it, and how it is kept."""
+    """A relation: its name, the query that makes it, and how its rows are stored."""
 
     name: str
     select: exp.Query
     keep: Keep = "view"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTable:
+    """A table of the lake under the name that a query has for it, or some of its rows.
+
+    Attributes:
+        name: of the relation; unique among all queries that run at the same time.
+        table: name of the table in the lake.
+        version: of the table; None for the newest.
+        where: the rows that are meant; None for all.
+    """
+
+    name: str
+    table: str
+    version: int | None = None
+    where: exp.Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LakeQuery:
+    """A SELECT and the stored tables that it names."""
+
+    select: exp.Query
+    tables: tuple[StoredTable, ...]

@@ -1,7 +1,8 @@
-"""Run the engine's statements on Spark; the only Spark file of the engine."""
+"""Relations on Spark; the only file below the stages' sources that computes with it."""
 
 from __future__ import annotations
 
+from itertools import count
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -17,6 +18,7 @@ from jobs.compute.functions import (
     sort_keys,
 )
 from jobs.sparql.recursion import deep_recursion
+from lake.staging import remove
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -28,22 +30,28 @@ DIALECT = "spark"
 
 
 class SparkEngine:
-    """An engine over one session; relations are temporary views, some of them persisted.
+    """Relations as temporary views of a session, some of them persisted.
 
-    Temporary views belong to the whole session, so every relation's name must be the run's own.
+    Temporary views belong to the whole session: one engine at a time.
 
     Args:
         spark: the session.
-        small_rows: most rows of a relation that is kept in one partition or sent to every task,
-            whatever a statement says of it.
+        broadcast_rows: most rows of a relation that is stored in one partition or sent to every
+            task.
+        staging: folder or URI for rows of the driver that are more than that; removed by `release`.
     """
 
-    def __init__(self, spark: SparkSession, small_rows: int) -> None:
+    def __init__(
+        self, spark: SparkSession, broadcast_rows: int, staging: str | None = None
+    ) -> None:
         self.spark = spark
-        self._small_rows = small_rows
+        self._broadcast_rows, self._staging = broadcast_rows, staging
         self._views: list[str] = []
         self._persisted: list[DataFrame] = []
-
+        self._numbers = count()
+        if staging is not None:
+            # A run that died may have left something.
+            remove(spark, staging)
         for name, function in _FUNCTIONS.items():
             registered = arrow_udf(function, "string")  # type: ignore[call-overload]
             spark.udf.register(name, registered)
@@ -53,7 +61,7 @@ class SparkEngine:
         self.register(statement.name, self.frame(statement.select), statement.keep)
 
     def register(self, name: str, frame: DataFrame, keep: Keep = "view") -> None:
-        """Make a frame known as relation `name`."""
+        """Name a frame."""
         match keep:
             case "cache":
                 frame = self._persist(frame)
@@ -63,14 +71,22 @@ class SparkEngine:
                 frame, is_small = self._cut(frame)
                 if is_small:
                     frame = F.broadcast(frame)
-            case _:
+            case "view":
                 pass
         frame.createOrReplaceTempView(name)
         self._views.append(name)
 
-    def send(self, name: str, rows: pa.Table) -> None:
-        """Make rows of the driver known as relation `name`; few, so every task gets them all."""
-        self.register(name, F.broadcast(self.spark.createDataFrame(rows)))
+    def send(self, rows: pa.Table) -> DataFrame:
+        """The frame of rows of the driver: few are in every task, more are staged.
+
+        Rows in a plan are copied into every plan that reads them.
+        """
+        frame = self.spark.createDataFrame(rows)
+        if rows.num_rows <= self._broadcast_rows or self._staging is None:
+            return F.broadcast(frame)
+        folder = f"{self._staging}/rows-{next(self._numbers)}"
+        frame.write.parquet(folder)
+        return self.spark.read.schema(frame.schema).parquet(folder)
 
     def frame(self, query: exp.Query) -> DataFrame:
         """The frame of a query."""
@@ -79,7 +95,7 @@ class SparkEngine:
         return self.spark.sql(text)
 
     def count(self, relation: str) -> int:
-        """The number of rows of a relation; computes it if it is kept."""
+        """The number of rows of a relation; computes it if its rows are stored."""
         return self.spark.table(relation).count()
 
     def rows(self, query: exp.Query) -> list[tuple[object, ...]]:
@@ -87,13 +103,15 @@ class SparkEngine:
         return [tuple(row) for row in self.frame(query).collect()]
 
     def release(self) -> None:
-        """Forget all relations that were made."""
+        """Forget all relations that were made, and remove what was staged."""
         for frame in self._persisted:
             frame.unpersist()
         for view in self._views:
             self.spark.catalog.dropTempView(view)
         self._persisted.clear()
         self._views.clear()
+        if self._staging is not None:
+            remove(self.spark, self._staging)
 
     def _cut(self, frame: DataFrame) -> tuple[DataFrame, bool]:
         """The rows of `frame` with its plan cut off, in one partition if they are few; and whether
@@ -102,13 +120,13 @@ class SparkEngine:
         Joins of relations in one partition need neither shuffle nor broadcast. Without the cut,
         Spark would analyse the plans of all relations that a relation was made from wherever it is
         named: with three hops and five patterns that is exponential, and took minutes. The rows
-        are made by as many tasks as they need and then counted: how many a lookup finds, nobody
-        knows before.
+        are made by as many tasks as they need and then counted: how many rows a lookup finds is not
+        known before.
         """
         cut = frame.localCheckpoint(eager=True)
         if cut.rdd.getNumPartitions() == 1:
             return cut, True
-        is_small = cut.limit(self._small_rows + 1).count() <= self._small_rows
+        is_small = cut.limit(self._broadcast_rows + 1).count() <= self._broadcast_rows
         return (cut.coalesce(1) if is_small else cut), is_small
 
     def _persist(self, frame: DataFrame) -> DataFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -10,76 +10,77 @@ import pyarrow as pa
 from sqlglot import exp
 from sqlglot.expressions import select
 
-from jobs.compute.relations import Keep, Statement
+from jobs.compute.engine import Engine
+from jobs.compute.relations import Statement
 from jobs.compute.sql import column, columns, union_all
 from jobs.ingest import netting, ownership
-from jobs.ingest.changesets import ChangeSet, Consumed, SourceError
-from jobs.ingest.engine import Engine
+from jobs.ingest.changesets import AcceptedChangeSets, ChangeSet, SourcePosition
 from jobs.ingest.journal import Journal, Transaction
-from jobs.ingest.operations import changes_as_operations, pairs, snapshot_operations
-from jobs.ingest.reading import (
-    ReadBatch,
-    change_id,
-    read_batch,
-    refuse_broken_chains,
-    refuse_broken_patches,
+from jobs.ingest.quad_assertions import (
+    DatedState,
+    changes_as_assertions,
+    pairs,
+    state_assertions,
 )
-from jobs.ingest.workplace import Taken, Workplace
+from jobs.ingest.reading import BatchReading, read_batch
+from jobs.ingest.sources.errors import SourceError
+from jobs.ingest.stored_quads import quads_about, quads_of
+from jobs.settings import Limits, Settings
 from lake.tables import GRAPHS
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a batch: its transactions, and the sources that cannot go on."""
+    """What became of a batch: its transactions, and the sources that cannot go on.
+
+    caught_up: sources whose newest content was taken in, so that their older change sets are not.
+    """
 
     transactions: tuple[Transaction, ...]
     operations: int
     stopped: Mapping[str, SourceError]
+    caught_up: Set[str]
 
 
 def take_in(
-    workplace: Workplace,
+    engine: Engine,
+    settings: Settings,
     journal: Journal,
     change_sets: Sequence[ChangeSet],
-    consumed: Mapping[str, Consumed],
+    positions: Mapping[str, SourcePosition],
 ) -> Outcome:
     """Make epochs of the change sets, in their order.
 
     Args:
-        workplace: what to work with.
+        engine: makes the relations.
+        settings: the limits.
         journal: where the result is committed.
         change_sets: those of one source together and in order.
-        consumed: what of each source is already in.
+        positions: by name, how far each source is ingested.
     """
-    taken = Taken(dict(enumerate(change_sets)))
-    batch = read_batch(workplace, taken, consumed)
-    if not taken.change_sets:
-        return Outcome((), 0, taken.stopped)
-    refuse_broken_patches(taken, batch.results)
-    refuse_broken_chains(taken, batch.results, consumed)
-    engine = workplace.engine_for(batch.rows)
-    engine.register(workplace.name("changes"), batch.rows.changes)
-    claims = _claims(workplace, engine, taken)
+    accepted = AcceptedChangeSets(dict(enumerate(change_sets)))
+    batch = read_batch(engine, settings, accepted, positions)
+    if not accepted.change_sets and not accepted.refused:
+        return Outcome((), 0, accepted.stopped, accepted.caught_up)
+    engine.load("changes", batch.rows.changes)
+    claims = _claims(engine, accepted)
     head = journal.head()
-    epochs = {ordinal: head + i for i, ordinal in enumerate(sorted(taken.change_sets), start=1)}
+    epochs = {ordinal: head + i for i, ordinal in enumerate(sorted(accepted.change_sets), start=1)}
     until = max(epochs.values(), default=head)
-    dated = pairs(engine, workplace.name("epochs"), ("ordinal", "epoch"), [*epochs.items()])
+    dated = pairs(engine, "epochs", ("ordinal", "epoch"), [*epochs.items()])
 
     graphs = ownership.new_graphs(claims, dated)
     if engine.rows(graphs.limit(1)):
         journal.claim_graphs(engine, graphs, until)
-    told = taken.change_sets | taken.refused
-    rejected = {
-        ordinal: sum(result.rejections for result in batch.results.get(ordinal, ()))
-        for ordinal in told
-    }
+    recorded = accepted.change_sets | accepted.refused
+    rejected = {ordinal: batch.change_sets[ordinal].rejections for ordinal in recorded}
     if any(rejected.values()):
-        positions = [each.position for each in told.values()]
-        journal.reject(engine, _rejections(workplace, engine, told, batch), positions, until)
+        places = [each.position for each in recorded.values()]
+        journal.reject(engine, _rejections(engine, recorded, batch), places, until)
     if not epochs:
-        return Outcome((), 0, taken.stopped)
+        return Outcome((), 0, accepted.stopped, accepted.caught_up)
 
-    log, present = _net(workplace, engine, taken, batch, epochs)
+    log, present = _net(engine, settings.limits, accepted, batch, epochs)
     counts = _counts(engine, log)
     now = datetime.now(UTC)
     transactions = [
@@ -87,39 +88,37 @@ def take_in(
             epoch=epochs[ordinal],
             source=change_set.source.name,
             position=change_set.position,
-            change_id=change_id(change_set, batch.results[ordinal]),
-            event_time=batch.results[ordinal][0].header.event_time or change_set.event_time,
+            change_id=batch.change_sets[ordinal].change_id,
+            event_time=batch.change_sets[ordinal].event_time,
             ingested_at=now,
             inserted=counts.get(epochs[ordinal], (0, 0))[0],
             deleted=counts.get(epochs[ordinal], (0, 0))[1],
             rejected=rejected[ordinal],
             run_id=journal.run_id,
         )
-        for ordinal, change_set in sorted(taken.change_sets.items())
+        for ordinal, change_set in sorted(accepted.change_sets.items())
     ]
     rows = sum(inserted + deleted for inserted, deleted in counts.values())
     journal.commit(engine, log, present, rows, transactions)
-    operations = sum(r.changes for ordinal in epochs for r in batch.results[ordinal])
-    return Outcome(tuple(transactions), operations, taken.stopped)
+    operations = sum(batch.change_sets[ordinal].changes for ordinal in epochs)
+    return Outcome(tuple(transactions), operations, accepted.stopped, accepted.caught_up)
 
 
-def _claims(workplace: Workplace, engine: Engine, taken: Taken) -> str:
+def _claims(engine: Engine, accepted: AcceptedChangeSets) -> str:
     """The relation of who writes what; a source that writes another's graph is stopped there."""
-    name = workplace.name("claims")
-    engine.open(workplace.name("owners"), GRAPHS)
+    name = "claims"
+    engine.open("owners", GRAPHS.name)
     while True:
         sources = pa.table(
             {
-                "ordinal": pa.array([*taken.change_sets], pa.int32()),
+                "ordinal": pa.array([*accepted.change_sets], pa.int32()),
                 "source": pa.array(
-                    [each.source.name for each in taken.change_sets.values()], pa.string()
+                    [each.source.name for each in accepted.change_sets.values()], pa.string()
                 ),
             }
         )
-        engine.register(workplace.name("sources"), [sources])
-        claims = ownership.claims(
-            workplace.name("changes"), workplace.name("sources"), workplace.name("owners")
-        )
+        engine.load("sources", sources)
+        claims = ownership.claims("changes", "sources", "owners")
         engine.make(Statement(name, claims, "cache"))
         refused = [
             ownership.Refusal(str(source), int(str(ordinal)), str(graph), str(owner))
@@ -129,7 +128,7 @@ def _claims(workplace: Workplace, engine: Engine, taken: Taken) -> str:
             return name
         # Stopping the first may take away the reason to stop the others.
         first = min(refused, key=lambda refusal: refusal.ordinal)
-        taken.stop(first.ordinal, _refusal(first, taken.change_sets[first.ordinal]))
+        accepted.stop(first.ordinal, _refusal(first, accepted.change_sets[first.ordinal]))
 
 
 def _refusal(refusal: ownership.Refusal, change_set: ChangeSet) -> SourceError:
@@ -144,7 +143,7 @@ def _refusal(refusal: ownership.Refusal, change_set: ChangeSet) -> SourceError:
 
 
 def _rejections(
-    workplace: Workplace, engine: Engine, change_sets: Mapping[int, ChangeSet], batch: ReadBatch
+    engine: Engine, change_sets: Mapping[int, ChangeSet], batch: BatchReading
 ) -> exp.Select:
     """The rejected rows of some change sets: `rejected` but for the run."""
     places = pa.table(
@@ -154,63 +153,70 @@ def _rejections(
             "position": [each.position for each in change_sets.values()],
         }
     )
-    engine.register(workplace.name("places"), [places])
-    engine.register(workplace.name("rejections"), batch.rows.rejections)
+    engine.load("places", places)
+    engine.load("rejections", batch.rows.rejections)
     return (
         select(
             *columns(("source", "position"), "places"),
             *columns(("file", "line", "column", "reason", "raw"), "rejections"),
         )
-        .from_(exp.to_table(workplace.name("rejections"), alias="rejections"))
+        .from_(exp.to_table("rejections", alias="rejections"))
         .join(
-            exp.to_table(workplace.name("places"), alias="places"),
+            exp.to_table("places", alias="places"),
             on=column("ordinal", "rejections").eq(column("ordinal", "places")),
         )
     )
 
 
 def _net(
-    workplace: Workplace, engine: Engine, taken: Taken, batch: ReadBatch, epochs: Mapping[int, int]
+    engine: Engine,
+    limits: Limits,
+    accepted: AcceptedChangeSets,
+    batch: BatchReading,
+    epochs: Mapping[int, int],
 ) -> tuple[str, str]:
     """The relations of the log of the batch, and of the quads that were there before it.
 
-    Both are read more than once, as are the operations: they are computed once.
+    Both are read more than once, as are the quad assertions: they are computed once.
     """
-    once: Keep = "cache"
     head = min(epochs.values()) - 1
-    operations, stored = workplace.name("operations"), workplace.name("stored")
-    found = _operations(workplace, engine, taken, batch, epochs, head)
-    engine.make(Statement(operations, found, once))
-    engine.quads_about(stored, operations, head)
-    present, log = workplace.name("present"), workplace.name("log")
-    engine.make(Statement(present, netting.present(stored), once))
-    engine.make(Statement(log, netting.net_quads(operations, present), once))
+    assertions, stored = "assertions", "stored"
+    found = _assertions(engine, accepted, batch, epochs, head)
+    engine.make(Statement(assertions, found, "cache"))
+    quads_about(engine, stored, assertions, head, limits.literal_predicates)
+    present, log = "present", "log"
+    # At most the quads of the batch, however large the graph is.
+    engine.make(Statement(present, netting.present(stored), "small"))
+    engine.make(Statement(log, netting.net_quads(assertions, present), "cache"))
     return log, present
 
 
-def _operations(
-    workplace: Workplace,
+def _assertions(
     engine: Engine,
-    taken: Taken,
-    batch: ReadBatch,
+    accepted: AcceptedChangeSets,
+    batch: BatchReading,
     epochs: Mapping[int, int],
     head: int,
 ) -> exp.Query:
     plain = {
         ordinal: epoch
         for ordinal, epoch in epochs.items()
-        if taken.change_sets[ordinal].kind in ("patch", "commit")
+        if accepted.change_sets[ordinal].state is None
     }
-    dated = pairs(engine, workplace.name("plain"), ("ordinal", "epoch"), [*plain.items()])
-    parts: list[exp.Query] = [changes_as_operations(workplace.name("changes"), dated)]
-    for source, ordinals in batch.versions.items():
-        versions = {ordinal: epochs[ordinal] for ordinal in ordinals if ordinal in epochs}
-        if versions:
-            log, stored = workplace.name(f"log_of_{source}"), workplace.name(f"stored_of_{source}")
-            engine.quads_of(log, source, workplace.name("owners"), head)
+    dated = pairs(engine, "plain", ("ordinal", "epoch"), [*plain.items()])
+    parts: list[exp.Query] = [changes_as_assertions("changes", dated)]
+    for source in accepted.sources():
+        states = [
+            DatedState(ordinal, epochs[ordinal], each.state.graphs)
+            for ordinal, each in accepted.of(source).items()
+            if each.state is not None and batch.change_sets[ordinal].is_usable
+        ]
+        if states:
+            log, stored = f"log_of_{source}", f"stored_of_{source}"
+            quads_of(engine, log, source, "owners", head)
             engine.make(Statement(stored, netting.present(log)))
             carried = batch.carried.get(source, ())
-            parts.append(snapshot_operations(engine, workplace.prefix, stored, versions, carried))
+            parts += state_assertions(engine, "changes", stored, states, carried)
     return union_all(parts)
 
 

@@ -22,14 +22,14 @@ import pyarrow.compute as pc
 from sqlglot import exp
 from sqlglot.expressions import select
 
+from jobs.compute.engine import Engine
 from jobs.compute.relations import Statement
-from jobs.compute.sql import column, columns
+from jobs.compute.sql import column, columns, text
 from jobs.ingest import netting
-from jobs.ingest.engine import Engine
-from jobs.settings import Settings
-from lake.commit import append_rows, create_if_missing
+from jobs.ingest.stored_quads import quads_about, quads_between
+from lake.commit import create_if_missing, write
+from lake.lake import Lake
 from lake.metadata import Metadata
-from lake.reader import last_metadata, to_arrow
 from lake.tables import GRAPHS, QUADS, REJECTED, TRANSACTIONS, TRIPLES, Table
 
 JOB: Final = "ingest"
@@ -66,12 +66,10 @@ class Transaction:
 class Journal:
     """The tables that ingest writes, for one run."""
 
-    def __init__(self, settings: Settings, run_id: str) -> None:
-        self.run_id = run_id
-        self._settings = settings
-        self._root, self._options = settings.lake, settings.storage_options or None
+    def __init__(self, lake: Lake, run_id: str, literal_predicates: int) -> None:
+        self.run_id, self._lake, self._literal_predicates = run_id, lake, literal_predicates
         for table in (GRAPHS, REJECTED, QUADS, TRIPLES, TRANSACTIONS):
-            create_if_missing(self._root, table, self._options)
+            create_if_missing(lake, table)
 
     def head(self) -> int:
         """The newest epoch that exists; 0 before the first."""
@@ -79,7 +77,7 @@ class Journal:
 
     def claim_graphs(self, engine: Engine, graphs: exp.Query, until: int) -> None:
         """Write down who owns the graphs that are new: columns graph, source."""
-        engine.append(GRAPHS, self._ours(graphs), self._metadata(until), rows=1)
+        self._append(engine, GRAPHS, self._ours(graphs), self._metadata(until), 1)
 
     def reject(self, engine: Engine, rows: exp.Query, positions: Sequence[str], until: int) -> None:
         """Write down what could not be used, but for what an earlier run wrote down.
@@ -92,10 +90,11 @@ class Journal:
             positions: of the change sets that `rows` are of.
             until: the newest epoch of the batch.
         """
-        engine.open("known_rejections", REJECTED, position=positions)
+        at_these = column("position").isin(*map(text, positions))
+        engine.open("known_rejections", REJECTED.name, where=at_these)
         new = _without_known(rows, "known_rejections")
         if engine.rows(new.limit(1)):
-            engine.append(REJECTED, self._ours(new), self._metadata(until), rows=1)
+            self._append(engine, REJECTED, self._ours(new), self._metadata(until), 1)
 
     def commit(
         self,
@@ -120,14 +119,14 @@ class Journal:
             return
         metadata = self._metadata(until, transactions=[each.to_json() for each in transactions])
         quads = select(*columns(QUADS.column_names)).from_(log)
-        quads_version = engine.append(QUADS, quads, metadata, rows)
+        quads_version = self._append(engine, QUADS, quads, metadata, rows)
         triples = netting.net_triples(log, present)
-        triples_version = engine.append(TRIPLES, triples, self._metadata(until), rows)
+        triples_version = self._append(engine, TRIPLES, triples, self._metadata(until), rows)
         self._conclude(transactions, quads_version, triples_version)
 
     def unfinished(self) -> tuple[Transaction, ...]:
         """The transactions of a batch whose quads are committed, but which do not exist yet."""
-        last = last_metadata(self._root, QUADS.name, self._options, job=JOB)
+        last = self._lake.last_metadata(QUADS.name, job=JOB)
         if last is None or last[1].watermark <= self.head():
             return ()
         return tuple(Transaction.from_json(row) for row in last[1].extra["transactions"])
@@ -136,12 +135,14 @@ class Journal:
         """Finish the commits of `unfinished` transactions."""
         head, until = self.head(), transactions[-1].epoch
         if self._watermark(TRIPLES) < until:
-            engine.quads_between("recovered_log", head, until)
-            engine.quads_about("recovered_stored", "recovered_log", head)
-            engine.make(Statement("recovered_present", netting.present("recovered_stored")))
+            quads_between(engine, "recovered_log", head, until)
+            quads_about(engine, "recovered_stored", "recovered_log", head, self._literal_predicates)
+            engine.make(
+                Statement("recovered_present", netting.present("recovered_stored"), "small")
+            )
             triples = netting.net_triples("recovered_log", "recovered_present")
             rows = sum(each.inserted + each.deleted for each in transactions)
-            engine.append(TRIPLES, triples, self._metadata(until), rows)
+            self._append(engine, TRIPLES, triples, self._metadata(until), rows)
         # Not the newest versions: files may have been rearranged since.
         self._conclude(transactions, self._committed(QUADS), self._committed(TRIPLES))
 
@@ -149,13 +150,20 @@ class Journal:
         self, transactions: Sequence[Transaction], quads_version: int, triples_version: int
     ) -> None:
         versions = {"quads_version": quads_version, "triples_version": triples_version}
-        append_rows(
-            self._root,
+        write(
+            self._lake,
             TRANSACTIONS,
             [asdict(each) | versions for each in transactions],
             self._metadata(transactions[-1].epoch),
-            storage_options=self._options,
         )
+
+    def _append(
+        self, engine: Engine, table: Table, rows: exp.Query, metadata: Metadata, count: int
+    ) -> int:
+        """Append about `count` rows in one commit; returns its version."""
+        name = f"new_{table.name}"
+        engine.make(Statement(name, rows))
+        return engine.write(table, name, metadata, rows=count).version
 
     def _metadata(self, until: int, **extra: Any) -> Metadata:
         return Metadata(self.run_id, JOB, until, extra=extra)
@@ -165,18 +173,18 @@ class Journal:
         return select("*", run_id).from_(rows.subquery("rows"))
 
     def _watermark(self, table: Table) -> int:
-        last = last_metadata(self._root, table.name, self._options, job=JOB)
+        last = self._lake.last_metadata(table.name, job=JOB)
         return 0 if last is None else last[1].watermark
 
     def _committed(self, table: Table) -> int:
         """The version of the newest commit of ours, 0 before the first."""
-        last = last_metadata(self._root, table.name, self._options, job=JOB)
+        last = self._lake.last_metadata(table.name, job=JOB)
         return self._named(table) if last is None else last[0]
 
     def _named(self, table: Table) -> int:
         """The version that the epochs name: the log of a graph at rest forgets its last commit."""
         name = f"{table.name}_version"
-        known = to_arrow(self._root, TRANSACTIONS.name, self._options, columns=[name])[name]
+        known = self._lake.rows(TRANSACTIONS.name, [name])[name]
         return int(pc.max(known).as_py() or 0)
 
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 from jobs.ingest.rows import SCHEMA, SPARK_SCHEMA, Rows, rows_by_tasks, rows_of, rows_on_driver
 from jobs.rdf.limits import ParseLimits
 from jobs.rdf.records import ParsedFile, ParseRequest, Rejection
-from jobs.rdf.worker import parse_files
+from jobs.rdf.worker import ParserProcess
 from jobs.settings import Limits
 
 if TYPE_CHECKING:
@@ -29,9 +29,15 @@ class FileTask:
     request: ParseRequest
 
 
-def parse_on_driver(tasks: Sequence[FileTask], limits: Limits) -> Rows:
+def parser_process(limits: Limits) -> ParserProcess:
+    """A parser within the configured limits."""
+    names = [each.name for each in fields(ParseLimits)]
+    return ParserProcess(ParseLimits(**{name: getattr(limits, name) for name in names}))
+
+
+def parse_on_driver(tasks: Sequence[FileTask], parser: ParserProcess, limits: Limits) -> Rows:
     """Parse the files here."""
-    return rows_on_driver(pa.Table.from_batches(_parse(tasks, limits), SCHEMA))
+    return rows_on_driver(pa.Table.from_batches(_parse(tasks, parser, limits), SCHEMA))
 
 
 def parse_by_tasks(
@@ -45,15 +51,11 @@ def parse_by_tasks(
     return rows_by_tasks(spark, parsed, staging)
 
 
-def _parse_limits(limits: Limits) -> ParseLimits:
-    return ParseLimits(**{field.name: getattr(limits, field.name) for field in fields(ParseLimits)})
-
-
-def _parse(tasks: Sequence[FileTask], limits: Limits) -> Iterator[pa.RecordBatch]:
-    requests = [task.request for task in tasks]
-    parsed_files = parse_files(requests, _parse_limits(limits))
-    for task, parsed in zip(tasks, parsed_files, strict=True):
-        yield from _file_rows(task, parsed, limits.parsed_batch_rows)
+def _parse(
+    tasks: Sequence[FileTask], parser: ParserProcess, limits: Limits
+) -> Iterator[pa.RecordBatch]:
+    for task in tasks:
+        yield from _file_rows(task, parser.parse(task.request), limits.parsed_batch_rows)
 
 
 def _file_rows(task: FileTask, parsed: ParsedFile, most: int) -> Iterator[pa.RecordBatch]:
@@ -72,12 +74,12 @@ def _file_rows(task: FileTask, parsed: ParsedFile, most: int) -> Iterator[pa.Rec
         **asdict(parsed.header),
         changes=parsed.changes.num_rows,
         rejections=parsed.rejections.num_rows,
-        reason=parsed.refusal and _told(parsed.refusal),
+        reason=parsed.refusal and _message(parsed.refusal),
         unreadable=parsed.unreadable,
     )
 
 
-def _told(refusal: Rejection) -> str:
+def _message(refusal: Rejection) -> str:
     return f"line {refusal.line}: {refusal.reason}" if refusal.line else refusal.reason
 
 
@@ -85,9 +87,10 @@ def _parse_groups(
     groups: Sequence[Sequence[FileTask]], limits: Limits
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     def parse_groups(numbers: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in numbers:
-            for number in batch.to_pylist():
-                yield from _parse(groups[number["id"]], limits)
+        with parser_process(limits) as parser:
+            for batch in numbers:
+                for number in batch.to_pylist():
+                    yield from _parse(groups[number["id"]], parser, limits)
 
     return parse_groups
 

@@ -1,286 +1,195 @@
-"""The change sets of a batch to rows, source by source, each by its kind."""
+"""The change sets of a batch to rows: each source reads its own, with what a reader gives it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 from functools import reduce
 from itertools import count
 from operator import add
+from typing import TYPE_CHECKING
 
 from jobs.errors import WeirError
-from jobs.ingest.changesets import (
-    BASE,
-    ChangeSet,
-    Consumed,
-    Document,
-    SourceError,
-    errors_of,
-    newest_content,
-    versions_before,
-)
-from jobs.ingest.parsing import FileTask, parse_by_tasks, parse_on_driver
+from jobs.ingest.changesets import AcceptedChangeSets, ChangeSet, Document, SourcePosition
+from jobs.ingest.parsing import FileTask, parse_by_tasks, parse_on_driver, parser_process
 from jobs.ingest.rows import FileResult, Rows
-from jobs.ingest.sources.declared import DeltaTable, Patches, Snapshots, Source
-from jobs.ingest.versions import Carried, Version, carried
-from jobs.ingest.workplace import Taken, Workplace
-from jobs.rdf.records import ParseRequest
-from lake.change_feed import ChangeFeedGap, lost_files_are_a_gap
+from jobs.ingest.sources.errors import SourceError
+from jobs.rdf.worker import ParserProcess
+from jobs.settings import Settings
+
+if TYPE_CHECKING:
+    from jobs.compute.engine import Engine
 
 _NO_ORDINAL = -1
-"""Ordinal of documents of versions that are already in."""
+"""Ordinal of documents of no change set of the batch."""
 
 
 @dataclass(frozen=True, slots=True)
-class ReadBatch:
-    """The rows of a batch.
+class ChangeSetReading:
+    """What is known of a change set once it is read.
 
-    results: by ordinal, those of its documents. carried: by source, earlier documents that count
-    for its versions. versions: by source, the ordinals of the versions that can be used.
+    change_id, event_time: for `transactions`; the time in UTC. changes, rejections: numbers of its
+    rows. is_usable: False if nothing of it can be used, so that a state is left as it was.
+    """
+
+    change_id: str | None
+    event_time: datetime | None
+    changes: int
+    rejections: int
+    is_usable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """A document of an earlier change set whose content counts for the state `ordinal` too."""
+
+    document: int
+    ordinal: int
+
+
+@dataclass(frozen=True, slots=True)
+class SourceReading:
+    """What a source's change sets of a batch hold.
+
+    rows: their rows. change_sets: by ordinal, also of the refused ones. carried: what counts for a
+    state beside its own documents.
     """
 
     rows: Rows
-    results: Mapping[int, tuple[FileResult, ...]]
+    change_sets: Mapping[int, ChangeSetReading]
+    carried: tuple[Carried, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BatchReading:
+    """What the change sets of a batch hold; `carried` by name of the source."""
+
+    rows: Rows
+    change_sets: Mapping[int, ChangeSetReading]
     carried: Mapping[str, tuple[Carried, ...]]
-    versions: Mapping[str, tuple[int, ...]]
 
 
-def read_batch(workplace: Workplace, taken: Taken, consumed: Mapping[str, Consumed]) -> ReadBatch:
-    """Read all change sets; a source that cannot go on is stopped where it cannot.
+@dataclass(frozen=True, slots=True)
+class ParsedDocument:
+    """A document and what is known of it once it is parsed."""
+
+    document: Document
+    result: FileResult
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedChangeSets:
+    """The documents of some change sets: their rows, and by ordinal what is known of each."""
+
+    rows: Rows
+    documents: Mapping[int, tuple[ParsedDocument, ...]]
+
+
+def read_batch(
+    engine: Engine,
+    settings: Settings,
+    accepted: AcceptedChangeSets,
+    positions: Mapping[str, SourcePosition],
+) -> BatchReading:
+    """Read the change sets of all sources.
 
     Args:
-        workplace: what to work with.
-        taken: the change sets; changed where a source stops.
-        consumed: what of each source is already in.
+        engine: for what is not parsed on the driver.
+        settings: the limits.
+        accepted: the change sets; a source is stopped in it where it cannot go on.
+        positions: by name, how far each source was ingested before the batch.
     """
-    numbers = count()
-    names: dict[int, str] = {}
-    tasks = []
-    for ordinal, change_set in taken.change_sets.items():
-        for document in change_set.documents:
-            number = next(numbers)
-            names[number] = document.name
-            tasks.append(_task(ordinal, number, change_set.source, change_set.position, document))
-    parts: list[Rows] = []
-    limits = workplace.settings.limits
-    if sum(task.size for task in tasks) > limits.local_parse_bytes:
-        parts.append(
-            parse_by_tasks(
-                workplace.distributed().spark, tasks, limits, f"{workplace.staging}/files"
-            )
-        )
-    elif tasks:
-        parts.append(parse_on_driver(tasks, limits))
-    _stop_at_unreadable(taken, tasks, [each for part in parts for each in part.results])
-    for name, of_source in taken.by_source().items():
-        if any(isinstance(each.source, DeltaTable) for each in of_source.values()):
+    found: dict[str, SourceReading] = {}
+    with parser_process(settings.limits) as parser:
+        reader = Reader(engine, settings, parser)
+        for name, source in accepted.sources().items():
             try:
-                parts.append(_read_table(workplace, taken, name, next(numbers)))
+                found[name] = source.read(accepted, positions[name], reader)
             except WeirError as error:
-                stopped = SourceError(error.what, error.where, error.instead)
-                taken.stop(min(of_source), stopped)
-    carry: dict[str, tuple[Carried, ...]] = {}
-    usable: dict[str, tuple[int, ...]] = {}
-    for name, of_source in taken.by_source().items():
-        first, *_ = of_source.values()
-        if isinstance(first.source, Snapshots):
-            results = [each for part in parts for each in part.results]
-            versions = list(_versions(of_source, results, names))
-            earlier = _Earlier(workplace, first.source, consumed[name].last, numbers)
-            try:
-                carry[name] = carried(versions, earlier.last_good)
-            except SourceError as error:
-                taken.stop(min(of_source), error)
-                continue
-            usable[name] = tuple(each.ordinal for each in versions if each.is_usable)
-            parts += earlier.rows
-        elif isinstance(first.source, DeltaTable):
-            usable[name] = tuple(
-                ordinal for ordinal, each in of_source.items() if each.kind == "content"
-            )
-    rows = reduce(add, parts, Rows())
-    by_ordinal: dict[int, tuple[FileResult, ...]] = {}
-    for result in rows.results:
-        by_ordinal[result.ordinal] = (*by_ordinal.get(result.ordinal, ()), result)
-    return ReadBatch(rows, by_ordinal, carry, usable)
-
-
-def _stop_at_unreadable(
-    taken: Taken, tasks: Sequence[FileTask], results: Sequence[FileResult]
-) -> None:
-    """Stop each source at a file that is listed and cannot be read: what is in it may be needed."""
-    paths = {task.document: task.request.file for task in tasks}
-    # Of several change sets of a source the last one told is the earliest.
-    for result in sorted(results, key=lambda each: -each.ordinal):
-        if result.unreadable is not None and result.ordinal in taken.change_sets:
-            source = taken.change_sets[result.ordinal].source
-            taken.stop(result.ordinal, _unreadable(source, paths[result.document], result))
-
-
-def _unreadable(source: Source, path: str, result: FileResult) -> SourceError:
-    return SourceError(
-        f"source {source.name}: the file cannot be read: {result.unreadable}",
-        path,
-        "Make it readable; the source goes on with it.",
+                accepted.stop_source(name, SourceError(error.what, error.where, error.hint))
+    return BatchReading(
+        reduce(add, (each.rows for each in found.values()), Rows()),
+        {ordinal: one for each in found.values() for ordinal, one in each.change_sets.items()},
+        {name: each.carried for name, each in found.items()},
     )
 
 
-def refuse_broken_patches(taken: Taken, results: Mapping[int, Sequence[FileResult]]) -> None:
-    """Stop each source of patches at a patch, or a base, that is rejected as a whole.
+@dataclass(slots=True)
+class Reader:
+    """What sources read their change sets of one batch with.
 
-    It may still be on its way into the folder. What comes after it builds on it; of a snapshot
-    only, the next version says all there is to say.
+    Args:
+        engine: for what is not parsed on the driver.
+        settings: the limits.
+        parser: parses on the driver.
     """
-    for of_source in taken.by_source().values():
-        for ordinal, change_set in of_source.items():
-            refusal = results[ordinal][0].refusal if change_set.kind == "patch" else None
-            if refusal is not None:
-                error = SourceError(
-                    f"source {change_set.source.name}: the file cannot be used: {refusal}",
-                    change_set.documents[0].path,
-                    "Complete or correct the file (or raise the limit that it exceeds); the"
-                    " source goes on with it.",
-                )
-                taken.refuse(ordinal, error)
+
+    engine: Engine
+    settings: Settings
+    parser: ParserProcess
+    _numbers: Iterator[int] = field(default_factory=count)
+    _parsed_bytes: int = 0
+
+    def next_document(self) -> int:
+        """The number of one more document of the batch."""
+        return next(self._numbers)
+
+    def parse(self, accepted: AcceptedChangeSets, source: str) -> ParsedChangeSets:
+        """Parse the documents of a source's change sets; it is stopped at one it cannot read."""
+        tasks: list[FileTask] = []
+        documents: dict[int, Document] = {}
+        change_sets = accepted.of(source)
+        for ordinal, change_set in change_sets.items():
+            for document in change_set.documents:
+                number = self.next_document()
+                documents[number] = document
+                tasks.append(_task(ordinal, number, document, change_set.position))
+        rows = self._parse(tasks)
+        parsed: dict[int, tuple[ParsedDocument, ...]] = dict.fromkeys(change_sets, ())
+        for result in sorted(rows.results, key=lambda each: each.document):
+            document = documents[result.document]
+            parsed[result.ordinal] += (ParsedDocument(document, result),)
+        for ordinal, change_set in change_sets.items():
+            # What is in a listed file may be needed by what comes after it.
+            unreadable = [each for each in parsed[ordinal] if each.result.unreadable is not None]
+            if unreadable:
+                accepted.stop(ordinal, _unreadable(change_set, unreadable[0]))
                 break
+        return ParsedChangeSets(rows, parsed)
 
+    def parse_earlier(self, document: Document, change_set: ChangeSet) -> tuple[Rows, FileResult]:
+        """Parse a document of a change set that is ingested; its rows have no ordinal.
 
-def refuse_broken_chains(
-    taken: Taken, results: Mapping[int, Sequence[FileResult]], consumed: Mapping[str, Consumed]
-) -> None:
-    """Stop each source of patches at a patch whose `H prev` is not the id before it."""
-    for name, of_source in taken.by_source().items():
-        before = consumed[name].last_id
-        for ordinal, change_set in of_source.items():
-            header = results[ordinal][0].header if change_set.kind == "patch" else None
-            if header is None:
-                continue
-            previous = header.previous_id
-            if previous is not None and before is not None and previous != before:
-                error = SourceError(
-                    f"source {name}: its `H prev` is {previous}, but the change set before it is"
-                    f" {before}",
-                    change_set.documents[0].path,
-                    "Put the missing patches into the folder, or correct the header.",
-                )
-                taken.stop(ordinal, error)
-                break
-            before = change_id(change_set, results[ordinal])
-
-
-def change_id(change_set: ChangeSet, results: Sequence[FileResult]) -> str | None:
-    """The id of the patch, or of the table that the change set is from."""
-    if change_set.position == BASE and isinstance(change_set.source, Patches):
-        return change_set.source.base_id
-    if change_set.kind == "patch":
-        return results[0].header.change_id
-    return change_set.table_id
-
-
-def _task(ordinal: int, number: int, source: Source, position: str, document: Document) -> FileTask:
-    is_snapshot = isinstance(source, Snapshots)
-    request = ParseRequest(
-        document.path,
-        document.format,
-        "snapshot" if is_snapshot else "patch",
-        scope=f"{source.name}/{document.name}" if is_snapshot else source.name,
-        graph=source.graph_term,
-        base=source.base_iri if isinstance(source, Snapshots) else None,
-    )
-    return FileTask(ordinal, number, document.name or position, document.size, request)
-
-
-def _read_table(workplace: Workplace, taken: Taken, name: str, document: int) -> Rows:
-    """The rows of a foreign table; where its feed has a gap, its newest content instead."""
-    from py4j.protocol import Py4JError  # type: ignore[import-untyped]
-    from pyspark.errors import PySparkException
-
-    from jobs.ingest.foreign import foreign_rows
-
-    limits = workplace.settings.limits
-    of_source = taken.of(name)
-    staging = f"{workplace.staging}/{name}"
-    source = of_source[max(of_source)].source
-    assert isinstance(source, DeltaTable)
-    # A session that does not start is no error of the source.
-    engine = workplace.distributed()
-
-    def rows(change_sets: Mapping[int, ChangeSet], folder: str) -> Rows:
-        with lost_files_are_a_gap(source.location):
-            return foreign_rows(
-                engine,
-                workplace.name(name),
-                source,
-                [*change_sets.items()],
-                document,
-                limits,
-                folder,
-            )
-
-    with errors_of(source, PySparkException, Py4JError, ChangeFeedGap):
-        try:
-            return rows(of_source, staging)
-        except ChangeFeedGap:
-            # Of the batch's last version files may be gone too; the newest has all of its own.
-            content = newest_content(source, workplace.settings.storage_options)
-            taken.replace([*of_source], content)
-            return rows(taken.of(name), f"{staging}-content")
-
-
-def _versions(
-    of_source: Mapping[int, ChangeSet], results: Sequence[FileResult], names: Mapping[int, str]
-) -> Iterator[Version]:
-    for ordinal in of_source:
-        yield Version(
-            ordinal,
-            {
-                names[each.document]: each.document if each.usable else None
-                for each in results
-                if each.ordinal == ordinal
-            },
-        )
-
-
-class _Earlier:
-    """Documents of versions that are already in, parsed again where a later one is broken."""
-
-    def __init__(
-        self, workplace: Workplace, source: Snapshots, last: str | None, numbers: Iterator[int]
-    ) -> None:
-        self.workplace, self.source, self.last, self.numbers = workplace, source, last, numbers
-        self.rows: list[Rows] = []
-
-    def last_good(self, name: str) -> int | None:
-        """The number of the newest usable content of the document, or None if it had none."""
-        if self.last is None:
-            return None
-        versions = versions_before(self.source, self.last)
-        if not versions:
-            raise SourceError(
-                f"source {self.source.name}: {name or 'a document'} is broken, and the versions"
-                " before, which hold its last good content, are gone",
-                self.source.location,
-                f"Bring {self.last} back, or mend the document.",
-            )
-        for documents in versions:
-            found = [document for document in documents if document.name == name]
-            if not found:
-                # A version that has nothing usable is no version.
-                if any(self._parsed(document) for document in documents):
-                    return None
-                continue
-            rows = self._parsed(found[0])
-            if rows is not None:
-                self.rows.append(rows)
-                return rows.results[0].document
-        return None
-
-    def _parsed(self, document: Document) -> Rows | None:
-        """The rows of a document under a number of its own, None if it is not usable."""
-        assert self.last is not None, "asked for an earlier version"
-        task = _task(_NO_ORDINAL, next(self.numbers), self.source, self.last, document)
-        rows = parse_on_driver([task], self.workplace.settings.limits)
+        Raises:
+            SourceError: it cannot be read.
+        """
+        task = _task(_NO_ORDINAL, self.next_document(), document, change_set.position)
+        rows = self._parse([task])
         (result,) = rows.results
         if result.unreadable is not None:
-            raise _unreadable(self.source, document.path, result)
-        return rows if result.usable else None
+            raise _unreadable(change_set, ParsedDocument(document, result))
+        return rows, result
+
+    def _parse(self, tasks: Sequence[FileTask]) -> Rows:
+        """Parse on the driver as many bytes of a batch as it may, the rest in Spark tasks."""
+        size = sum(task.size for task in tasks)
+        limits = self.settings.limits
+        if not self.engine.placement.parses(self._parsed_bytes + size):
+            spark = self.engine.spark
+            folder = self.engine.staging(f"files-{self.next_document()}")
+            return parse_by_tasks(spark, tasks, limits, folder)
+        self._parsed_bytes += size
+        return parse_on_driver(tasks, self.parser, limits)
+
+
+def _task(ordinal: int, number: int, document: Document, position: str) -> FileTask:
+    return FileTask(ordinal, number, document.name or position, document.size, document.request)
+
+
+def _unreadable(change_set: ChangeSet, parsed: ParsedDocument) -> SourceError:
+    return SourceError(
+        f"source {change_set.source.name}: the file cannot be read: {parsed.result.unreadable}",
+        parsed.document.request.file,
+        "Make it readable; the source goes on with it.",
+    )

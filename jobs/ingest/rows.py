@@ -1,4 +1,4 @@
-"""Rows of incoming changes: those that the driver has, and those of the staging folder."""
+"""Rows of incoming changes: on the driver, or in the staging folder."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.ingest.engine import Frame
+from jobs.compute.engine import Frame
 from jobs.ingest.netting import QUAD
 from jobs.rdf.records import Header
 
@@ -42,11 +42,11 @@ _FIELDS: list[tuple[str, pa.DataType]] = [
     ("unreadable", pa.string()),
 ]
 SCHEMA = pa.schema(_FIELDS)
-"""One kind of row for all that comes out of a file, so that a Spark task can yield it.
+"""The rows that parsing a file yields, of one schema so that a Spark task can return them.
 
-part: `change`, `rejection`, or `file` for what is said once per file. ordinal: of the change set in
-its batch. document: number of the file in its batch. reason: of a file, why it was rejected as a
-whole. Columns of other parts are null.
+part: `change`, `rejection`, or `file` for the one row per file. ordinal: of the change set in its
+batch. document: number of the file in its batch. reason: of a file, why it was rejected as a whole.
+Columns of other parts are null.
 """
 SPARK_SCHEMA = (
     "part STRING, ordinal INT, document INT, line BIGINT, `insert` BOOLEAN, graph STRING,"
@@ -59,7 +59,7 @@ SPARK_SCHEMA = (
 
 @dataclass(frozen=True, slots=True)
 class FileResult:
-    """What is known of a file without looking at its rows; the numbers are of its rows.
+    """A parsed file without its rows; `changes` and `rejections` are numbers of rows.
 
     refusal: why the file was rejected as a whole, None if it was not. unreadable: why it could not
     be read, None if it could.
@@ -81,7 +81,7 @@ class FileResult:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """What came out of some files: `CHANGE_COLUMNS`, `REJECTION_COLUMNS`, one result per file."""
+    """The rows of some files: `CHANGE_COLUMNS`, `REJECTION_COLUMNS`, and one result per file."""
 
     changes: tuple[Frame, ...] = ()
     rejections: tuple[Frame, ...] = ()
@@ -96,7 +96,7 @@ class Rows:
 
 
 def rows_of(part: str, count: int, **columns: object) -> pa.RecordBatch:
-    """`count` rows of one part; arrays as they are, single values repeated, the rest null."""
+    """`count` rows of one part; arrays as given, single values repeated, the rest null."""
     found = {"part": part, **columns}
     arrays = []
     for field in SCHEMA:
@@ -109,7 +109,7 @@ def rows_of(part: str, count: int, **columns: object) -> pa.RecordBatch:
 
 
 def rows_on_driver(rows: pa.Table) -> Rows:
-    """Rows that the driver has."""
+    """Rows on the driver."""
     return Rows(
         (_part(rows, "change", CHANGE_COLUMNS),),
         (_part(rows, "rejection", REJECTION_COLUMNS),),
@@ -118,7 +118,7 @@ def rows_on_driver(rows: pa.Table) -> Rows:
 
 
 def rows_by_tasks(spark: SparkSession, rows: DataFrame, staging: str) -> Rows:
-    """Rows that are computed once, into the folder or URI `staging`."""
+    """Rows that Spark computes once, into the folder or URI `staging`."""
     rows.write.parquet(staging)
     staged = spark.read.schema(SPARK_SCHEMA).parquet(staging)
     files = staged.filter("part = 'file'").collect()
@@ -146,5 +146,5 @@ def _result(row: Mapping[str, Any]) -> FileResult:
 
 
 def _in_utc(time: datetime | None) -> datetime | None:
-    """A time of Arrow, which knows its zone, or of Spark, which is local and does not say so."""
+    """A time in UTC: Arrow's has its time zone, Spark's is local without one."""
     return None if time is None else time.astimezone(UTC)

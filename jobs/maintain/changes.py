@@ -2,44 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-import pyarrow as pa
-import pyarrow.compute as pc
+from sqlglot import exp
 
+from jobs.compute.engine import Engine
+from jobs.compute.relations import Keep, Statement
+from jobs.compute.sql import column, columns, number, rows_of, select, text
 from jobs.engine.graph import log_columns
 from jobs.engine.relations import EpochRange
 from jobs.plan.leaves import Scope
 from jobs.progress.watermarks import Transaction
-from jobs.settings import Settings
-from lake.change_feed import (
-    CHANGE_TYPE,
-    ChangeFeedGap,
-    changes,
-    changes_here,
-    lost_files_are_a_gap,
-)
-from lake.reader import location
+from lake.change_feed import CHANGE_TYPE, ChangeFeedGap, lost_files_are_a_gap
 from lake.tables import QUADS, TRIPLES, Table
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 
 def read_changes(
-    spark: SparkSession,
-    settings: Settings,
+    engine: Engine,
+    name: str,
     scope: Scope,
     epochs: EpochRange,
     transactions: Sequence[Transaction],
     predicates: frozenset[str] | None,
-) -> DataFrame:
-    """The log rows (`log_columns`) of `scope` within `epochs`.
+) -> None:
+    """Make the relation `name` of the log rows (`log_columns`) of `scope` within `epochs`.
 
     Args:
-        spark: the session.
-        settings: where the lake is.
+        engine: makes it.
+        name: of the relation.
         scope: the union of all graphs, one graph, or each graph by itself.
         epochs: the range.
         transactions: at least those of the range.
@@ -49,58 +39,42 @@ def read_changes(
         ChangeFeedGap: the feed does not hold every commit of the range, or holds something that
             only appending does not explain.
     """
-    from pyspark.sql import functions as F  # noqa: N812
-
     table, first, last = _feed(scope, epochs, transactions)
-    feed = changes(spark, settings.lake, table.name, first, last)
-    feed = feed.where((F.col("epoch") > epochs.after) & (F.col("epoch") <= epochs.last))
-    if scope.graphs is not None:
-        feed = feed.where(F.col("graph").isin(*scope.graphs))
-    elif scope.each:
-        feed = feed.where(F.col("graph") != "")
-    if predicates is not None:
-        feed = feed.where(F.col("predicate").isin(*sorted(predicates)))
-    # Looks at every row, and so opens every file.
-    with lost_files_are_a_gap(location(settings.lake, table.name)):
-        kinds = {str(row[0]) for row in feed.groupBy(CHANGE_TYPE).agg(F.count("epoch")).collect()}
-    _refuse_all_but_inserts(table, kinds)
-    return feed.select(*log_columns(scope))
-
-
-def read_few_changes(
-    settings: Settings,
-    scope: Scope,
-    epochs: EpochRange,
-    transactions: Sequence[Transaction],
-    predicates: frozenset[str] | None,
-) -> pa.Table:
-    """`read_changes` without Spark, for few rows.
-
-    Raises:
-        ChangeFeedGap: as `read_changes` says.
-    """
-    table, first, last = _feed(scope, epochs, transactions)
-    feed = changes_here(settings.lake, table.name, first, last, settings.storage_options)
-    wanted = (pc.field("epoch") > epochs.after) & (pc.field("epoch") <= epochs.last)
-    if scope.graphs is not None:
-        wanted &= pc.field("graph").isin([*scope.graphs])
-    elif scope.each:
-        wanted &= pc.field("graph") != ""
-    if predicates is not None:
-        wanted &= pc.field("predicate").isin(sorted(predicates))
-    # delta-rs gives views of strings, which pyarrow cannot filter.
-    text = {pa.string_view(): pa.string()}
-    plain = pa.schema([(field.name, text.get(field.type, field.type)) for field in feed.schema])
-    rows = feed.cast(plain).filter(wanted)
-    _refuse_all_but_inserts(table, {str(kind) for kind in rows[CHANGE_TYPE].unique().to_pylist()})
-    return rows.select(list(log_columns(scope)))
-
-
-def _refuse_all_but_inserts(table: Table, kinds: Set[str]) -> None:
-    """The logs are only appended to: any other event means that somebody else wrote them."""
-    others = kinds - {"insert"}
-    if others:
+    inside = [t for t in transactions if epochs.after < t.epoch <= epochs.last]
+    rows = sum(transaction.changes for transaction in inside)
+    keep: Keep = "small" if engine.placement.holds(rows) else "cache"
+    feed = f"{name}_feed"
+    wanted = select(column(CHANGE_TYPE), *columns(log_columns(scope))).from_(rows_of(feed))
+    with lost_files_are_a_gap(table.name):
+        engine.open_feed(feed, table.name, first, last, rows)
+        # Looks at every row, and so opens every file.
+        engine.make(
+            Statement(f"{name}_typed", wanted.where(*_about(scope, epochs, predicates)), keep)
+        )
+        kinds = select(column(CHANGE_TYPE)).distinct().from_(rows_of(f"{name}_typed"))
+        found = {str(kind) for (kind,) in engine.rows(kinds)}
+    if others := found - {"insert"}:
+        # The logs are only appended to: any other event means that somebody else wrote them.
         raise ChangeFeedGap(f"{table.name} was not only appended to: {', '.join(sorted(others))}")
+    changes = select(*columns(log_columns(scope))).from_(rows_of(f"{name}_typed"))
+    engine.make(Statement(name, changes))
+
+
+def _about(
+    scope: Scope, epochs: EpochRange, predicates: frozenset[str] | None
+) -> list[exp.Condition]:
+    """The conditions on the rows of the feed."""
+    wanted: list[exp.Condition] = [
+        column("epoch") > number(epochs.after),
+        column("epoch") <= number(epochs.last),
+    ]
+    if scope.graphs is not None:
+        wanted.append(column("graph").isin(*(text(graph) for graph in scope.graphs)))
+    elif scope.each:
+        wanted.append(column("graph").neq(text("")))
+    if predicates is not None:
+        wanted.append(column("predicate").isin(*(text(each) for each in sorted(predicates))))
+    return wanted
 
 
 def _feed(

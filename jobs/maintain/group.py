@@ -2,37 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from jobs.compute.connection import connect
-from jobs.compute.hybrid import DriverLimits, HybridEngine
+from jobs.compute.engine import Engine
 from jobs.compute.relations import Keep
+from jobs.compute.session import Session
 from jobs.engine.read_graph import Thresholds, read_neighbourhood, read_whole
 from jobs.engine.relations import EpochRange
 from jobs.maintain.new_rows import NewRows, Prepared
 from jobs.maintain.outcome import Outcome
-from jobs.maintain.stored import open_stored
-from jobs.maintain.tasks import Task
+from jobs.maintain.tasks import JOB, Task
 from jobs.maintain.touched import Changes, by_scope, read_touched
 from jobs.plan.leaves import Scope
 from jobs.plan.lookups import predicates
 from jobs.settings import Settings
 from jobs.stage import Progress
 from lake.change_feed import ChangeFeedGap
+from lake.lake import Lake
 from lake.tables import QUADS, TRIPLES
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
     """Maintains queries that stand at the same epoch."""
 
-    session: Callable[[], SparkSession]
+    session: Session
     settings: Settings
+    lake: Lake
     outcome: Outcome
     last: int
     progress: Progress
@@ -46,16 +43,13 @@ class Group:
             self._maintain(tasks)
         except Exception as error:  # noqa: BLE001  (recorded, and raised for all at the end)
             for task in tasks:
-                if task.query.name not in self.outcome.told:
+                if task.query.name not in self.outcome.reported:
                     self.outcome.failed(task, error)
 
     def _maintain(self, tasks: Sequence[Task]) -> None:
-        limits = self.settings.limits
-        on_driver = DriverLimits(limits.driver_rows, limits.fetched_rows, limits.local_rows)
-        engine = HybridEngine(self.session, connect(self.settings), on_driver)
+        engine = Engine.of(self.settings, self.lake, self.session, JOB)
         try:
-            for table in (QUADS, TRIPLES):
-                open_stored(engine, self.session, self.settings, table.name, table.name)
+            _open_graph(engine)
             if tasks[0].from_nothing:
                 self._from_nothing(engine, tasks)
             else:
@@ -63,7 +57,7 @@ class Group:
         finally:
             engine.release()
 
-    def _from_nothing(self, engine: HybridEngine, tasks: Sequence[Task]) -> None:
+    def _from_nothing(self, engine: Engine, tasks: Sequence[Task]) -> None:
         collapsed = tasks[0].collapsed
         epochs = EpochRange(self.last - 1 if collapsed else 0, self.last, from_nothing=True)
         self.progress(
@@ -77,10 +71,10 @@ class Group:
             graphs[scope] = read.relation
         self._commit(engine, tasks, Prepared(epochs, graphs, "cache"))
 
-    def _incremental(self, engine: HybridEngine, tasks: Sequence[Task]) -> None:
+    def _incremental(self, engine: Engine, tasks: Sequence[Task]) -> None:
         epochs = EpochRange(tasks[0].after, self.last)
         try:
-            changes = read_touched(engine, self.session, self.settings, tasks, epochs)
+            changes = read_touched(engine, self.lake, tasks, epochs)
         except ChangeFeedGap as gap:
             again = [
                 replace(task, mode="rebased", reason=str(gap), collapsed=True) for task in tasks
@@ -100,7 +94,7 @@ class Group:
         self._commit_delta(engine, concerned, epochs, changes)
 
     def _commit_delta(
-        self, engine: HybridEngine, tasks: Sequence[Task], epochs: EpochRange, changes: Changes
+        self, engine: Engine, tasks: Sequence[Task], epochs: EpochRange, changes: Changes
     ) -> None:
         limits = self.settings.limits
         thresholds = Thresholds(limits.bulk_changes, limits.neighbourhood_rows, limits.driver_rows)
@@ -120,10 +114,8 @@ class Group:
         tasks = [_with_reasons(task, whole) for task in tasks]
         self._commit(engine, tasks, Prepared(epochs, graphs, keep, changes.rows))
 
-    def _commit(self, engine: HybridEngine, tasks: Sequence[Task], prepared: Prepared) -> None:
-        new_rows = NewRows(
-            self.session, self.settings, engine, prepared, self.outcome, self.progress
-        )
+    def _commit(self, engine: Engine, tasks: Sequence[Task], prepared: Prepared) -> None:
+        new_rows = NewRows(self.settings, engine, prepared, self.outcome, self.progress)
         new_rows.commit(tasks)
 
 
@@ -134,3 +126,8 @@ def _with_reasons(task: Task, whole: Mapping[Scope, str]) -> Task:
     if not reasons:
         return task
     return replace(task, mode="full", reason="; ".join([*reasons, *filter(None, [task.reason])]))
+
+
+def _open_graph(engine: Engine) -> None:
+    for table in (QUADS, TRIPLES):
+        engine.open(table.name, table.name)

@@ -3,32 +3,29 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
 
-from jobs.catalog.plans import fingerprint
-from jobs.compute.hybrid import HybridEngine
+from jobs.compute.engine import Commit, Engine
 from jobs.compute.relations import Keep
-from jobs.engine.delta import Inputs, PlanDelta, plan_delta
 from jobs.engine.fixpoint import make
-from jobs.engine.relations import EpochRange
+from jobs.engine.plan_delta import PlanDelta, plan_delta
+from jobs.engine.relations import EpochRange, Inputs
 from jobs.errors import WeirError
 from jobs.maintain.outcome import Outcome
-from jobs.maintain.stored import open_stored
 from jobs.maintain.tasks import JOB, Task
 from jobs.plan.leaves import Scope
 from jobs.settings import Settings
 from jobs.stage import Progress
-from lake.commit import append, append_rows, overwrite, overwrite_rows
+from lake.commit import Mode
 from lake.metadata import Metadata
-from lake.reader import rows_written
 from lake.tables import Table, embeddings
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +35,7 @@ class Prepared:
     Attributes:
         epochs: the range.
         graphs: per scope the interval relation of the (restricted) graph.
-        keep: how relations as large as these are kept.
+        keep: how relations as large as these are stored.
         rows_in: the number of changes, None where the whole graph is taken.
     """
 
@@ -52,9 +49,8 @@ class Prepared:
 class NewRows:
     """Makes and commits the new rows of queries that were prepared together."""
 
-    session: Callable[[], SparkSession]
     settings: Settings
-    engine: HybridEngine
+    engine: Engine
     prepared: Prepared
     outcome: Outcome
     progress: Progress
@@ -63,9 +59,9 @@ class NewRows:
         """Bring all `tasks` up to date, some at once; one that fails spares the others."""
         # Each commit waits for the file system most of the time.
         with ThreadPoolExecutor(self.settings.limits.parallel_queries) as threads:
-            list(threads.map(self._commit_or_tell, tasks))
+            list(threads.map(self._commit_or_report, tasks))
 
-    def _commit_or_tell(self, task: Task) -> None:
+    def _commit_or_report(self, task: Task) -> None:
         started = time.monotonic()
         try:
             version, rows = self._commit(task)
@@ -82,27 +78,34 @@ class NewRows:
         table = embeddings(name, task.plan.width)
         stored = f"stored_{name}"
         if not task.from_nothing and len(task.plan.stored) > 1:
-            open_stored(self.engine, self.session, self.settings, stored, table.name)
+            self.engine.open(stored, table.name)
         inputs = Inputs(self.prepared.graphs, stored)
         delta = plan_delta(task.plan, epochs, inputs, f"q_{name}", self.prepared.keep)
         self._make(task, delta)
         metadata = self._metadata(task)
-        return self._append(delta.result.name, table, metadata, task.from_nothing)
+        commit = self._write(table, delta.result.name, metadata, from_nothing=task.from_nothing)
+        return commit.version, commit.rows
+
+    def _write(
+        self, table: Table, relation: str, metadata: Metadata, *, from_nothing: bool
+    ) -> Commit:
+        mode: Mode = "overwrite" if from_nothing else "append"
+        return self.engine.write(table, relation, metadata, mode=mode)
 
     def _make(self, task: Task, delta: PlanDelta) -> None:
-        """Make the relations in order; a product is judged by its parts, before it is made.
+        """Make the relations in order; the size of a product is checked before it is made.
 
         Raises:
-            WeirError: a product is larger than anybody wants by accident.
+            WeirError: a product exceeds `limits.product_rows`.
         """
         limit = self.settings.limits.product_rows
         made: set[str] = set()
-        unjudged = [] if task.plan.allow_product else [*delta.products]
+        unchecked = [] if task.plan.allow_product else [*delta.products]
         for statement in (*delta.statements, delta.result):
             make(self.engine, statement)
             made.add(statement.name)
-            for parts in [parts for parts in unjudged if made.issuperset(parts)]:
-                unjudged.remove(parts)
+            for parts in [parts for parts in unchecked if made.issuperset(parts)]:
+                unchecked.remove(parts)
                 counts = [self.engine.count(part) for part in parts]
                 rows = prod(counts)
                 if rows > limit:
@@ -117,14 +120,14 @@ class NewRows:
     def _metadata(self, task: Task) -> Metadata:
         last = self.prepared.epochs.last
         base = last if task.collapsed else 0
-        if task.mark is not None and not task.collapsed:
-            base = task.mark.metadata.base
+        if task.stored is not None and not task.collapsed:
+            base = task.stored.metadata.base
         return Metadata(
             run_id=self.outcome.run.run_id,
             job=JOB,
             watermark=last,
             base=base,
-            fingerprint=fingerprint(task.plan),
+            fingerprint=task.query.fingerprint,
             mode=task.mode,
             extra={
                 # A list: the order is the query's, and JSON objects are stored sorted.
@@ -133,17 +136,3 @@ class NewRows:
                 "reason": task.reason,
             },
         )
-
-    def _append(
-        self, relation: str, table: Table, metadata: Metadata, from_nothing: bool
-    ) -> tuple[int, int]:
-        lake, options = self.settings.lake, self.settings.storage_options
-        fetched = self.engine.fetched(relation)
-        if fetched is not None:
-            write_rows = overwrite_rows if from_nothing else append_rows
-            version = write_rows(lake, table, fetched, metadata, storage_options=options)
-            return version, fetched.num_rows
-        write = overwrite if from_nothing else append
-        frame = self.engine.frame(relation)
-        version = write(lake, table, frame, metadata, storage_options=options)
-        return version, rows_written(lake, table.name, version, options)

@@ -6,11 +6,10 @@ from dataclasses import dataclass, field
 
 from jobs.errors import WeirError
 from jobs.maintain.tasks import Mode, Task
-from jobs.progress.watermarks import UNTOUCHED
 from jobs.stage import Claim
-from lake.ledger import FAILED
+from lake.ledger import FAILED, UNTOUCHED
 
-_TOLD = 500
+_MESSAGE_LENGTH = 500
 """Characters of an error that is not ours."""
 
 
@@ -25,20 +24,20 @@ class MaintainResult:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Takes down what became of the tasks of a run, which may end in any order.
+    """Records the outcome of the tasks of a run, which may end in any order.
 
-    `told`: the queries of which it is known.
+    `reported`: the queries that have a row.
     """
 
     run: Claim
     result: MaintainResult
-    told: set[str] = field(default_factory=set)
+    reported: set[str] = field(default_factory=set)
 
     def committed(
         self, task: Task, rows_out: int, version: int, rows_in: int | None, seconds: float
     ) -> None:
         """The new rows of a query are in its table."""
-        self.told.add(task.query.name)
+        self.reported.add(task.query.name)
         self.result.modes[task.query.name] = task.mode
         self.run.report(
             task.query.name,
@@ -54,7 +53,7 @@ class Outcome:
 
     def untouched(self, task: Task) -> None:
         """No change matches a pattern of the query: its watermark moves by this row."""
-        self.told.add(task.query.name)
+        self.reported.add(task.query.name)
         self.result.modes[task.query.name] = UNTOUCHED
         self.run.report(
             task.query.name,
@@ -68,8 +67,8 @@ class Outcome:
 
     def failed(self, task: Task, error: Exception) -> None:
         """The query stays where it was; the others go on, and the stage fails at its end."""
-        self.told.add(task.query.name)
-        text = f"{task.query.name}: {_told(error)}"
+        self.reported.add(task.query.name)
+        text = f"{task.query.name}: {_message(error)}"
         self.result.errors.append(text)
         self.run.report(
             task.query.name,
@@ -81,9 +80,9 @@ class Outcome:
         )
 
 
-def _told(error: Exception) -> str:
-    """What an error says, in one line; of one that is not ours also its kind and what follows."""
+def _message(error: Exception) -> str:
+    """The message of an error in one line; of an unexpected one with its class."""
     lines = str(error).strip().splitlines()
     if isinstance(error, WeirError) and lines:
         return lines[0]
-    return ": ".join([type(error).__name__, *lines])[:_TOLD]
+    return ": ".join([type(error).__name__, *lines])[:_MESSAGE_LENGTH]

@@ -1,4 +1,4 @@
-"""What is to be done for each registered query, decided from watermarks and fingerprints."""
+"""What is to be done for everything maintained, decided from watermarks and fingerprints."""
 
 from __future__ import annotations
 
@@ -6,18 +6,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from jobs.catalog.plans import fingerprint, plan_of
-from jobs.catalog.queries import RegisteredQuery
+from jobs.catalog.maintained import Maintained
 from jobs.plan.plan import Plan
-from jobs.progress.verdicts import Verdict, verdicts
-from jobs.progress.watermarks import Mark, mark, untouched
-from jobs.settings import Settings
+from jobs.progress.completion import Completion
+from jobs.progress.verdicts import Verdict
+from jobs.progress.watermarks import Watermark
 from lake.consolidated import consolidated_until
-from lake.tables import QUADS, TRIPLES, embeddings
+from lake.tables import QUADS, TRIPLES
 
 JOB: Literal["maintain"] = "maintain"
-TOO_LARGE = "the_answer_is_not_too_large"
-"""The check that speaks of a limit, not of the stored state."""
+MAX_ROWS_CHECK = frozenset({"row_count_is_within_max_rows", "the_answer_is_not_too_large"})
+"""The check of the limit `max_rows`, not of the stored state: its name, and that in old ledgers."""
 Mode = Literal["initial", "incremental", "full", "migrated", "rebased", "untouched"]
 
 
@@ -25,16 +24,29 @@ Mode = Literal["initial", "incremental", "full", "migrated", "rebased", "untouch
 class Task:
     """What is to be done for one query.
 
-    `collapsed` takes the state at the newest epoch as one delta; `after` is where the query stands.
+    Attributes:
+        query: what is maintained.
+        mode: how.
+        reason: why so.
+        collapsed: whether the state at the newest epoch is taken as one delta.
+        stored: how far its embedding table is complete; None if it has none.
     """
 
-    query: RegisteredQuery
-    plan: Plan
+    query: Maintained
     mode: Mode
     reason: str
-    after: int
     collapsed: bool
-    mark: Mark | None
+    stored: Watermark | None
+
+    @property
+    def plan(self) -> Plan:
+        """The operators that compute the new rows."""
+        return self.query.plan
+
+    @property
+    def after(self) -> int:
+        """The epoch up to which it is complete, 0 if it is new."""
+        return 0 if self.stored is None else self.stored.epoch
 
     @property
     def from_nothing(self) -> bool:
@@ -42,48 +54,39 @@ class Task:
         return self.collapsed or self.after == 0
 
 
-def tasks_behind(settings: Settings, queries: Iterable[RegisteredQuery], last: int) -> list[Task]:
-    """What is to be done for the queries that are behind."""
-    skipped, judged = untouched(settings, JOB), verdicts(settings)
-    states_until = max(
-        consolidated_until(settings.lake, log.name, settings.storage_options)
-        for log in (QUADS, TRIPLES)
-    )
+def tasks_behind(completion: Completion, queries: Iterable[Maintained]) -> list[Task]:
+    """What is to be done for the queries that are behind the newest epoch."""
+    last, lake = completion.head, completion.lake
+    states_until = max(consolidated_until(lake, log.name) for log in (QUADS, TRIPLES))
     tasks = []
     for query in queries:
-        plan = plan_of(query)
-        table = embeddings(query.name, plan.width).name
-        found = mark(settings, table, JOB, skipped.get(query.name, ()))
-        task = _task(query, plan, found, judged.get(query.name), states_until)
+        stored, verdict = completion.maintained(query.name), completion.verdicts.get(query.name)
+        task = _task(query, stored, verdict, states_until)
         if task.after < last or (task.mode in {"migrated", "rebased"} and last > 0):
             tasks.append(task)
     return tasks
 
 
 def _task(
-    query: RegisteredQuery,
-    plan: Plan,
-    found: Mark | None,
-    verdict: Verdict | None,
-    states_until: int,
+    query: Maintained, stored: Watermark | None, verdict: Verdict | None, states_until: int
 ) -> Task:
-    if found is None:
-        if query.front_matter.history == "full":
+    if stored is None:
+        if query.history == "full":
             reason = "new, with its full history"
             if states_until:
-                reason += f" from epoch {states_until} on: the logs tell no changes before it"
-            return Task(query, plan, "initial", reason, 0, False, None)
-        return Task(query, plan, "initial", "new", 0, True, None)
-    if found.metadata.fingerprint != fingerprint(plan):
-        reason = "the query was edited since epoch " + str(found.watermark)
-        return Task(query, plan, "migrated", reason, found.watermark, True, found)
-    if verdict is not None and _is_broken(found, verdict):
+                reason += f" from epoch {states_until} on: changes before it were compacted away"
+            return Task(query, "initial", reason, collapsed=False, stored=None)
+        return Task(query, "initial", "new", collapsed=True, stored=None)
+    if stored.metadata.fingerprint != query.fingerprint:
+        reason = f"the query was edited since epoch {stored.epoch}"
+        return Task(query, "migrated", reason, collapsed=True, stored=stored)
+    if verdict is not None and _is_broken(stored, verdict):
         reason = f"the stored state failed its check: {verdict.reason}"
-        return Task(query, plan, "rebased", reason, found.watermark, True, found)
-    if found.watermark < states_until:
-        reason = f"the logs tell no changes before epoch {states_until} any more"
-        return Task(query, plan, "rebased", reason, found.watermark, True, found)
-    return Task(query, plan, "incremental", _whole_reads(plan), found.watermark, False, found)
+        return Task(query, "rebased", reason, collapsed=True, stored=stored)
+    if stored.epoch < states_until:
+        reason = f"changes before epoch {states_until} have been compacted away"
+        return Task(query, "rebased", reason, collapsed=True, stored=stored)
+    return Task(query, "incremental", _whole_reads(query.plan), collapsed=False, stored=stored)
 
 
 def _whole_reads(plan: Plan) -> str:
@@ -92,19 +95,19 @@ def _whole_reads(plan: Plan) -> str:
     return f"looks at all stored rows below {nodes} (`weir explain`)" if nodes else ""
 
 
-def _is_broken(found: Mark, verdict: Verdict) -> bool:
+def _is_broken(stored: Watermark, verdict: Verdict) -> bool:
     """Whether a check of the newest commit says that the stored state is wrong.
 
-    An answer that is only larger than its limit is right; and a state that was made anew and fails
+    An answer that is only larger than its limit is right; and a state that was recomputed and fails
     again would fail for ever.
     """
-    is_about_this = verdict.version == found.version and not verdict.success
+    is_about_this = verdict.version == stored.version and not verdict.success
     failed = {part.split(" ")[0] for part in verdict.reason.split("; ")}
-    return is_about_this and found.metadata.mode != "rebased" and failed != {TOO_LARGE}
+    return is_about_this and stored.metadata.mode != "rebased" and not failed <= MAX_ROWS_CHECK
 
 
 def groups(tasks: Iterable[Task]) -> list[list[Task]]:
-    """Tasks that read the same range share a neighbourhood."""
+    """The tasks by the range that they read: those of one range share a neighbourhood."""
     groups: dict[tuple[int, bool], list[Task]] = {}
     for task in tasks:
         groups.setdefault((0 if task.collapsed else task.after, task.collapsed), []).append(task)

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from jobs.compute.hybrid import HybridEngine
+from jobs.compute.engine import Engine
 from jobs.compute.relations import Keep
 from jobs.engine.neighbourhood import touched_shapes
 from jobs.engine.read_graph import changes_relation
 from jobs.engine.relations import EpochRange
-from jobs.maintain.changes import read_changes, read_few_changes
+from jobs.maintain.changes import read_changes
 from jobs.maintain.tasks import Task
 from jobs.plan.leaves import Component, Scope
 from jobs.plan.lookups import Seed, predicates, seed_of, seeds
 from jobs.progress.watermarks import transactions_after
-from jobs.settings import Settings
+from lake.lake import Lake
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,38 +40,33 @@ class Changes:
 
 
 def read_touched(
-    engine: HybridEngine,
-    session: Callable[[], SparkSession],
-    settings: Settings,
+    engine: Engine,
+    lake: Lake,
     tasks: Iterable[Task],
     epochs: EpochRange,
 ) -> Changes:
-    """Read the changes of `epochs` that the queries can see; without Spark if they are few.
+    """Read the changes of `epochs` that the queries can see.
 
     Raises:
-        ChangeFeedGap: the feeds do not tell all of them.
+        ChangeFeedGap: the feeds do not hold all of them.
     """
-    transactions = transactions_after(settings, epochs.after)
+    transactions = transactions_after(lake, epochs.after)
     inside = [t for t in transactions if t.epoch <= epochs.last]
     expected = sum(transaction.changes for transaction in inside)
     if not expected and len(inside) == epochs.last - epochs.after:
         # Nothing is read: the feed may be gone since the graph last changed.
         return Changes({}, 0, frozenset())
-    few = expected <= settings.limits.driver_rows
     names: dict[Scope, str] = {}
     touched: set[Seed] = set()
     rows = 0
     for i, (scope, parts) in enumerate(by_scope(tasks).items()):
         name = names[scope] = f"changes{i}"
-        wanted = (settings, scope, epochs, transactions, predicates(parts))
-        keep: Keep = "small" if few else "cache"
+        known = predicates(parts)
         if scope.is_merge:
-            changes_relation(engine, scope, epochs, name, predicates(parts), keep)
-        elif few and engine.driver_rows:
-            engine.load(name, read_few_changes(*wanted))
+            keep: Keep = "small" if engine.placement.holds(expected) else "cache"
+            changes_relation(engine, scope, epochs, name, known, keep)
         else:
-            frame = read_changes(session(), *wanted)
-            engine.register(name, frame, keep)
+            read_changes(engine, name, scope, epochs, transactions, known)
         rows += engine.count(name)
         shapes = seeds(parts)
         for index, _ in engine.rows(touched_shapes(name, shapes)):

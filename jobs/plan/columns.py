@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from jobs.sparql.algebra.expressions import Variable
-from jobs.sparql.algebra.nodes import Node, TriplePattern
+from jobs.sparql.algebra.patterns import Node, TriplePattern
+from jobs.sparql.algebra.scoping import is_hidden
 
 
 class Columns:
@@ -21,9 +22,9 @@ class Columns:
 
     @contextmanager
     def hidden(self, columns: Iterable[str]) -> Iterator[None]:
-        """Meanwhile, the variables of these columns are others: they get columns anew."""
-        outside, out_of_sight = self._numbers, set(columns)
-        self._numbers = {n: i for n, i in outside.items() if f"v{i}" not in out_of_sight}
+        """Within, the variables of these columns are other variables, with columns of their own."""
+        outside, hidden = self._numbers, set(columns)
+        self._numbers = {n: i for n, i in outside.items() if f"v{i}" not in hidden}
         yield
         self._numbers = self._numbers | outside
 
@@ -40,18 +41,18 @@ class Columns:
         return f"v{self._numbers[name]}"
 
     def variable(self, column: str) -> str | None:
-        """The variable that a column is of; None if it is hidden, or the column of none."""
+        """The variable whose column this is; None if it is hidden, or a `fresh` column."""
         number = int(column[1:])
         name = self._names[number]
         return name if self._numbers.get(name) == number else None
 
     def place(self, column: str) -> tuple[bool, str]:
-        """Sorts columns by name, those of no variable of the query last."""
+        """Sort key: columns by name, those that no query can name last."""
         name = self._names[int(column[1:])]
-        return name.startswith("_:"), name
+        return is_hidden(name), name
 
     def fresh(self, name: str) -> str:
-        """A column of its own, even if a variable of that name exists."""
+        """A new column of no variable, even if a variable of that name exists."""
         self._names.append(name)
         return f"v{len(self._names) - 1}"
 

@@ -1,47 +1,58 @@
-"""What EXISTS has to tell its pattern of the solution around it.
+"""Correlation: which variables of the solution around an EXISTS its pattern depends on.
 
-EXISTS puts the values of the solution into its pattern. For most variables joining with the
-solution at the end is the same: https://www.w3.org/TR/sparql11-query/#defn_substitute.
+EXISTS substitutes the values of the solution in its pattern. For most variables, joining the
+pattern's solutions with the solution is the same:
+https://www.w3.org/TR/sparql11-query/#defn_substitute. The others are correlated.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import assert_never
 
 from jobs.plan.context import Context
-from jobs.plan.expressions import mentioned, mentioned_in, own_expressions
-from jobs.plan.leaves import Component
+from jobs.plan.leaves import Component, Values
 from jobs.plan.operators import (
+    AntiJoin,
+    Ask,
+    Closure,
     Distinct,
     Extend,
     Filter,
+    Group,
+    Instantiate,
     Join,
     LeftJoin,
-    Match,
+    MarkJoin,
     PlanNode,
     Product,
     Project,
+    SemiJoin,
     Slice,
+    Union,
 )
-from jobs.sparql.algebra import nodes as algebra
+from jobs.sparql.algebra import patterns as algebra
 from jobs.sparql.algebra.expressions import Variable
 from jobs.sparql.algebra.paths import may_take_no_step
-from jobs.sparql.algebra.scoping import in_scope
+from jobs.sparql.algebra.scoping import free_variables, free_variables_of, in_scope
+from jobs.sparql.algebra.traversal import children, expressions_of
 
 _Names = frozenset[str]
 
 
-def seen_inside(pattern: algebra.Pattern, terms: _Names = frozenset()) -> _Names:
-    """Variables whose values from outside a pattern decide what happens inside it.
+def correlated_variables(pattern: algebra.Pattern, terms: _Names = frozenset()) -> _Names:
+    """Variables whose values from outside decide which solutions parts of `pattern` have.
 
-    For the others, joining with the outside at the end is the same. It comes too late where a
-    variable is not surely bound by the pattern that an expression is about, or on the left of an
-    OPTIONAL or MINUS whose right side has it, where solutions are counted or cut off, and where a
-    path may take no step: a value connects with itself though the graph may not have it.
+    For the others, joining with the outside at the end is the same. It comes too late
+
+    - where an expression sees a variable that the pattern below it does not certainly bind,
+    - where the right side of an OPTIONAL or MINUS has a variable that the left does not,
+    - where solutions are counted or cut off,
+    - where a path may take no step: a value connects with itself, in the graph or not.
 
     `terms`: variables whose values are, where this is joined, subjects or objects of the graph.
     """
-    own = frozenset[str]().union(*(mentioned(e) for e in own_expressions(pattern)))
+    own = _union(map(free_variables_of, expressions_of(pattern)))
     match pattern:
         case algebra.PathPattern(_, path) if may_take_no_step(path, both_ends=True):
             ends = frozenset(in_scope(pattern))
@@ -49,37 +60,37 @@ def seen_inside(pattern: algebra.Pattern, terms: _Names = frozenset()) -> _Names
         case algebra.Bgp() | algebra.PathPattern() | algebra.Values():
             return frozenset()
         case algebra.Join(left, right):
-            of_left = seen_inside(left, terms | _surely_terms(right))
-            return of_left | seen_inside(right, terms | _surely_terms(left))
-        case algebra.Union(left, right):
-            return seen_inside(left, terms) | seen_inside(right, terms)
+            of_left = correlated_variables(left, terms | _graph_terms(right))
+            return of_left | correlated_variables(right, terms | _graph_terms(left))
         case algebra.LeftJoin(left, right) | algebra.Minus(left, right):
-            late = (own | mentioned_in(right)) - surely_bound(left)
-            inside = seen_inside(right, terms | _surely_terms(left))
-            return late | seen_inside(left, terms) | inside
+            late = (own | free_variables(right)) - bound_below(left)
+            of_right = correlated_variables(right, terms | _graph_terms(left))
+            return late | correlated_variables(left, terms) | of_right
         case algebra.Group(variables, _, inner):
             # The values of a key make no other groups; what they decide below, they decide still.
             keys = frozenset(variables)
-            return ((own | mentioned_in(inner)) - keys) | seen_inside(inner, terms & keys)
+            counted = (own | free_variables(inner)) - keys
+            return counted | correlated_variables(inner, terms & keys)
         case algebra.Slice(inner):
-            return own | mentioned_in(inner)
+            return own | free_variables(inner)
         case algebra.Project(variables, inner):
             shown = frozenset(variables)
-            return seen_inside(inner, terms & shown) & shown
+            return correlated_variables(inner, terms & shown) & shown
         case algebra.Filter(_, inner) | algebra.Extend(inner):
-            return (own - surely_bound(inner)) | seen_inside(inner, terms)
+            return (own - bound_below(inner)) | correlated_variables(inner, terms)
         case algebra.Graph(_, inner):
-            return seen_inside(inner)
-        case algebra.Distinct(inner) | algebra.Reduced(inner):
-            return seen_inside(inner, terms)
+            # Inside are the terms of another graph.
+            return correlated_variables(inner)
+        case algebra.Union() | algebra.Distinct() | algebra.Reduced():
+            return _union(correlated_variables(child, terms) for child in children(pattern))
         case _:
             assert_never(pattern)
 
 
 def terms_of_graph(node: PlanNode, context: Context) -> _Names:
-    """Columns of `node` whose values are subjects or objects of the graph of `context`.
+    """Columns of `node` whose values are certainly subjects or objects of the graph of `context`.
 
-    As `_surely_terms`, for the outside, which has been lowered when its EXISTS is.
+    As `_graph_terms`, for the outside of an EXISTS, which is a plan already.
     """
     match node:
         case Component(patterns):
@@ -88,30 +99,74 @@ def terms_of_graph(node: PlanNode, context: Context) -> _Names:
         case Join(left, right):
             return terms_of_graph(left, context) | terms_of_graph(right, context)
         case Product(parts):
-            return frozenset[str]().union(*(terms_of_graph(part, context) for part in parts))
-        case LeftJoin() | Match():
+            return _union(terms_of_graph(part, context) for part in parts)
+        case LeftJoin() | SemiJoin() | AntiJoin() | MarkJoin():
             return terms_of_graph(node.left, context)
         case Filter() | Extend() | Distinct() | Slice():
             return terms_of_graph(node.child, context)
         case Project(variables, child):
             return terms_of_graph(child, context) & frozenset(variables)
-        case _:
+        case Values() | Union() | Group() | Closure() | Ask() | Instantiate():
             return frozenset()
+        case _:
+            assert_never(node)
 
 
-def _surely_terms(pattern: algebra.Pattern) -> _Names:
-    """Variables that the triple patterns of a pattern bind to subjects or objects of its graph."""
+def bound_below(pattern: algebra.Pattern) -> _Names:
+    """Variables that triple patterns and paths bind in every solution an expression sees.
+
+    That is, an expression of an operator right on top of `pattern`. Fewer than there are: a UNION,
+    GRAPH or subquery counts as binding none.
+    """
+    match pattern:
+        case algebra.Bgp() | algebra.PathPattern():
+            return frozenset(in_scope(pattern))
+        case algebra.Join():
+            return bound_below(pattern.left) | bound_below(pattern.right)
+        case algebra.LeftJoin():
+            return bound_below(pattern.left)
+        case algebra.Filter() | algebra.Extend() | algebra.Distinct() | algebra.Slice():
+            return bound_below(pattern.pattern)
+        case algebra.Group():
+            # Its expressions are about the solutions that are grouped.
+            return bound_below(pattern.pattern)
+        case (
+            algebra.Values()
+            | algebra.Union()
+            | algebra.Minus()
+            | algebra.Graph()
+            | algebra.Project()
+            | algebra.Reduced()
+        ):
+            return frozenset()
+        case _:
+            assert_never(pattern)
+
+
+def _graph_terms(pattern: algebra.Pattern) -> _Names:
+    """Variables that triple patterns certainly bind to subjects or objects of the graph."""
     match pattern:
         case algebra.Bgp(patterns):
             return _ends(patterns)
         case algebra.Join(left, right):
-            return _surely_terms(left) | _surely_terms(right)
+            return _graph_terms(left) | _graph_terms(right)
         case algebra.LeftJoin() | algebra.Minus():
-            return _surely_terms(pattern.left)
+            return _graph_terms(pattern.left)
         case algebra.Filter() | algebra.Extend() | algebra.Distinct():
-            return _surely_terms(pattern.pattern)
-        case _:
+            return _graph_terms(pattern.pattern)
+        case (
+            algebra.PathPattern()
+            | algebra.Values()
+            | algebra.Union()
+            | algebra.Graph()
+            | algebra.Group()
+            | algebra.Slice()
+            | algebra.Project()
+            | algebra.Reduced()
+        ):
             return frozenset()
+        case _:
+            assert_never(pattern)
 
 
 def _ends(patterns: tuple[algebra.TriplePattern, ...]) -> _Names:
@@ -119,19 +174,5 @@ def _ends(patterns: tuple[algebra.TriplePattern, ...]) -> _Names:
     return frozenset(end.name for end in ends if isinstance(end, Variable))
 
 
-def surely_bound(pattern: algebra.Pattern) -> _Names:
-    """Variables that the triple patterns right below an expression bind."""
-    match pattern:
-        case algebra.Bgp() | algebra.PathPattern():
-            return frozenset(in_scope(pattern))
-        case algebra.Join():
-            return surely_bound(pattern.left) | surely_bound(pattern.right)
-        case algebra.LeftJoin():
-            return surely_bound(pattern.left)
-        case algebra.Filter() | algebra.Extend() | algebra.Distinct() | algebra.Slice():
-            return surely_bound(pattern.pattern)
-        case algebra.Group():
-            # Its expressions are about the solutions that are grouped.
-            return surely_bound(pattern.pattern)
-        case _:
-            return frozenset()
+def _union(sets: Iterable[_Names]) -> _Names:
+    return frozenset[str]().union(*sets)

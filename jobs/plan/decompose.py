@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from jobs.plan.leaves import ComponentClass
 from jobs.sparql.algebra.expressions import Constant, Variable
-from jobs.sparql.algebra.nodes import Bgp, TriplePattern
+from jobs.sparql.algebra.patterns import Bgp, TriplePattern
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,32 @@
-"""Filters as deep in a plan as they may go."""
+"""Filter push-down: each condition as deep in a plan as it may go."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import assert_never
 
-from jobs.plan.leaves import Component
-from jobs.plan.operators import Distinct, Extend, Filter, Join, LeftJoin, Match, PlanNode, Product
-from jobs.plan.operators import Union as UnionNode
-from jobs.sparql.algebra.expressions import Call, Expression, variables_of
+from jobs.plan.leaves import Component, Values
+from jobs.plan.operators import (
+    AntiJoin,
+    Ask,
+    Closure,
+    Distinct,
+    Extend,
+    Filter,
+    Group,
+    Instantiate,
+    Join,
+    LeftJoin,
+    MarkJoin,
+    PlanNode,
+    Product,
+    Project,
+    SemiJoin,
+    Slice,
+    Union,
+)
+from jobs.sparql.algebra.expressions import Expression, conjuncts
+from jobs.sparql.algebra.scoping import variables_of
 
 
 def push_filter(condition: Expression, node: PlanNode) -> PlanNode:
@@ -17,36 +36,57 @@ def push_filter(condition: Expression, node: PlanNode) -> PlanNode:
     moves to a side of a join only if the side certainly binds all its variables: another side might
     bind one that is unbound here.
     """
-    if isinstance(condition, Call) and condition.function == "&&":
-        for conjunct in condition.arguments:
-            node = push_filter(conjunct, node)
-        return node
-    mentioned = variables_of(condition)
+    for conjunct in conjuncts(condition):
+        node = _pushed(conjunct, node)
+    return node
+
+
+def _pushed(condition: Expression, node: PlanNode) -> PlanNode:
+    """`push_filter` of a condition that is no conjunction."""
+    variables = variables_of(condition)
     match node:
-        case Component() if mentioned <= set(node.variables):
+        case Component() if variables <= set(node.variables):
             return replace(node, conditions=(*node.conditions, condition))
-        case Product(parts) if mentioned:
-            homes = [part for part in parts if mentioned <= set(part.variables)]
-            if homes:
-                return Product(
-                    tuple(push_filter(condition, p) if p is homes[0] else p for p in parts)
-                )
-        case Join(left, right) if mentioned <= left.certain:
-            return Join(push_filter(condition, left), right)
-        case Join(left, right) if mentioned <= right.certain:
-            return Join(left, push_filter(condition, right))
-        case LeftJoin() if mentioned <= node.left.certain:
-            return replace(node, left=push_filter(condition, node.left))
-        case Match() if mentioned <= set(node.left.variables):
-            return replace(node, left=push_filter(condition, node.left))
-        case UnionNode(parts):
-            return UnionNode(tuple(push_filter(condition, part) for part in parts))
-        case Extend(variable, expression, child) if variable not in mentioned:
-            return Extend(variable, expression, push_filter(condition, child))
+        case Product(parts) if home := _home(variables, parts):
+            return Product(tuple(_pushed(condition, p) if p is home else p for p in parts))
+        case Join(left, right) if variables <= left.certain:
+            return Join(_pushed(condition, left), right)
+        case Join(left, right) if variables <= right.certain:
+            return Join(left, _pushed(condition, right))
+        case LeftJoin() if variables <= node.left.certain:
+            return replace(node, left=_pushed(condition, node.left))
+        case SemiJoin() | AntiJoin() | MarkJoin() if variables <= set(node.left.variables):
+            return replace(node, left=_pushed(condition, node.left))
+        case Union(parts):
+            return Union(tuple(_pushed(condition, part) for part in parts))
+        case Extend(variable, expression, child) if variable not in variables:
+            return Extend(variable, expression, _pushed(condition, child))
         case Distinct(child):
-            return Distinct(push_filter(condition, child))
+            return Distinct(_pushed(condition, child))
         case Filter(other, child):
-            return Filter(other, push_filter(condition, child))
+            return Filter(other, _pushed(condition, child))
+        case (
+            Component()
+            | Values()
+            | Product()
+            | Join()
+            | LeftJoin()
+            | SemiJoin()
+            | AntiJoin()
+            | MarkJoin()
+            | Extend()
+            | Project()
+            | Group()
+            | Slice()
+            | Closure()
+            | Ask()
+            | Instantiate()
+        ):
+            return Filter(condition, node)
         case _:
-            pass
-    return Filter(condition, node)
+            assert_never(node)
+
+
+def _home(variables: frozenset[str], parts: tuple[PlanNode, ...]) -> PlanNode | None:
+    """The part of a product that has all of `variables`; a condition without any has none."""
+    return next((part for part in parts if variables and variables <= set(part.variables)), None)

@@ -1,4 +1,4 @@
-"""Which named graphs there are: those that have a triple.
+"""Which named graphs a scope has: those with a triple.
 
 `GRAPH <g> { P }` has no solution if the dataset has no graph <g>, also where P would have one on an
 empty graph. https://www.w3.org/TR/sparql11-query/#sparqlAlgebraEval, eval(D(G), Graph(IRI,P)).
@@ -6,25 +6,31 @@ empty graph. https://www.w3.org/TR/sparql11-query/#sparqlAlgebraEval, eval(D(G),
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from jobs.plan.columns import Columns
-from jobs.plan.leaves import Component, Scope
+from jobs.plan.leaves import Component, Scope, Values
 from jobs.plan.operators import (
+    AntiJoin,
+    Ask,
     Closure,
     Distinct,
     Extend,
     Filter,
     Group,
+    Instantiate,
     Join,
     LeftJoin,
-    Match,
+    MarkJoin,
     PlanNode,
     Product,
     Project,
+    SemiJoin,
     Slice,
     Union,
 )
 from jobs.sparql.algebra.expressions import Variable
-from jobs.sparql.algebra.nodes import TriplePattern
+from jobs.sparql.algebra.patterns import TriplePattern
 
 
 def graph_names(columns: Columns, named: Scope, graph: str) -> PlanNode:
@@ -40,7 +46,7 @@ def has_graph(columns: Columns, scope: Scope) -> PlanNode:
 
 
 def needs_triple(node: PlanNode, scope: Scope) -> bool:
-    """Whether a node has no solutions while a scope has no triple; if in doubt, it has not."""
+    """Whether `node` certainly has no solution as long as `scope` has no triple."""
     match node:
         case Component():
             return node.scope == scope
@@ -50,14 +56,16 @@ def needs_triple(node: PlanNode, scope: Scope) -> bool:
             return any(needs_triple(part, scope) for part in parts)
         case Union(parts):
             return all(needs_triple(part, scope) for part in parts)
-        case LeftJoin() | Match():
+        case LeftJoin() | SemiJoin() | AntiJoin() | MarkJoin():
             return needs_triple(node.left, scope)
         case Group():
             return not node.always and needs_triple(node.child, scope)
         case Filter() | Extend() | Project() | Distinct() | Slice() | Closure():
             return needs_triple(node.child, scope)
-        case _:
+        case Values() | Ask() | Instantiate():
             return False
+        case _:
+            assert_never(node)
 
 
 def _anything(columns: Columns) -> tuple[TriplePattern]:

@@ -1,22 +1,24 @@
-"""From the algebra of a query to its plan."""
+"""Lowering: from the algebra of a query to its plan."""
 
 from __future__ import annotations
 
 from typing import assert_never
 
-from jobs.plan.columns import Columns
 from jobs.plan.context import Context
 from jobs.plan.leaves import Scope
+from jobs.plan.lowering import Lowering
 from jobs.plan.operators import Ask, Distinct, Instantiate, Project
-from jobs.plan.patterns import PatternLowering
+from jobs.plan.patterns import lower_pattern
 from jobs.plan.plan import Plan
-from jobs.sparql.algebra import nodes as algebra
+from jobs.sparql.algebra import patterns as algebra
+from jobs.sparql.algebra import queries
+from jobs.sparql.algebra.scoping import is_hidden
 from jobs.sparql.recursion import deep_recursion
 
 PLAN_FORMAT = 5
-"""Raised when equal plan nodes come to have other solutions than before, for the engine had them
-wrong: all stored embeddings are then made anew. Other nodes need no such thing, for the fingerprint
-of a query is that of its nodes.
+"""Part of every fingerprint. Raised when a repair of the engine gives equal plan nodes other
+solutions, so that all stored embeddings are rebuilt. A change that lowers a query to other nodes
+needs no new format: the fingerprint is made of the nodes.
 """
 
 ANSWER_VARIABLE = "answer"
@@ -24,26 +26,26 @@ CONSTRUCT_COLUMNS = ("subject", "predicate", "object")
 
 
 @deep_recursion()
-def lower(query: algebra.Query, *, allow_product: bool = False) -> Plan:
+def lower(query: queries.Query, *, allow_product: bool = False) -> Plan:
     """The plan of `query`.
 
     SELECT keeps the pattern's own projection; ASK is the existence of an empty solution; CONSTRUCT
     is the set of the triples that its template makes.
     """
-    columns = Columns()
-    lowering = PatternLowering(columns, Scope(query.dataset.named_graphs, each=True))
+    lowering = Lowering(lower_pattern, Scope(query.dataset.named_graphs, each=True))
+    columns = lowering.columns
     context = Context(_scope(query.dataset))
     match query.form:
-        case algebra.Select(pattern, variables):
+        case queries.Select(pattern, variables):
             root = lowering.pattern(pattern, context)
             published = tuple((name, columns.column(name)) for name in variables)
             is_set = isinstance(pattern, algebra.Distinct)
-        case algebra.Ask(pattern):
+        case queries.Ask(pattern):
             solutions = lowering.pattern(pattern, context)
             column = columns.fresh(ANSWER_VARIABLE)
             root = Ask(column, Distinct(Project((), solutions)))
             published, is_set = ((ANSWER_VARIABLE, column),), True
-        case algebra.Construct(template, pattern):
+        case queries.Construct(template, pattern):
             solutions = lowering.pattern(pattern, context)
             targets = tuple(columns.fresh(name) for name in CONSTRUCT_COLUMNS)
             subject, predicate, object_ = targets
@@ -53,7 +55,7 @@ def lower(query: algebra.Query, *, allow_product: bool = False) -> Plan:
                 columns.column(name)
                 for pattern in template
                 for name in pattern.variables
-                if name.startswith("_:") and columns.column(name) not in bound
+                if is_hidden(name) and columns.column(name) not in bound
             )
             root = Distinct(Instantiate(renamed, (subject, predicate, object_), blank, solutions))
             published, is_set = tuple(zip(CONSTRUCT_COLUMNS, targets, strict=True)), True
@@ -62,7 +64,7 @@ def lower(query: algebra.Query, *, allow_product: bool = False) -> Plan:
     return Plan(root, columns.names, published, is_set, allow_product)
 
 
-def _scope(dataset: algebra.Dataset) -> Scope:
+def _scope(dataset: queries.Dataset) -> Scope:
     if dataset.from_graphs is not None:
         return Scope(tuple(sorted(set(dataset.from_graphs))))
     return Scope(("",)) if dataset.default_graph == "default" else Scope()

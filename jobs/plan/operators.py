@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import assert_never
 
 from jobs.plan.leaves import Component, Values
 from jobs.plan.nodes import node
-from jobs.sparql.algebra.expressions import Call, Constant, Expression, Variable
-from jobs.sparql.algebra.nodes import TriplePattern
+from jobs.sparql.algebra.expressions import Call, Constant, Exists, Expression, Variable
+from jobs.sparql.algebra.patterns import TriplePattern
 
 
 @node
@@ -82,41 +82,84 @@ class LeftJoin:
 
 
 @node
-class Match:
-    """The left solutions, by whether a right one is compatible and satisfies the condition.
+class SemiJoin:
+    """The left solutions for which a compatible right one satisfies `condition`: EXISTS.
 
-    `which` says which are kept: those that have a match, those that have none, or all, and then
-    `flag` is true or false. A match must bind one of `overlapping` on both sides, if any is named,
-    as MINUS asks. `condition` sees the variables of both sides.
+    `condition` sees the variables of both sides.
     """
 
     left: PlanNode
     right: PlanNode
-    which: Literal["matched", "unmatched", "all"]
+    condition: Expression | None = None
+
+    @cached_property
+    def variables(self) -> tuple[str, ...]:
+        """The left side's."""
+        return self.left.variables
+
+    @cached_property
+    def certain(self) -> frozenset[str]:
+        """The left side's."""
+        return self.left.certain
+
+
+@node
+class AntiJoin:
+    """Left solutions for which no compatible right one satisfies `condition`: MINUS, NOT EXISTS.
+
+    `condition` sees the variables of both sides. If any variable is `overlapping`, a right solution
+    counts only if both sides bind one of these, as MINUS asks.
+    """
+
+    left: PlanNode
+    right: PlanNode
     condition: Expression | None = None
     overlapping: tuple[str, ...] = ()
-    flag: str | None = None
+
+    @cached_property
+    def variables(self) -> tuple[str, ...]:
+        """The left side's."""
+        return self.left.variables
+
+    @cached_property
+    def certain(self) -> frozenset[str]:
+        """The left side's."""
+        return self.left.certain
+
+
+@node
+class MarkJoin:
+    """All left solutions, with `flag` true or false: EXISTS within an expression.
+
+    True if a compatible right solution satisfies `condition`, which sees the variables of both
+    sides.
+    """
+
+    left: PlanNode
+    right: PlanNode
+    flag: str
+    condition: Expression | None = None
 
     @cached_property
     def variables(self) -> tuple[str, ...]:
         """The left side's, and the flag."""
-        return self.left.variables if self.flag is None else (*self.left.variables, self.flag)
+        return (*self.left.variables, self.flag)
 
     @cached_property
     def certain(self) -> frozenset[str]:
         """The left side's, and the flag."""
-        return self.left.certain if self.flag is None else self.left.certain | {self.flag}
+        return self.left.certain | {self.flag}
 
 
 @node
 class Union:
-    """The solutions of all children, as a bag; what a child does not have is unbound."""
+    """The solutions of all children, as a bag; variables that a child does not have are unbound."""
 
     children: tuple[PlanNode, ...]
 
     @cached_property
     def variables(self) -> tuple[str, ...]:
-        """What any child has."""
+        """Those of any child."""
         return tuple(dict.fromkeys(name for child in self.children for name in child.variables))
 
     @cached_property
@@ -145,8 +188,10 @@ class Filter:
             case Call("BOUND" | "SAMETERM", arguments):
                 bound = {part.name for part in arguments if isinstance(part, Variable)}
                 return self.child.certain | (bound & set(self.variables))
-            case _:
+            case Call() | Variable() | Constant() | Exists():
                 return self.child.certain
+            case _:
+                assert_never(self.condition)
 
 
 @node
@@ -175,13 +220,15 @@ class Extend:
                 return before | {self.variable}
             case Variable(name) if name in before:
                 return before | {self.variable}
-            case _:
+            case Call() | Variable() | Exists():
                 return before
+            case _:
+                assert_never(self.expression)
 
 
 @node
 class Project:
-    """Solutions restricted to `variables`; one that the child does not have is unbound."""
+    """Solutions restricted to `variables`; those that the child does not have are unbound."""
 
     variables: tuple[str, ...]
     child: PlanNode
@@ -210,7 +257,7 @@ class Distinct:
 
 
 @dataclass(frozen=True, slots=True)
-class Fold:
+class Aggregate:
     """One aggregate of a group: `argument` is a column of the child; None counts solutions."""
 
     function: str
@@ -223,11 +270,11 @@ class Fold:
 class Group:
     """One solution per group of solutions that are equal in `keys`.
 
-    With `always` there is a group even of no solutions, as SPARQL has it without GROUP BY.
+    With `always` there is a group even of no solutions, as in SPARQL without GROUP BY.
     """
 
     keys: tuple[str, ...]
-    folds: tuple[tuple[str, Fold], ...]
+    aggregates: tuple[tuple[str, Aggregate], ...]
     child: PlanNode
     always: bool = False
 
@@ -238,18 +285,18 @@ class Group:
     @cached_property
     def variables(self) -> tuple[str, ...]:
         """The keys, then the aggregates."""
-        return (*self.keys, *(name for name, _ in self.folds))
+        return (*self.keys, *(name for name, _ in self.aggregates))
 
     @cached_property
     def certain(self) -> frozenset[str]:
         """The keys that are certain in the child, and what is never an error."""
-        counts = {name for name, fold in self.folds if fold.function == "COUNT"}
+        counts = {name for name, each in self.aggregates if each.function == "COUNT"}
         return frozenset(counts | (self.child.certain & set(self.keys)))
 
 
 @dataclass(frozen=True, slots=True)
 class SortKey:
-    """A column that solutions are ordered by."""
+    """A column that orders solutions."""
 
     column: str
     descending: bool = False
@@ -284,8 +331,8 @@ class Slice:
 class Closure:
     """The pairs that one or more steps connect, each once.
 
-    The child's solutions are the steps, from `source` to `target`, within equal `partition`.
-    `start`, if it is given, is the only term that a path may start from.
+    The child's solutions are the steps, from `source` to `target`, and a path is made of steps with
+    equal `partition`. `start`, if it is given, is the only term that a path may start from.
     """
 
     source: str
@@ -296,7 +343,7 @@ class Closure:
 
     @cached_property
     def variables(self) -> tuple[str, ...]:
-        """Source and target, and what every step of a path has in common."""
+        """The partition, source and target."""
         return (*self.partition, self.source, self.target)
 
     @cached_property
@@ -356,7 +403,9 @@ PlanNode = (
     | Product
     | Join
     | LeftJoin
-    | Match
+    | SemiJoin
+    | AntiJoin
+    | MarkJoin
     | Union
     | Filter
     | Extend

@@ -16,7 +16,7 @@ from jobs.plan.leaves import UNIT, Component, Values
 from jobs.plan.operators import Closure, Distinct, Extend, Filter, PlanNode, Project, Union
 from jobs.sparql.algebra import paths
 from jobs.sparql.algebra.expressions import Call, Constant, Variable
-from jobs.sparql.algebra.nodes import Node, TriplePattern
+from jobs.sparql.algebra.patterns import Node, TriplePattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,17 +27,17 @@ class PathLowering:
     context: Context
 
     def pattern(self, subject: Node, path: paths.Path, object_: Node) -> PlanNode:
-        """The pairs that `path` connects; columns: the variables, and what is carried.
+        """The pairs that `path` connects; columns: the variables, and the carried columns.
 
         Inside EXISTS, an end that has a value outside is that value, as a constant would be: a path
         of no steps connects it with itself, in the graph or not.
         """
-        # No expression in a path sees what is carried: only the graph tells paths apart.
+        # A path has no expressions: of the carried columns only the graph's name matters to it.
         steps = PathLowering(self.columns, self.context.of_graph)
         names = (node.name for node in (subject, object_) if isinstance(node, Variable))
         ends = tuple(dict.fromkeys(names))
-        told = tuple(name for name in ends if name in self.context.carried)
-        if not told or not paths.may_take_no_step(path, both_ends=True):
+        given = tuple(name for name in ends if name in self.context.carried)
+        if not given or not paths.may_take_no_step(path, both_ends=True):
             return self.context.carry(steps.path(subject, path, object_))
         match path:
             case paths.Inverse(inner):
@@ -50,12 +50,14 @@ class PathLowering:
                 before = self.pattern(subject, first, between)
                 after = self.pattern(between, second, object_)
                 return self._without(joined(before, after), between)
-            case _:
+            case paths.Link() | paths.Negated() | paths.ZeroOrOne() | paths.Closure():
                 pairs = self.context.carry(steps.path(subject, path, object_))
                 if isinstance(subject, Constant) or isinstance(object_, Constant):
                     # A path from a constant has connected it with itself.
                     return pairs
-                return Distinct(Union((pairs, self._told_ends(told, ends, pairs))))
+                return Distinct(Union((pairs, self._given_ends(given, ends, pairs))))
+            case _:
+                assert_never(path)
 
     def path(self, subject: Node, path: paths.Path, object_: Node) -> PlanNode:
         """The pairs that `path` connects; columns: the variables, and the graph's name."""
@@ -132,33 +134,35 @@ class PathLowering:
         return Project(tuple(n for n in pairs.variables if n in kept or n in carried), pairs)
 
     def _no_step(self, subject: Node, object_: Node, like: PlanNode) -> PlanNode:
-        """Each term with itself, in the columns of `like`: terms of the graph, and constants."""
-        match subject, object_:
-            case Constant(), Constant():
-                node: PlanNode = Values((), ((),) if subject == object_ else ())
-                node = self.context.carry(node)
-            case Constant(term), Variable(name):
-                node = self.context.carry(Values((name,), ((term,),)))
-            case Variable(name), Constant(term):
-                node = self.context.carry(Values((name,), ((term,),)))
-            case Variable(name), Variable(other):
-                node = self._terms(name)
-                if other != name:
-                    node = Extend(other, Variable(name), node)
-            case _:
-                raise AssertionError("a node is a variable or a constant")
+        """The pairs of a term with itself, in the columns of `like`.
+
+        The term is an end that is constant; without one, any subject or object of the graph.
+        """
+        ends = (subject, object_)
+        constants = {node.term for node in ends if isinstance(node, Constant)}
+        names = [node.name for node in ends if isinstance(node, Variable)]
+        if constants:
+            # Two different constants are never one term.
+            rows = () if len(constants) > 1 else (tuple(constants) * len(names),)
+            node = self.context.carry(Values(tuple(names), rows))
+        else:
+            node = self._terms(names[0])
+            if names[1] != names[0]:
+                node = Extend(names[1], Variable(names[0]), node)
         return Project(like.variables, node)
 
-    def _told_ends(self, told: tuple[str, ...], ends: tuple[str, ...], like: PlanNode) -> PlanNode:
-        """What is carried, with all `ends` the value of the one that is told.
+    def _given_ends(
+        self, given: tuple[str, ...], ends: tuple[str, ...], like: PlanNode
+    ) -> PlanNode:
+        """A value from outside as both `ends`: the path of no steps from one of the `given` ends.
 
-        If two are told and differ, that is a pair which no solution outside is compatible with.
+        If both are given and differ, that is a pair which no solution outside is compatible with.
         """
         value = self._fresh()
-        either = Call("COALESCE", tuple(map(Variable, told)))
+        either = Call("COALESCE", tuple(map(Variable, given)))
         node: PlanNode = Extend(value.name, either, self.context.carry(UNIT))
         node = Filter(Call("BOUND", (value,)), node)
-        node = Project(tuple(name for name in node.variables if name not in told), node)
+        node = Project(tuple(name for name in node.variables if name not in given), node)
         for name in ends:
             node = Extend(name, value, node)
         return Project(like.variables, node)

@@ -1,4 +1,4 @@
-"""What is asked of the nodes of a plan and of how they hang together."""
+"""Traversal and properties of plan nodes."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import assert_never
 
 from jobs.plan.leaves import Component, Values
 from jobs.plan.operators import (
+    AntiJoin,
     Ask,
     Closure,
     Distinct,
@@ -16,10 +17,11 @@ from jobs.plan.operators import (
     Instantiate,
     Join,
     LeftJoin,
-    Match,
+    MarkJoin,
     PlanNode,
     Product,
     Project,
+    SemiJoin,
     Slice,
     Union,
 )
@@ -32,7 +34,7 @@ def children(node: PlanNode) -> tuple[PlanNode, ...]:
             return ()
         case Product(parts) | Union(parts):
             return parts
-        case Join() | LeftJoin() | Match():
+        case Join() | LeftJoin() | SemiJoin() | AntiJoin() | MarkJoin():
             return (node.left, node.right)
         case (
             Filter()
@@ -53,7 +55,18 @@ def children(node: PlanNode) -> tuple[PlanNode, ...]:
 def has_memory(node: PlanNode) -> bool:
     """Whether the delta of `node` needs its children's stored state, not only their deltas."""
     match node:
-        case Product() | Join() | LeftJoin() | Match() | Distinct() | Group() | Slice() | Closure():
+        case (
+            Product()
+            | Join()
+            | LeftJoin()
+            | SemiJoin()
+            | AntiJoin()
+            | MarkJoin()
+            | Distinct()
+            | Group()
+            | Slice()
+            | Closure()
+        ):
             return True
         case (
             Component()
@@ -71,19 +84,34 @@ def has_memory(node: PlanNode) -> bool:
 
 
 def touch_key(node: PlanNode) -> tuple[str, ...]:
-    """The columns that decide which rows of its children's state the delta of `node` looks at.
+    """The columns by which the delta of `node` reads its children's state.
 
-    Those whose values occur in a child's delta. Without such columns it looks at all of them.
+    It reads the rows whose values of these columns occur in a child's delta; all rows if there are
+    no such columns.
     """
     match node:
-        case Join() | LeftJoin() | Match():
+        case Join() | LeftJoin() | SemiJoin() | AntiJoin() | MarkJoin():
             return shared(node.left, node.right)
         case Distinct():
             return node.variables
         case Group():
             return node.keys
-        case _:
+        case Product() | Slice() | Closure():
             return ()
+        case (
+            Component()
+            | Values()
+            | Union()
+            | Filter()
+            | Extend()
+            | Project()
+            | Ask()
+            | Instantiate()
+        ):
+            # Without memory: it reads no state.
+            return ()
+        case _:
+            assert_never(node)
 
 
 def walk(node: PlanNode) -> Iterator[PlanNode]:

@@ -2,36 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from jobs.progress.watermarks import Mark, mark, untouched
-from jobs.settings import Settings
+from jobs.progress.watermarks import Watermark
+from lake.lake import Lake
 from lake.metadata import Metadata
-from lake.reader import commits, open_table, version
 
 WHOLE_STATE = ("initial", "migrated", "rebased")
 """Modes of the commits that replace all rows of an embedding table by the state at the base."""
 
 
 @dataclass(frozen=True, slots=True)
-class Unpublished:
-    """The range of epochs (from_epoch, to_epoch] of a query that validate and publish have to do.
+class Backlog:
+    """The epochs (from_epoch, to_epoch] of a query that validate and publish have yet to do.
 
     Attributes:
         maintained: how far the embedding table is complete.
         published: how far the answer table is, or None before the first publication.
-        snapshot: the version of the embedding table to read.
-        anew: whether the embedding table starts with another state than the one published from, so
-            that the difference between the two is to be published.
-        reason: why it is anew, or empty.
+        rebuilt: whether the embedding table starts with another state than the one published from,
+            so that the difference between the two is to be published.
+        reason: why it was rebuilt, or empty.
     """
 
     query: str
-    maintained: Mark
-    published: Mark | None
-    snapshot: int
-    anew: bool
+    maintained: Watermark
+    published: Watermark | None
+    rebuilt: bool
     reason: str
 
     @property
@@ -40,26 +36,31 @@ class Unpublished:
         return columns_of(self.maintained.metadata)
 
     @property
+    def snapshot(self) -> int:
+        """The version of the embedding table to read."""
+        return self.maintained.snapshot
+
+    @property
     def from_epoch(self) -> int:
-        """The rows of later epochs are checked; they start from nothing if `anew`."""
-        if self.anew or self.published is None:
+        """The rows of later epochs are checked; they start from nothing if `rebuilt`."""
+        if self.rebuilt or self.published is None:
             return self.maintained.metadata.base - 1
-        return self.published.watermark
+        return self.published.epoch
 
     @property
     def to_epoch(self) -> int:
         """The watermark of the embedding table."""
-        return self.maintained.watermark
+        return self.maintained.epoch
 
     @property
     def has_rows(self) -> bool:
         """Whether there may be rows to publish; if not, only the watermark has moved."""
-        return self.anew or self.maintained.metadata.watermark > self.from_epoch
+        return self.rebuilt or self.maintained.metadata.watermark > self.from_epoch
 
     @property
     def rows_before(self) -> int:
         """The number of rows of the answer at `from_epoch`."""
-        return 0 if self.anew else self.rows_published
+        return 0 if self.rebuilt else self.rows_published
 
     @property
     def rows_published(self) -> int:
@@ -71,7 +72,7 @@ class Unpublished:
         """The mode in the ledger."""
         if self.published is None:
             return "initial"
-        if not self.anew:
+        if not self.rebuilt:
             return "incremental"
         old, new = self.published.metadata, self.maintained.metadata
         return "migrated" if old.fingerprint != new.fingerprint else "rebased"
@@ -82,41 +83,33 @@ def columns_of(metadata: Metadata) -> tuple[tuple[str, int], ...]:
     return tuple((name, number) for name, number in metadata.extra["columns"])
 
 
-def unpublished(settings: Settings, queries: Iterable[str]) -> tuple[Unpublished, ...]:
-    """What each query has to publish; none if it is complete, or not maintained yet."""
-    maintained, published = untouched(settings, "maintain"), untouched(settings, "publish")
-    found = (_unpublished(settings, query, maintained, published) for query in queries)
-    return tuple(work for work in found if work is not None)
+def backlog_of(
+    lake: Lake, query: str, maintained: Watermark | None, published: Watermark | None
+) -> Backlog | None:
+    """What a query has to publish; None if it is complete, or not maintained yet.
 
-
-_Ranges = Mapping[str, tuple[tuple[int, int], ...]]
-
-
-def _unpublished(
-    settings: Settings, query: str, maintained_ranges: _Ranges, published_ranges: _Ranges
-) -> Unpublished | None:
-    table, answers = f"embeddings/{query}", f"answers/{query}"
-    # The version comes first: maintain has no commit between the one found after it and this
-    # version, so the snapshot has exactly the rows that the commit's watermark speaks of.
-    newest = version(settings.lake, table, settings.storage_options)
-    maintained = mark(settings, table, "maintain", maintained_ranges.get(query, ()))
+    Args:
+        lake: of which the watermarks are.
+        query: its name.
+        maintained: how far the embedding table is complete.
+        published: how far the answer table is.
+    """
     if maintained is None:
         return None
-    published = mark(settings, answers, "publish", published_ranges.get(query, ()))
-    reason = _why_anew(settings, table, maintained, published)
-    work = Unpublished(
+    table = f"embeddings/{query}"
+    reason = _why_rebuilt(lake, table, maintained, published)
+    backlog = Backlog(
         query=query,
         maintained=maintained,
         published=published,
-        snapshot=max(newest or 0, maintained.version),
-        anew=reason is not None,
+        rebuilt=reason is not None,
         reason=reason or "",
     )
-    return work if work.anew or work.to_epoch > work.from_epoch else None
+    return backlog if backlog.rebuilt or backlog.to_epoch > backlog.from_epoch else None
 
 
-def _why_anew(
-    settings: Settings, table: str, maintained: Mark, published: Mark | None
+def _why_rebuilt(
+    lake: Lake, table: str, maintained: Watermark, published: Watermark | None
 ) -> str | None:
     if published is None:
         return "nothing was published before"
@@ -124,18 +117,19 @@ def _why_anew(
     if old.fingerprint != new.fingerprint:
         return "the query was edited"
     published_from = int(old.extra["embeddings_version"])
-    if old.base != new.base or _replaced_since(settings, table, published_from):
-        return f"the embeddings were computed anew at epoch {new.base}"
+    if old.base != new.base or _was_replaced(lake, table, published_from, maintained.version):
+        return f"the embeddings were recomputed at epoch {new.base}"
     return None
 
 
-def _replaced_since(settings: Settings, table_name: str, published_from: int) -> bool:
-    """Whether a commit after `published_from` replaced all rows."""
-    table = open_table(settings.lake, table_name, settings.storage_options)
-    assert table is not None, "it has a watermark"
-    for commit in commits(table):
-        if commit["version"] <= published_from:
+def _was_replaced(lake: Lake, table_name: str, after: int, last: int) -> bool:
+    """Whether a commit after the version `after`, up to `last`, replaced all rows."""
+    # Mostly there is none, and the table need not be opened for it.
+    for commit in lake.commits(table_name) if after < last else ():
+        if commit["version"] <= after:
             return False
+        if commit["version"] > last:
+            continue
         metadata = Metadata.from_json(commit.get("userMetadata"))
         if metadata is not None and metadata.job == "maintain" and metadata.mode in WHOLE_STATE:
             return True

@@ -1,37 +1,34 @@
-"""How far each table of a query is complete, read from commits and the ledger without Spark.
-
-The watermark of an embedding table is the later of its newest commit's and of the newest row of the
-ledger that says that the query was untouched up to an epoch, starting where the table stood.
-"""
+"""How far tables are complete: the newest epoch, and up to which one a query's tables go."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.settings import Settings
-from lake.ledger import SUCCEEDED
+from lake.lake import Lake
 from lake.metadata import Metadata
-from lake.reader import last_metadata, open_table, to_arrow
-from lake.tables import RUNS, TRANSACTIONS
-
-UNTOUCHED: Final = "untouched"
+from lake.newest_commit import newest_metadata
+from lake.tables import TRANSACTIONS
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class Watermark:
     """How far a table of a query is complete.
 
-    `version` and `metadata` are those of the newest commit; `watermark` may be later than the
-    commit's, by epochs that did not touch the query.
+    Attributes:
+        epoch: the epoch up to which it is complete; later than that of the commit by epochs that
+            did not touch the query.
+        version: of the newest commit of the query's job.
+        metadata: of that commit.
+        snapshot: the version of the table to read; later if its files were rearranged since.
     """
 
+    epoch: int
     version: int
     metadata: Metadata
-    watermark: int
+    snapshot: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,69 +47,46 @@ class Transaction:
         return self.inserted + self.deleted
 
 
-def head(settings: Settings) -> int:
+def head(lake: Lake) -> int:
     """The newest epoch, 0 before the first."""
-    options = settings.storage_options
-    if open_table(settings.lake, TRANSACTIONS.name, options) is None:
+    table = lake.open(TRANSACTIONS.name)
+    if table is None:
         return 0
-    epochs = to_arrow(settings.lake, TRANSACTIONS.name, options, columns=["epoch"])["epoch"]
-    return int(pc.max(epochs).as_py() or 0)
+    files = pa.table(table.get_add_actions(flatten=True))
+    if "max.epoch" in files.column_names and not files["max.epoch"].null_count:
+        newest = pc.max(files["max.epoch"])
+    else:
+        newest = pc.max(lake.rows(TRANSACTIONS.name, ["epoch"])["epoch"])
+    return int(newest.as_py() or 0)
 
 
-def transactions_after(settings: Settings, epoch: int) -> tuple[Transaction, ...]:
+def transactions_after(lake: Lake, epoch: int) -> tuple[Transaction, ...]:
     """The transactions after `epoch`, in order."""
     columns = ["epoch", "quads_version", "triples_version", "inserted", "deleted"]
-    rows = to_arrow(settings.lake, TRANSACTIONS.name, settings.storage_options, columns=columns)
-    later = rows.filter(pc.field("epoch") > epoch).sort_by("epoch")
-    return tuple(Transaction(**row) for row in later.to_pylist())
+    later = lake.rows(TRANSACTIONS.name, columns, [("epoch", ">", epoch)])
+    return tuple(Transaction(**row) for row in later.sort_by("epoch").to_pylist())
 
 
-def untouched(settings: Settings, job: str) -> Mapping[str, tuple[tuple[int, int], ...]]:
-    """Per query, the (from, to] of the ledger rows of `job` that say it was untouched, in order."""
-    options = settings.storage_options
-    table = open_table(settings.lake, RUNS.name, options)
-    if table is None:
-        return {}
-    rows = table.to_pyarrow_table(
-        columns=["query", "from_epoch", "to_epoch"],
-        filters=[("job", "=", job), ("mode", "=", UNTOUCHED), ("status", "=", SUCCEEDED)],
-    )
-    found: dict[str, list[tuple[int, int]]] = {}
-    for row in rows.sort_by("from_epoch").to_pylist():
-        found.setdefault(row["query"], []).append((row["from_epoch"], row["to_epoch"]))
-    return {query: tuple(ranges) for query, ranges in found.items()}
-
-
-def queries_of(settings: Settings, job: str) -> frozenset[str]:
-    """The queries that runs of `job` ever reported on, registered or not."""
-    table = open_table(settings.lake, RUNS.name, settings.storage_options)
-    if table is None:
-        return frozenset()
-    rows = table.to_pyarrow_table(columns=["query"], filters=[("job", "=", job)])
-    return frozenset(str(name) for name in rows["query"].drop_null().to_pylist())
-
-
-def mark(
-    settings: Settings,
-    table_name: str,
-    job: str,
-    ranges: tuple[tuple[int, int], ...] = (),
-) -> Mark | None:
+def watermark(
+    lake: Lake, table_name: str, job: str, untouched: tuple[int, int] | None
+) -> Watermark | None:
     """How far a table is complete; None before its first commit.
 
     Args:
-        settings: where the lake is.
+        lake: which holds it.
         table_name: `embeddings/<query>` or `answers/<query>`.
         job: the job whose commits count, `maintain` or `publish`.
-        ranges: the query's untouched ranges by that job.
+        untouched: the newest range of epochs, the first exclusive, that did not touch the query.
     """
-    found = last_metadata(settings.lake, table_name, settings.storage_options, job=job)
+    found = newest_metadata(lake, table_name, job)
+    snapshot = found[0] if found is not None else lake.version(table_name)
     if found is None:
+        found = lake.last_metadata(table_name, job=job)
+    if found is None or snapshot is None:
         return None
     version, metadata = found
-    watermark = metadata.watermark
-    for start, end in ranges:
-        # A row counts only if nothing is missing before it.
-        if start <= watermark < end:
-            watermark = end
-    return Mark(version, metadata, watermark)
+    epoch = metadata.watermark
+    # The range counts only if nothing is missing before it.
+    if untouched is not None and untouched[0] <= epoch < untouched[1]:
+        epoch = untouched[1]
+    return Watermark(epoch, version, metadata, snapshot)

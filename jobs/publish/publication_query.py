@@ -6,24 +6,23 @@ from collections.abc import Sequence
 
 from sqlglot import condition, exp, select
 
-from jobs.compute.small_reads import Read, Relation
+from jobs.compute.relations import LakeQuery, StoredTable
 from jobs.plan.plan import ANSWER
-from jobs.progress.backlog import Unpublished
-from jobs.settings import Settings
-from lake.reader import open_table
+from jobs.progress.backlog import Backlog
+from lake.lake import Lake
 from lake.tables import ANSWER_COLUMNS, TRANSACTIONS
 
 
-def stored_columns(settings: Settings, query: str) -> tuple[str, ...]:
+def stored_columns(lake: Lake, query: str) -> tuple[str, ...]:
     """The variables' columns of the answer table as it is; none if there is no table."""
-    table = open_table(settings.lake, f"answers/{query}", settings.storage_options)
+    table = lake.open(f"answers/{query}")
     if table is None:
         return ()
     names = (field.name for field in table.schema().fields)
     return tuple(name for name in names if name not in ANSWER_COLUMNS)
 
 
-def published_columns(work: Unpublished, stored: Sequence[str]) -> tuple[str, ...]:
+def published_columns(work: Backlog, stored: Sequence[str]) -> tuple[str, ...]:
     """The columns of the answer table to be: those of the query, then those of its earlier texts.
 
     A column that differs from an earlier one by case only keeps the earlier spelling: Delta takes
@@ -34,34 +33,40 @@ def published_columns(work: Unpublished, stored: Sequence[str]) -> tuple[str, ..
     return (*now, *(name for name in stored if name not in now))
 
 
-def answer_delta(work: Unpublished, columns: Sequence[str], stored: Sequence[str]) -> Read:
+def answer_delta(work: Backlog, columns: Sequence[str], stored: Sequence[str]) -> LakeQuery:
     """epoch, weight, `columns` (`published_columns`), event_time.
 
     Anew: at the base, the state there minus what is published; then the rows after the base.
     Else: the rows after the published watermark.
     """
-    embeddings = Relation(f"stored_{work.query}", f"embeddings/{work.query}", work.snapshot)
-    answers = Relation(f"published_{work.query}", f"answers/{work.query}")
-    transactions = Relation(f"transactions_{work.query}", TRANSACTIONS.name)
+    rows_wanted = exp.and_(
+        exp.column("node").eq(ANSWER), exp.column("epoch") <= exp.convert(work.to_epoch)
+    )
+    if not work.rebuilt:
+        rows_wanted = exp.and_(rows_wanted, exp.column("epoch") > exp.convert(work.from_epoch))
+    embeddings = StoredTable(
+        f"stored_{work.query}",
+        f"embeddings/{work.query}",
+        work.snapshot,
+        condition(rows_wanted),
+    )
+    answers = StoredTable(f"published_{work.query}", f"answers/{work.query}")
+    later = condition(exp.column("epoch") > exp.convert(work.from_epoch))
+    transactions = StoredTable(f"transactions_{work.query}", TRANSACTIONS.name, where=later)
     values: list[exp.Expr] = [exp.column(f"v{number}") for _, number in work.columns]
     values += [exp.cast(exp.null(), "STRING")] * (len(columns) - len(values))
-    rows = (
-        select(
-            "epoch",
-            "weight",
-            *(value.as_(name, quoted=True) for value, name in zip(values, columns, strict=True)),
-        )
-        .from_(embeddings.name)
-        .where(exp.column("node").eq(ANSWER), exp.column("epoch") <= work.to_epoch)
-    )
+    rows = select(
+        "epoch",
+        "weight",
+        *(value.as_(name, quoted=True) for value, name in zip(values, columns, strict=True)),
+    ).from_(embeddings.name)
     relations = [embeddings, transactions]
-    if not work.anew:
-        delta: exp.Query = rows.where(exp.column("epoch") > work.from_epoch)
-    elif work.published is None:
+    delta: exp.Query
+    if not work.rebuilt or work.published is None:
         delta = rows
     else:
         relations.append(answers)
-        start = max(work.maintained.metadata.base, work.published.watermark)
+        start = max(work.maintained.metadata.base, work.published.epoch)
         gone = select(
             exp.Neg(this=exp.column("weight")).as_("weight"),
             *(
@@ -85,15 +90,12 @@ def answer_delta(work: Unpublished, columns: Sequence[str], stored: Sequence[str
         )
         .from_(delta.subquery("delta"))
         .join(
-            select("epoch", "event_time")
-            .from_(transactions.name)
-            .where(exp.column("epoch") > work.from_epoch)
-            .subquery("transactions"),
+            select("epoch", "event_time").from_(transactions.name).subquery("transactions"),
             on=exp.column("epoch", "delta").eq(exp.column("epoch", "transactions")),
             join_type="left",
         )
     )
-    return Read(timed, tuple(relations))
+    return LakeQuery(timed, tuple(relations))
 
 
 def _difference(

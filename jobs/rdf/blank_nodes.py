@@ -1,8 +1,8 @@
-"""Labels of blank nodes that say the same next time.
+"""Stable labels of blank nodes: the same node has the same label in every change set.
 
-A blank node of a patch is what its label says, within its source. A blank node of a document is
-what is said about it: its label is a hash of its content tree, so that an unchanged node keeps its
-label from version to version, and nodes of one document with equal content are one node.
+A blank node of a patch is identified by its label within its source. A blank node of a document is
+identified by its content: its label is a hash of its content tree, so that an unchanged node has
+the same label in every version, and nodes of one document with equal content are one node.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 
-from jobs.rdf.cycles import canonical_order
+from jobs.rdf.canonical_labelling import canonical_labelling
 
 Quad = tuple[str, str, str, str]
 """Graph, subject, predicate, object in N-Triples form."""
@@ -29,10 +29,10 @@ def content_labels(quads: Iterable[Quad], scope: str) -> dict[str, str]:
     """The label of every blank node of a document, by its old label (`_:x`).
 
     A node's content is its properties, those of the blank nodes it points to included. Nodes that
-    reach each other have no tree: they are labelled together, from a canonical form of their
-    cycle (`cycles`); so are the nodes of the same form elsewhere in the document. If their content
-    does not tell them apart, the IRIs that point to them decide which is which, and then their
-    order in the document.
+    reach each other have no tree: they are labelled together, by a canonical labelling of their
+    cycle; cycles of the same form in one document get the same labels. Nodes of a cycle with equal
+    content are distinguished by the IRIs that point to them, and then by their order in the
+    document.
     """
     pointers: defaultdict[str, list[str]] = defaultdict(list)
     content: dict[str, dict[Property, None]] = {}
@@ -60,7 +60,7 @@ def _cycle_labels(
     labels: Mapping[str, str],
     scope: str,
 ) -> dict[str, str]:
-    """Labels of nodes that reach each other; `labels` has the others that they reach."""
+    """Labels of nodes that reach each other; `labels` has those of the other nodes they reach."""
     inside = set(group)
     own = {
         node: tuple(sorted({_line(p, labels) for p in content[node] if p[2] not in inside}))
@@ -73,7 +73,7 @@ def _cycle_labels(
         if object_ in inside
     ]
     pointed = {node: tuple(sorted(pointers.get(node, ()))) for node in group}
-    place = canonical_order(own, pointed, edges)
+    place = canonical_labelling(own, pointed, edges)
     form = (
         *(
             f"{place[node]} {line}"

@@ -1,4 +1,4 @@
-"""Turtle, TriG, RDF/XML, JSON-LD: a document is read whole or not at all."""
+"""Turtle, TriG, RDF/XML and JSON-LD: a document is read as a whole or not at all."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import pyarrow.compute as pc
 import pyoxigraph
 from pyoxigraph import RdfFormat
 
-from jobs.rdf.canonical import Lines, Terms, split_terms
+from jobs.rdf.canonical_nquads import Lines, Terms, split_terms
 from jobs.rdf.limits import ParseLimits
 from jobs.rdf.lines import changes
 from jobs.rdf.nesting import nesting_fault
-from jobs.rdf.parse_events import Changes, Piece, Unusable, cut
+from jobs.rdf.parse_events import Changes, ParseEvent, Unusable, cut
 from jobs.rdf.records import Format, ParseRequest, Rejection
 from jobs.rdf.statements import BASE_DIRECTION, BLANK_GRAPH, TRIPLE_TERM, fault_of, n_quads
 
@@ -24,7 +24,9 @@ _BLOCK_BYTES = 1 << 20
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
-def parse_document(file: IO[bytes], request: ParseRequest, limits: ParseLimits) -> Iterator[Piece]:
+def parse_document(
+    file: IO[bytes], request: ParseRequest, limits: ParseLimits
+) -> Iterator[ParseEvent]:
     """The quads of a document, each an insertion of line 0; `Unusable` if anything is wrong."""
 
     def unusable(reason: str, line: int = 0, column: int = 0) -> Unusable:
@@ -54,12 +56,12 @@ def parse_document(file: IO[bytes], request: ParseRequest, limits: ParseLimits) 
 
 
 def _read_at_most(file: IO[bytes], size: int) -> bytes:
-    # Piece by piece: asked for gigabytes, a pyarrow file allocates them before it reads.
-    pieces: list[bytes] = []
-    while size > 0 and (piece := file.read(min(size, _BLOCK_BYTES))):
-        pieces.append(piece)
-        size -= len(piece)
-    return b"".join(pieces)
+    # In blocks: asked for gigabytes, a pyarrow file allocates them before it reads.
+    blocks: list[bytes] = []
+    while size > 0 and (block := file.read(min(size, _BLOCK_BYTES))):
+        blocks.append(block)
+        size -= len(block)
+    return b"".join(blocks)
 
 
 def _syntax(format_: Format) -> RdfFormat:

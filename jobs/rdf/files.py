@@ -1,4 +1,4 @@
-"""Files of a source: listed and opened by path or URI, their format by name."""
+"""Files of a source: listed and opened by path or URI; the format by the name."""
 
 from __future__ import annotations
 
@@ -50,27 +50,27 @@ def list_files(location: str) -> list[FileInfo]:
     Files and folders named `.x` or `_x` are left out, as Spark does.
 
     Raises:
-        FileNotFoundError: nothing is there.
+        FileNotFoundError: there is no such file or folder.
     """
     system, root = _resolve(location)
-    there = system.get_file_info(root)
-    if there.type == fs.FileType.NotFound:
+    info = system.get_file_info(root)
+    if info.type == fs.FileType.NotFound:
         raise FileNotFoundError(f"{location}: no such file or folder")
-    if there.type == fs.FileType.File:
-        return [FileInfo(location, there.base_name, there.size)]
+    if info.type == fs.FileType.File:
+        return [FileInfo(location, info.base_name, info.size)]
     prefix = root.rstrip("/") + "/"
     found = [
-        FileInfo(_below(location, name), name, info.size)
-        for info in system.get_file_info(fs.FileSelector(root, recursive=True))
-        if info.type == fs.FileType.File
-        for name in [info.path.removeprefix(prefix)]
+        FileInfo(_below(location, name), name, each.size)
+        for each in system.get_file_info(fs.FileSelector(root, recursive=True))
+        if each.type == fs.FileType.File
+        for name in [each.path.removeprefix(prefix)]
         if not any(part.startswith((".", "_")) for part in name.split("/"))
     ]
     return sorted(found, key=lambda file: file.name)
 
 
 def format_of(name: str) -> Format | None:
-    """The format that a file name (with or without `.gz`) says; None if it is none of ours."""
+    """The format by the ending of a file name (with or without `.gz`); None if it is unknown."""
     _, dot, ending = name.lower().removesuffix(".gz").rpartition(".")
     return _FORMATS.get(ending) if dot else None
 
@@ -83,7 +83,7 @@ def opened(path: str) -> Iterator[IO[bytes]]:
         OSError: it cannot be opened.
     """
     system, inner = _resolve(path)
-    # A pyarrow file has what gzip and we use of a file.
+    # A pyarrow file has the methods that gzip and the parsers use.
     with system.open_input_stream(inner, compression=None) as raw:
         file = cast(IO[bytes], raw)
         if inner.lower().endswith(".gz"):

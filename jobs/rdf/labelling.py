@@ -1,4 +1,4 @@
-"""Rename the blank nodes in the changes of a file."""
+"""Stable labels for the blank nodes in the changes of a file."""
 
 from __future__ import annotations
 
@@ -8,37 +8,37 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.rdf.blank_nodes import content_labels, scoped_label
-from jobs.rdf.parse_events import Changes, Piece, Unusable
+from jobs.rdf.parse_events import Changes, ParseEvent, Unusable
 from jobs.rdf.records import CHANGES
 from jobs.rdf.terms import POSITIONS
 
 _NODES = ("subject", "object")
 
 
-def label_by_name(pieces: Iterable[Piece], scope: str) -> Iterator[Piece]:
+def label_by_name(events: Iterable[ParseEvent], scope: str) -> Iterator[ParseEvent]:
     """Blank nodes of one label in one scope are one node."""
-    for piece in pieces:
-        if isinstance(piece, Changes):
-            yield Changes(_renamed(piece.batch, lambda label: scoped_label(scope, label)))
+    for event in events:
+        if isinstance(event, Changes):
+            yield Changes(_renamed(event.batch, lambda label: scoped_label(scope, label)))
         else:
-            yield piece
+            yield event
 
 
-def label_by_content(pieces: Iterable[Piece], scope: str) -> Iterator[Piece]:
+def label_by_content(events: Iterable[ParseEvent], scope: str) -> Iterator[ParseEvent]:
     """Blank nodes of one content in one scope are one node.
 
     Changes with blank nodes come last: no label is known before the whole document is.
     """
     held: list[pa.RecordBatch] = []
-    for piece in pieces:
-        if isinstance(piece, Changes):
-            blank = pc.or_(*(pc.starts_with(piece.batch.column(node), "_:") for node in _NODES))
+    for event in events:
+        if isinstance(event, Changes):
+            blank = pc.or_(*(pc.starts_with(event.batch.column(node), "_:") for node in _NODES))
             if pc.any(blank).as_py():
-                held.append(piece.batch.filter(blank))
-                yield Changes(piece.batch.filter(pc.invert(blank)))
+                held.append(event.batch.filter(blank))
+                yield Changes(event.batch.filter(pc.invert(blank)))
                 continue
-        yield piece
-        if isinstance(piece, Unusable):
+        yield event
+        if isinstance(event, Unusable):
             return
     if held:
         labels = content_labels(

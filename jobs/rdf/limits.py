@@ -1,4 +1,4 @@
-"""The limits that untrusted RDF is held to before and while a parser sees it."""
+"""The limits of parsing untrusted RDF, checked before and during parsing."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ParseLimits:
-    """What one file may cost. The fields are those of `Limits` in the configuration."""
+    """Limits per file. The fields are those of `Limits` in the configuration."""
 
     line_bytes: int = 1_048_576
     """Longest line of a line format, bytes without the line feed."""
@@ -20,4 +20,4 @@ class ParseLimits:
     parse_memory_mb: int = 3_000
     """Memory of the parser process, MiB beyond what it has when it starts."""
     raw_bytes: int = 4_096
-    """Bytes of a rejected line that are kept."""
+    """Bytes of a rejected line that are recorded."""

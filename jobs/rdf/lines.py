@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyoxigraph import RdfFormat
 
-from jobs.rdf.canonical import Lines, Mask, Positions, Terms, canonical
+from jobs.rdf.canonical_nquads import Lines, Mask, Positions, Terms, canonical
 from jobs.rdf.limits import ParseLimits
-from jobs.rdf.parse_events import Changes, Piece, Rejections, cut
+from jobs.rdf.parse_events import Changes, ParseEvent, Rejections, cut
 from jobs.rdf.records import CHANGES, ParseRequest, Rejection
 from jobs.rdf.statements import Fault, Quads, Statement, read_quads
 
@@ -25,7 +25,7 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 class Block:
     """Some complete lines; `first` is the number of the first one, from 1.
 
-    A line longer than the limit is there with its beginning only, and `overlong` is its index.
+    Of a line longer than the limit only the beginning is in it; its index is in `overlong`.
     """
 
     first: int
@@ -66,8 +66,10 @@ def _block(first: int, text: bytes, limits: ParseLimits) -> Block:
     return Block(first, lines, frozenset(overlong.tolist()))
 
 
-def parse_lines(file: IO[bytes], request: ParseRequest, limits: ParseLimits) -> Iterator[Piece]:
-    """The statements of an N-Triples or N-Quads file, each an insertion; bad lines one by one."""
+def parse_lines(
+    file: IO[bytes], request: ParseRequest, limits: ParseLimits
+) -> Iterator[ParseEvent]:
+    """The statements of an N-Triples or N-Quads file, each an insertion; bad lines are rejected."""
     graphs = request.format == "n-quads"
     syntax = RdfFormat.N_QUADS if graphs else RdfFormat.N_TRIPLES
     for block in read_blocks(file, limits):
@@ -80,7 +82,7 @@ def parse_lines(file: IO[bytes], request: ParseRequest, limits: ParseLimits) -> 
             if row not in block.overlong and not is_empty(text := block.lines.line(row))
         ]
         quads, bad = read_quads(block.lines, fast, 0, others, syntax, limits.nesting)
-        yield from block_pieces(
+        yield from block_events(
             block, quads, np.ones(len(quads.rows), np.bool_), [*faults, *bad], request, limits
         )
 
@@ -98,14 +100,14 @@ def overlong_faults(block: Block, limits: ParseLimits) -> list[Fault]:
     ]
 
 
-def block_pieces(
+def block_events(
     block: Block,
     quads: Quads,
     inserts: Mask,
     faults: list[Fault],
     request: ParseRequest,
     limits: ParseLimits,
-) -> Iterator[Piece]:
+) -> Iterator[ParseEvent]:
     """The changes and the rejections of one block, in the order of its lines."""
     if len(quads.rows):
         yield Changes(changes(block.first + quads.rows, inserts, quads.terms, request.graph))

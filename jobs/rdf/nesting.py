@@ -1,6 +1,6 @@
-"""How deep a document nests, found before a parser sees it, as deep nesting kills parsers.
+"""The nesting depth of a document, found before it is parsed: deep nesting kills parsers.
 
-The scan knows of each syntax only what hides brackets: strings, comments, IRIs.
+The scan knows of each syntax only what can hide brackets: strings, comments, IRIs.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import assert_never
 
 from jobs.rdf.records import Format
 
-# Where something is not closed, the pattern takes all that follows: one pass, whatever the input.
+# What is not closed matches up to the end of the text: one pass over any input.
 _JSON = re.compile(
     rb'"[^"\\]*+(?:\\(?:.|\Z)[^"\\]*+)*+(?:"|\Z)|(?P<open>[\[{])|(?P<close>[\]}])', re.DOTALL
 )
@@ -41,7 +41,7 @@ _DOCTYPE = re.compile(rb"<!DOCTYPE(?:[^\[\"'<>]++|\"[^\"<]*+\"|'[^'<]*+')*+>", r
 
 @dataclass(frozen=True, slots=True)
 class NestingFault:
-    """Why a document may not be parsed, and the offset of the byte that says so."""
+    """Why a document is not parsed, and the offset of the byte that shows it."""
 
     offset: int
     reason: str
@@ -49,7 +49,7 @@ class NestingFault:
 
 def nesting_fault(text: bytes, syntax: Format, limit: int) -> NestingFault | None:
     """The first place where a document nests more than `limit` deep, or, in XML, could define
-    entities (a DOCTYPE with an internal subset expands a kilobyte to gigabytes)."""
+    entities (a DOCTYPE with an internal subset can expand a kilobyte to gigabytes)."""
     depth = 0
     for token in _tokens(syntax).finditer(text):
         kind = token.lastgroup

@@ -1,4 +1,4 @@
-"""Parse one file of any format, in this process: `worker` puts a fence around it."""
+"""Parse one file of any format, in this process; `worker` does it in a limited child process."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from jobs.rdf.files import opened
 from jobs.rdf.labelling import label_by_content, label_by_name
 from jobs.rdf.limits import ParseLimits
 from jobs.rdf.lines import parse_lines
-from jobs.rdf.parse_events import Piece, Unusable
+from jobs.rdf.parse_events import ParseEvent, Unusable
 from jobs.rdf.patch import parse_patch
 from jobs.rdf.records import ParseRequest, Rejection
 
 
-def parse(request: ParseRequest, limits: ParseLimits) -> Iterator[Piece]:
-    """The pieces of one file; after an `Unusable` nothing else of it counts.
+def parse(request: ParseRequest, limits: ParseLimits) -> Iterator[ParseEvent]:
+    """The events of parsing one file; an `Unusable` discards all others.
 
     Raises:
         OSError: the file cannot be opened or read (a broken gzip file is `Unusable`).
@@ -29,13 +29,13 @@ def parse(request: ParseRequest, limits: ParseLimits) -> Iterator[Piece]:
                 case "rdf-patch":
                     yield from label_by_name(parse_patch(file, request, limits), request.scope)
                 case "n-triples" | "n-quads":
-                    pieces = parse_lines(file, request, limits)
+                    events = parse_lines(file, request, limits)
                     label = label_by_name if request.role == "patch" else label_by_content
-                    yield from label(pieces, request.scope)
+                    yield from label(events, request.scope)
                 case "turtle" | "trig" | "rdf-xml" | "json-ld":
-                    # The labels of a document mean nothing outside it, whatever its role.
-                    pieces = parse_document(file, request, limits)
-                    yield from label_by_content(pieces, request.scope)
+                    # Labels of blank nodes mean nothing outside a document, in a patch either.
+                    events = parse_document(file, request, limits)
+                    yield from label_by_content(events, request.scope)
                 case _:
                     assert_never(request.format)
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:

@@ -1,4 +1,4 @@
-"""What the parser of a file yields, piece by piece, so that no file is ever held as objects."""
+"""What parsing a file yields: batches of rows and facts about the file, as they are found."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Rejections:
 
 @dataclass(frozen=True, slots=True)
 class Discarded:
-    """An aborted transaction: changes of the lines since <= line < until do not count."""
+    """An aborted transaction: changes of the lines since <= line < until are discarded."""
 
     since: int
     until: int
@@ -40,15 +40,15 @@ class Discarded:
 
 @dataclass(frozen=True, slots=True)
 class Unusable:
-    """The file is rejected as a whole: no change of it counts."""
+    """The file is rejected as a whole: all its changes are discarded."""
 
     rejection: Rejection
 
 
-Piece = Changes | Rejections | Discarded | Unusable | Header
+ParseEvent = Changes | Rejections | Discarded | Unusable | Header
 
 
 def cut(text: bytes, size: int) -> str:
-    """At most `size` bytes of UTF-8 of a rejected text, whatever bytes it has."""
+    """At most `size` bytes of UTF-8 of a rejected text; bytes that are no UTF-8 are replaced."""
     shown = text[:size].decode(errors="replace").encode()
     return shown[:size].decode(errors="ignore")

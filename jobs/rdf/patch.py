@@ -14,10 +14,10 @@ from typing import IO
 import numpy as np
 from pyoxigraph import RdfFormat
 
-from jobs.rdf.canonical import canonical
+from jobs.rdf.canonical_nquads import canonical
 from jobs.rdf.limits import ParseLimits
-from jobs.rdf.lines import Block, block_pieces, is_empty, overlong_faults, read_blocks
-from jobs.rdf.parse_events import Discarded, Piece, Unusable
+from jobs.rdf.lines import Block, block_events, is_empty, overlong_faults, read_blocks
+from jobs.rdf.parse_events import Discarded, ParseEvent, Unusable
 from jobs.rdf.records import Header, ParseRequest, Rejection
 from jobs.rdf.statements import Fault, Statement, read_quads
 from jobs.rdf.terms import Blank, Iri, Literal, TermError, parse_term
@@ -32,12 +32,14 @@ _TIMES = tuple(f"http://www.w3.org/2001/XMLSchema#{name}" for name in ("dateTime
 _ADD = ord("A")
 
 
-def parse_patch(file: IO[bytes], request: ParseRequest, limits: ParseLimits) -> Iterator[Piece]:
-    """The changes of a patch; bad lines one by one.
+def parse_patch(
+    file: IO[bytes], request: ParseRequest, limits: ParseLimits
+) -> Iterator[ParseEvent]:
+    """The changes of a patch; bad lines are rejected.
 
     An aborted transaction (`TA`) changes nothing. A transaction that the file does not end makes
     the whole file unusable: half of a change set must not become an epoch. Prefixes (`PA`, `PD`)
-    are about the dataset, not about the lines of the patch, and change no quad.
+    concern the dataset, not the lines of the patch, and change no quad.
     """
     header = Header()
     begun: int | None = None
@@ -70,7 +72,7 @@ def parse_patch(file: IO[bytes], request: ParseRequest, limits: ParseLimits) -> 
         quads, bad = read_quads(
             block.lines, fast, len("A "), statements, RdfFormat.N_QUADS, limits.nesting
         )
-        yield from block_pieces(block, quads, inserts[quads.rows], [*faults, *bad], request, limits)
+        yield from block_events(block, quads, inserts[quads.rows], [*faults, *bad], request, limits)
         yield from discarded
     if begun is not None:
         reason = "the transaction is not ended (no TC): the file is not complete"

@@ -1,6 +1,6 @@
-"""Pieces on a pipe: a letter, the length of what follows (8 bytes, little-endian), and that.
+"""Messages of a parser process: a letter, the length of the content, the content.
 
-Rows are Arrow IPC messages, the rest is JSON.
+The length has 8 bytes, little-endian. Rows are Arrow IPC messages, all other content is JSON.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import IO, assert_never
 
 import pyarrow as pa
 
-from jobs.rdf.parse_events import Changes, Discarded, Piece, Rejections, Unusable
+from jobs.rdf.parse_events import Changes, Discarded, ParseEvent, Rejections, Unusable
 from jobs.rdf.records import CHANGES, REJECTIONS, Header, Rejection
 
 _PREFIX = struct.Struct("<cQ")
@@ -21,7 +21,7 @@ _PREFIX = struct.Struct("<cQ")
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """The request arrived; what happens from now on is the file's doing."""
+    """The request has arrived; what happens from now on is caused by the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,24 +31,24 @@ class End:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """The file cannot be opened or read: errno (0 = unknown) and the system's words."""
+    """The file cannot be opened or read: errno (0 = unknown) and the system's error message."""
 
     number: int
-    message: str
+    reason: str
 
 
-Frame = Piece | Started | End | Failed
+Message = ParseEvent | Started | End | Failed
 
 
-def write_frame(output: IO[bytes], frame: Frame) -> None:
-    """Write one frame, unflushed."""
-    letter, content = _encoded(frame)
+def write_message(output: IO[bytes], message: Message) -> None:
+    """Write one message, unflushed."""
+    letter, content = _encoded(message)
     output.write(_PREFIX.pack(letter, len(content)))
     output.write(content)
 
 
-def read_frame(source: IO[bytes]) -> Frame | None:
-    """Read one frame; None if the writer is gone, in the middle of a frame or between two."""
+def read_message(source: IO[bytes]) -> Message | None:
+    """Read one message; None if the writer is gone, in the middle of a message or between two."""
     prefix = source.read(_PREFIX.size)
     if len(prefix) < _PREFIX.size:
         return None
@@ -57,8 +57,8 @@ def read_frame(source: IO[bytes]) -> Frame | None:
     return _decoded(letter, content) if len(content) == size else None
 
 
-def _encoded(frame: Frame) -> tuple[bytes, bytes | pa.Buffer]:
-    match frame:
+def _encoded(message: Message) -> tuple[bytes, bytes | pa.Buffer]:
+    match message:
         case Changes(batch):
             return b"C", batch.serialize()
         case Rejections(batch):
@@ -74,13 +74,13 @@ def _encoded(frame: Frame) -> tuple[bytes, bytes | pa.Buffer]:
             return b"S", b""
         case End():
             return b"E", b""
-        case Failed(number, message):
-            return b"F", json.dumps([number, message]).encode()
+        case Failed(number, reason):
+            return b"F", json.dumps([number, reason]).encode()
         case _:
-            assert_never(frame)
+            assert_never(message)
 
 
-def _decoded(letter: bytes, content: bytes) -> Frame:
+def _decoded(letter: bytes, content: bytes) -> Message:
     match letter:
         case b"C":
             return Changes(pa.ipc.read_record_batch(pa.py_buffer(content), CHANGES))
@@ -100,4 +100,4 @@ def _decoded(letter: bytes, content: bytes) -> Frame:
             return End()
         case b"F":
             return Failed(*json.loads(content))
-    raise ValueError(f"no frame starts with {letter!r}")
+    raise ValueError(f"no message starts with {letter!r}")

@@ -1,4 +1,4 @@
-"""What goes into the parsers and what comes out, as frozen values and Arrow schemas."""
+"""Input and output of the parsers, as frozen values and Arrow schemas."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Rejection:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The head of an RDF Patch; each None if it does not say.
+    """The header of an RDF Patch; a value is None if it is missing.
 
     change_id, previous_id: the IRI of `H id` and `H prev` without brackets (a literal: its text).
     event_time: the first header whose value is an xsd:dateTime literal, in UTC.
@@ -84,10 +84,10 @@ class ParseRequest:
     file: path or URI.
     role: 'patch' = changes, blank nodes by label; 'snapshot' = a whole state (every row an
         insertion), blank nodes by content.
-    scope: within what a blank node is one node: the source's name for a patch, the source's name
+    scope: within which a blank node is one node: the source's name for a patch, the source's name
         and the document's relative name for a snapshot.
-    graph: `<iri>` for quads that name no graph, or ''.
-    base: IRI that relative IRIs of a document are resolved against; None = they are errors.
+    graph: `<iri>` of the quads that name no graph, or '' for the unnamed graph.
+    base: IRI that relative IRIs of the document are resolved against; None = they are errors.
     """
 
     file: str
@@ -100,12 +100,12 @@ class ParseRequest:
 
 @dataclass(frozen=True, slots=True)
 class ParsedFile:
-    """What a file gave.
+    """A parsed file.
 
     changes: schema `CHANGES`. rejections: schema `REJECTIONS`.
     refusal: why the file was rejected as a whole (broken document, truncated gzip, transaction
         without end, parser process died), one of the rejections; then `changes` is empty.
-    unreadable: why the file could not be opened or read; then nothing is known of what is in it.
+    unreadable: why the file could not be opened or read; then its content is unknown.
     """
 
     request: ParseRequest

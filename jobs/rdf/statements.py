@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import pyoxigraph
 from pyoxigraph import RdfFormat
 
-from jobs.rdf.canonical import Lines, Mask, Positions, Terms, split_terms
+from jobs.rdf.canonical_nquads import Lines, Mask, Positions, Terms, split_terms
 
 TRIPLE_TERM = "triple terms (RDF 1.2) are not supported"
 BASE_DIRECTION = "literals with a base direction (RDF 1.2) are not supported"
@@ -30,7 +30,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A line that gives no quad: its index, the column (characters, from 1; 0 = unknown), why."""
+    """A line that is no quad: its index, the column (characters, from 1; 0 = unknown), why."""
 
     row: int
     column: int
@@ -55,7 +55,7 @@ def read_quads(
 ) -> tuple[Quads, list[Fault]]:
     """The quads of the lines that are canonical (`fast`) after `skip` bytes, and of `others`.
 
-    A line that is no statement is one fault and no quad, and does nothing to its neighbours.
+    A line that is no statement is one fault and no quad, and does not affect other lines.
     """
     rows = np.flatnonzero(fast)
     quads = Quads(rows, split_terms(lines, rows, skip))
@@ -78,7 +78,7 @@ def n_quads(quads: Iterable[pyoxigraph.Quad]) -> bytes:
 
 
 def fault_of(error: SyntaxError, row: int, skipped: int = 0) -> Fault:
-    """What pyoxigraph says of one line, without the position in its words."""
+    """The error of pyoxigraph for one line, without the position in its message."""
     column = error.offset + skipped if error.offset else 0
     return Fault(row, column, _POSITION.sub("", error.msg))
 

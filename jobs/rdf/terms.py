@@ -1,4 +1,4 @@
-"""RDF terms as N-Triples text: one spelling per term, the one of pyoxigraph's `str(term)`."""
+"""RDF terms as N-Triples text: one spelling per term, that of pyoxigraph's `str(term)`."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ Term = Iri | Blank | Literal
 
 
 class TermError(ValueError):
-    """Text that is not an RDF term in N-Triples form; the message is the reason."""
+    """Text that is not an RDF term in N-Triples form; the message says why."""
 
 
 def iri(text: str) -> str:

@@ -1,8 +1,8 @@
 """Parsing of untrusted files in a child process with memory and CPU limits.
 
-The parent writes the limits and then a request per line to the child's standard input and reads
-frames from its standard output (`frames`). It sends the next request when the file before is done,
-so that of a dying child exactly one file is in hand.
+The parent writes the limits and then a request per line to the child's standard input, and reads
+messages (`pipe_protocol`) from its standard output. It sends the next request when the file before
+is done, so that a child that dies has exactly one file in progress.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from importlib.abc import MetaPathFinder
 from pathlib import Path
-from typing import IO, assert_never
+from typing import IO, Self, assert_never
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -26,43 +26,66 @@ import pyarrow.compute as pc
 from jobs.rdf.limits import ParseLimits
 from jobs.rdf.parse import parse
 from jobs.rdf.parse_events import Changes, Discarded, Rejections, Unusable
-from jobs.rdf.pipe_protocol import End, Failed, Frame, Started, read_frame, write_frame
+from jobs.rdf.pipe_protocol import End, Failed, Message, Started, read_message, write_message
 from jobs.rdf.records import CHANGES, REJECTIONS, Header, ParsedFile, ParseRequest, Rejection
 
 _OUT_OF_MEMORY = 77
-"""Exit code of a child that ran out of memory and could still say so."""
-
-
+"""Exit code of a child that ran out of memory and could still report it."""
 _DEFECT = 1
-_ENDED_BY_OTHERS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-"""Signals that say nothing about the document: the kernel wants memory, or somebody shuts down."""
-"""Exit code of Python after an exception that nobody caught."""
+"""Exit code of Python after an exception that was not caught."""
+_EXTERNAL_SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+"""Signals that the document does not cause: the kernel needs memory, or the machine shuts down."""
 
 
 class ParserError(RuntimeError):
-    """The child process does not start, or has a defect: no file is rejected for that."""
+    """The child process does not start, or has a defect; no file is rejected because of it."""
+
+
+class ParserProcess:
+    """Parses files in a child process, which starts with the first of them.
+
+    A file that kills the child process is rejected as a whole with the reason; a new child goes on
+    with the next. A file that cannot be opened or read is `unreadable`, not rejected.
+    """
+
+    def __init__(self, limits: ParseLimits) -> None:
+        self._limits = limits
+        self._child: _Child | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def parse(self, request: ParseRequest) -> ParsedFile:
+        """Parse one file.
+
+        Raises:
+            ParserError: the child process does not start, or has a defect.
+        """
+        self._child = self._child or _Child(self._limits)
+        parsed = self._child.parse(request)
+        if self._child.is_dead:
+            self.close()
+        return parsed
+
+    def close(self) -> None:
+        """End the child process."""
+        if self._child is not None:
+            self._child.close()
+            self._child = None
 
 
 def parse_files(requests: Sequence[ParseRequest], limits: ParseLimits) -> Iterator[ParsedFile]:
-    """Parse each file, in order, one result per request.
-
-    A file that kills the child process is rejected as a whole with the reason; a new child goes on
-    with the rest. A file that cannot be opened or read is `unreadable`, not rejected.
+    """Parse each file, in order, one result per request, in a process of their own.
 
     Raises:
         ParserError: the child process does not start, or has a defect.
     """
-    child: _Child | None = None
-    try:
+    with ParserProcess(limits) as parser:
         for request in requests:
-            child = child or _Child(limits)
-            yield child.parse(request)
-            if child.is_dead:
-                child.close()
-                child = None
-    finally:
-        if child:
-            child.close()
+            yield parser.parse(request)
 
 
 class _Child:
@@ -72,9 +95,9 @@ class _Child:
         self._limits = limits
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `close`
         path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
-        # What reserves address space or starts threads that parse nothing is turned off; Python's
-        # own allocator too, which goes on for minutes at a crawl where memory is refused.
-        quiet = {
+        # Without what reserves address space, without idle threads, and without Python's own
+        # allocator, which retries for minutes where memory is refused.
+        environment = {
             "ARROW_DEFAULT_MEMORY_POOL": "system",
             "MALLOC_ARENA_MAX": "1",
             "PYTHONMALLOC": "malloc",
@@ -86,13 +109,13 @@ class _Child:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
-            env={**os.environ, **quiet, "PYTHONPATH": path},
+            env={**os.environ, **environment, "PYTHONPATH": path},
         )
         self.is_dead = False
         self._send(asdict(limits))
 
     def parse(self, request: ParseRequest) -> ParsedFile:
-        """The result for one file; afterwards the child may be dead."""
+        """Parse one file; afterwards the child may be dead."""
         self._send(asdict(request))
         started = False
         header = Header()
@@ -101,8 +124,8 @@ class _Child:
         discarded: list[Discarded] = []
         refusal: Rejection | None = None
         unreadable: str | None = None
-        while not isinstance(frame := self._frame(), End):
-            match frame:
+        while not isinstance(message := self._receive(), End):
+            match message:
                 case Started():
                     started = True
                 case Changes(batch):
@@ -110,24 +133,24 @@ class _Child:
                 case Rejections(batch):
                     rejections.append(batch)
                 case Discarded():
-                    discarded.append(frame)
+                    discarded.append(message)
                 case Header():
-                    header = frame
+                    header = message
                 case Unusable(refusal):
                     rejections.append(Rejections.of([refusal]).batch)
-                case Failed(number, message):
-                    unreadable = str(OSError(number, message))
+                case Failed(number, reason):
+                    unreadable = str(OSError(number, reason))
                 case None:
                     self.is_dead = True
-                    reason = self._cause_of_death(request.file, started)
-                    if -self._process.wait() in _ENDED_BY_OTHERS:
-                        unreadable = reason
+                    cause = self._cause_of_death(request.file, started)
+                    if -self._process.wait() in _EXTERNAL_SIGNALS:
+                        unreadable = cause
                         break
-                    refusal = Rejection(request.file, 0, 0, reason, "")
+                    refusal = Rejection(request.file, 0, 0, cause, "")
                     rejections.append(Rejections.of([refusal]).batch)
                     break
                 case _:
-                    assert_never(frame)
+                    assert_never(message)
         if unreadable is not None:
             rejections.clear()
         if refusal is not None or unreadable is not None:
@@ -142,7 +165,7 @@ class _Child:
         )
 
     def close(self) -> None:
-        """End the child, whatever it is doing."""
+        """Kill the child."""
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe:
                 try:
@@ -159,21 +182,21 @@ class _Child:
             self._process.stdin.write(json.dumps(message).encode() + b"\n")
             self._process.stdin.flush()
         except BrokenPipeError:
-            return  # reading the answer tells what became of it
+            return  # reading the answer shows why
 
-    def _frame(self) -> Frame | None:
+    def _receive(self) -> Message | None:
         assert self._process.stdout is not None
-        return read_frame(self._process.stdout)
+        return read_message(self._process.stdout)
 
     def _cause_of_death(self, file: str, started: bool) -> str:
         code = self._process.wait()
         self._errors.seek(0)
-        words = self._errors.read().decode(errors="replace")
+        output = self._errors.read().decode(errors="replace")
         if not started or code == _DEFECT:
-            raise ParserError(f"{file}: exit code {code}: {words[-2000:]}")
+            raise ParserError(f"{file}: exit code {code}: {output[-2000:]}")
         if code == -signal.SIGXCPU:
             return f"parsing took more than {self._limits.parse_seconds} seconds of CPU"
-        if code == _OUT_OF_MEMORY or "memory allocation" in words:
+        if code == _OUT_OF_MEMORY or "memory allocation" in output:
             return f"parsing needed more than {self._limits.parse_memory_mb} MiB of memory"
         return (
             f"the parser died of {signal.Signals(-code).name if code < 0 else f'exit code {code}'}"
@@ -192,10 +215,10 @@ def _without(changes: pa.Table, discarded: Sequence[Discarded]) -> pa.Table:
 
 
 def main() -> None:
-    """The child: parse what standard input asks for until it ends."""
+    """The child: parse the requests on standard input until it ends."""
     sys.meta_path.insert(0, _WithoutPandas())
     requests, output = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # whatever else prints must not get between the frames
+    os.dup2(2, 1)  # other output must not get between the messages
     limits = ParseLimits(**json.loads(requests.readline()))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _limit_memory(limits.parse_memory_mb)
@@ -208,7 +231,7 @@ def main() -> None:
 
 
 class _WithoutPandas(MetaPathFinder):
-    """Hides pandas, which pyarrow imports on first use if it is there: a second for nothing."""
+    """Hides pandas, which pyarrow imports on first use if it is installed: it costs a second."""
 
     def find_spec(self, name: str, path: object, target: object = None) -> None:
         """No pandas; every other module is for the other finders."""
@@ -218,19 +241,19 @@ class _WithoutPandas(MetaPathFinder):
 
 
 def _answer(request: ParseRequest, limits: ParseLimits, output: IO[bytes]) -> None:
-    write_frame(output, Started())
+    write_message(output, Started())
     output.flush()
     try:
-        for piece in parse(request, limits):
-            write_frame(output, piece)
+        for event in parse(request, limits):
+            write_message(output, event)
     except OSError as error:
-        write_frame(output, Failed(error.errno or 0, error.strerror or str(error)))
-    write_frame(output, End())
+        write_message(output, Failed(error.errno or 0, error.strerror or str(error)))
+    write_message(output, End())
     output.flush()
 
 
 def _limit_memory(megabytes: int) -> None:
-    """Allow `megabytes` more address space than the process has now (only where Linux says it)."""
+    """Allow `megabytes` more address space than the process has now (only on Linux)."""
     sizes = Path("/proc/self/statm")
     if sizes.exists():
         now = int(sizes.read_text().split()[0]) * resource.getpagesize()

@@ -1,4 +1,4 @@
-"""Room for recursion over a query, whose depth `translate` bounds."""
+"""Room for recursion over a query or a plan; their depth is bounded by `translate`."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from contextlib import contextmanager
 _FRAMES = 30_000
 _lock = threading.Lock()
 _inside: list[int] = []
-"""One entry for each that is inside: the limit that held before the first."""
+"""An entry per active `deep_recursion`: the limit that held before the first."""
 
 
 @contextmanager
 def deep_recursion() -> Iterator[None]:
-    """More frames than Python's default; the limit is the interpreter's, so threads share it."""
+    """Within, more frames than Python's default; the limit holds for all threads."""
     with _lock:
         _inside.append(_inside[0] if _inside else sys.getrecursionlimit())
         sys.setrecursionlimit(max(_inside[0], _FRAMES))

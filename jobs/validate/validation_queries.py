@@ -1,296 +1,224 @@
-"""The rows that the suites of `expectations` check, as statements with the suites' columns."""
+"""Queries for the rows that the suites of `expectations` check, with the suites' columns."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Self, assert_never
 
-from sqlglot import condition, exp, select
+from sqlglot import exp
 
-from jobs.compute.small_reads import Read, Relation
+from jobs.catalog.maintained import Form
+from jobs.compute.relations import LakeQuery, StoredTable
+from jobs.compute.sql import column, columns, number, rows_of, same_row, select, text, union_all
 from jobs.plan.plan import ANSWER
-from jobs.progress.backlog import Unpublished
-from jobs.sparql.algebra.nodes import Ask, Construct, Query, Select
+from jobs.progress.backlog import Backlog
+from jobs.validate.derived_columns import (
+    DerivedColumn,
+    bigint,
+    changes_at_epoch,
+    over,
+    with_derived_columns,
+)
 from lake.tables import QUADS, TRANSACTIONS
 
-QUADS_LOG = Relation("quads_log", QUADS.name)
-TRANSACTIONS_LOG = Relation("transactions_log", TRANSACTIONS.name)
+TRANSACTIONS_LOG = StoredTable("transactions_log", TRANSACTIONS.name)
+
+
+def quads_log(from_epoch: int, to_epoch: int) -> StoredTable:
+    """The quads that changed in (from_epoch, to_epoch]."""
+    return StoredTable("quads_log", QUADS.name, where=_in_range(from_epoch, to_epoch))
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerRules:
-    """What the suite `answers` has to know of a query."""
+    """The facts about a query by which the suite `answers` checks its rows."""
 
-    form: Literal["select", "ask", "construct"]
+    form: Form
     is_set: bool
     max_rows: int | None
 
-    @classmethod
-    def of(cls, query: Query, *, is_set: bool, max_rows: int | None) -> Self:
-        """The rules of a query."""
-        match query.form:
-            case Select():
-                return cls("select", is_set, max_rows)
-            case Ask():
-                return cls("ask", is_set, max_rows)
-            case Construct():
-                return cls("construct", is_set, max_rows)
-            case _:
-                assert_never(query.form)
 
-
-def quad_rows(from_epoch: int, to_epoch: int) -> Read:
+def quad_rows(from_epoch: int, to_epoch: int) -> LakeQuery:
     """The quads that changed in (from_epoch, to_epoch]; columns of the suite `quads`."""
-    quad = ["graph", "subject", "predicate", "object"]
-    changes = (
-        select(*quad, "epoch", "weight")
-        .from_(QUADS_LOG.name)
-        .where(_in_range(from_epoch, to_epoch))
+    quad = ("graph", "subject", "predicate", "object")
+    log = quads_log(from_epoch, to_epoch)
+    changes = select(*columns((*quad, "epoch", "weight"))).from_(rows_of(log.name))
+    previous = over(exp.Lag(this=column("weight")), quad, ordered=True)
+    derived = (changes_at_epoch(quad), DerivedColumn("weight_before", exp.null(), previous))
+    checked = with_derived_columns(changes, quad, ("epoch", "weight"), derived)
+    rows = select("*", *_scope_and_range("", from_epoch, to_epoch)).from_(
+        checked.subquery("checked")
     )
-    weight_before = _over(exp.Lag(this=exp.column("weight")), quad, ordered=True)
-    derived = (_at_epoch(quad), Derived("weight_before", exp.null(), weight_before))
-    rows = select("*", *_bounds("", from_epoch, to_epoch)).from_(
-        _with_derived(changes, quad, ["epoch", "weight"], derived).subquery("checked")
-    )
-    return Read(rows, (QUADS_LOG,))
+    return LakeQuery(rows, (log,))
 
 
-def transaction_rows(from_epoch: int, to_epoch: int) -> Read:
-    """The transactions of the range; columns of the suite `transactions`."""
-    columns = ("epoch", "source", "position", "inserted", "deleted", "rejected", "quads_version")
-    place = [exp.column(name) for name in ("source", "position")]
-    new = select(*place).from_(TRANSACTIONS_LOG.name).where(_in_range(from_epoch, to_epoch))
-    # With them come the one before, and those at the same positions.
-    concerned = (
-        select(
-            *columns,
-            _over(exp.Lag(this=exp.column("epoch")), [], ordered=True).as_("previous"),
-            _over(exp.Lag(this=exp.column("quads_version")), [], ordered=True).as_(
-                "version_before"
-            ),
-            _over(exp.Count(this=exp.Star()), ["source", "position"]).as_("at_position"),
-        )
-        .from_(TRANSACTIONS_LOG.name)
-        .where(
-            exp.or_(
-                exp.column("epoch") >= from_epoch,
-                exp.In(this=exp.Tuple(expressions=place), query=new.subquery()),
-            )
-        )
-    )
-    found = (
-        select(
-            exp.column("epoch").as_("found_epoch"),
-            exp.Sum(this=_one_if(exp.column("weight") > 0)).as_("inserted_rows"),
-            exp.Sum(this=_one_if(exp.column("weight") < 0)).as_("deleted_rows"),
-        )
-        .from_(QUADS_LOG.name)
+def transaction_rows(from_epoch: int, to_epoch: int) -> LakeQuery:
+    """The transactions of (from_epoch, to_epoch]; columns of the suite `transactions`."""
+    log = quads_log(from_epoch, to_epoch)
+    stored = ("epoch", "source", "position", "inserted", "deleted", "rejected", "quads_version")
+    position = ("source", "position")
+    new = (
+        select(*columns(position))
+        .from_(rows_of(TRANSACTIONS_LOG.name))
         .where(_in_range(from_epoch, to_epoch))
-        .group_by(exp.column("epoch"))
+    )
+    # The windows also need the transaction before the range, and all with the same positions.
+    needed = exp.or_(
+        column("epoch") >= from_epoch,
+        exp.In(this=exp.Tuple(expressions=columns(position)), query=new.subquery()),
+    )
+    transactions = (
+        select(
+            *columns(stored),
+            over(exp.Lag(this=column("epoch")), ordered=True).as_("previous_epoch"),
+            over(exp.Lag(this=column("quads_version")), ordered=True).as_("version_before"),
+            over(exp.Count(this=exp.Star()), position).as_("at_position"),
+        )
+        .from_(rows_of(TRANSACTIONS_LOG.name))
+        .where(needed)
+    )
+    rows_per_epoch = (
+        select(
+            column("epoch"),
+            exp.CountIf(this=column("weight") > 0).as_("inserted_rows"),
+            exp.CountIf(this=column("weight") < 0).as_("deleted_rows"),
+        )
+        .from_(rows_of(log.name))
+        .group_by(column("epoch"))
     )
     rows = (
         select(
-            *columns,
-            "version_before",
-            "at_position",
-            _bigint(_or_zero(exp.column("previous"))).as_("epoch_before"),
+            *columns((*stored, "version_before", "at_position"), "transactions"),
+            bigint(_or_zero(column("previous_epoch")), "epoch_before"),
             # An epoch that changed nothing has no quads.
-            _bigint(_or_zero(exp.column("inserted_rows"))).as_("found_inserted"),
-            _bigint(_or_zero(exp.column("deleted_rows"))).as_("found_deleted"),
-            exp.Literal.string("").as_("scope"),
+            bigint(_or_zero(column("inserted_rows")), "found_inserted"),
+            bigint(_or_zero(column("deleted_rows")), "found_deleted"),
+            text("").as_("scope"),
         )
-        .from_(concerned.subquery("concerned"))
+        .from_(transactions.subquery("transactions"))
         .join(
-            found.subquery("found"),
-            on=exp.column("epoch").eq(exp.column("found_epoch")),
+            rows_per_epoch.subquery("quads"),
+            on=column("epoch", "transactions").eq(column("epoch", "quads")),
             join_type="left",
         )
-        .where(_in_range(from_epoch, to_epoch))
+        .where(_in_range(from_epoch, to_epoch, "transactions"))
     )
-    return Read(rows, (QUADS_LOG, TRANSACTIONS_LOG))
+    return LakeQuery(rows, (log, TRANSACTIONS_LOG))
 
 
-def answer_rows(work: Unpublished, rules: AnswerRules) -> Read:
-    """The unpublished rows of a query, and one row for the answer as a whole.
+def answer_rows(work: Backlog, rules: AnswerRules) -> LakeQuery:
+    """The unpublished changes of a query, and one row for the answer as a whole.
 
     Columns of the suites `embeddings` and `answers`; the scope is the query.
     """
-    variables = [f"v{number}" for _, number in work.columns]
-    stored = Relation(f"stored_{work.query}", f"embeddings/{work.query}", work.snapshot)
-    answer = (
-        select(*variables, "epoch", _bigint(exp.column("weight")).as_("weight"))
-        .from_(stored.name)
-        .where(exp.column("node").eq(ANSWER))
+    variables = tuple(f"v{number}" for _, number in work.columns)
+    table = f"embeddings/{work.query}"
+    is_answer = column("node").eq(ANSWER)
+    in_range = exp.and_(is_answer, _in_range(work.from_epoch, work.to_epoch))
+    # Read by themselves, so that the files of older epochs are skipped.
+    new = StoredTable(f"new_{work.query}", table, work.snapshot, in_range)
+    stored = StoredTable(f"stored_{work.query}", table, work.snapshot, is_answer)
+    changes, answer = (
+        select(*columns((*variables, "epoch")), bigint(column("weight"), "weight")).from_(
+            rows_of(each.name)
+        )
+        for each in (new, stored)
     )
-    changes = answer.where(_in_range(work.from_epoch, work.to_epoch))
-    facts = [
-        exp.Literal.string(ANSWER).as_("node"),
-        exp.Literal.string(rules.form).as_("form"),
-        exp.convert(rules.is_set).as_("is_set"),
-        _bigint(exp.convert(rules.max_rows)).as_("max_rows"),
-        *_bounds(work.query, work.from_epoch, work.to_epoch),
-    ]
-    before = exp.convert(work.rows_before)
     rows_at: exp.Expr = exp.null()
     if rules.form == "ask":
-        rows_at = before + _over(exp.Sum(this=exp.column("weight")), [], ordered=True)
+        rows_at = number(work.rows_before) + over(exp.Sum(this=column("weight")), ordered=True)
+    checked = _with_multiplicity(work, answer, changes, variables)
     rows = select(
-        exp.Array(expressions=[exp.column(name) for name in variables]).as_("terms"),
-        "epoch",
-        "weight",
-        _bigint(exp.column("at_epoch")).as_("at_epoch"),
-        _bigint(exp.column("multiplicity")).as_("multiplicity"),
-        _bigint(rows_at).as_("rows_at"),
+        exp.Array(expressions=columns(variables)).as_("terms"),
+        *columns(("epoch", "weight", "at_epoch", "multiplicity")),
+        bigint(rows_at, "rows_at"),
         exp.false().as_("is_total"),
-        *facts,
-    ).from_(_with_multiplicity(work, answer, changes, variables).subquery("checked"))
-    net = _or_zero(exp.Sum(this=exp.column("weight")))
+        *_constants(work, rules),
+    ).from_(checked.subquery("checked"))
+    net = _or_zero(exp.Sum(this=column("weight")))
     total = select(
         exp.cast(exp.null(), exp.DataType.build("ARRAY<STRING>", dialect="spark")).as_("terms"),
-        _bigint(exp.convert(work.to_epoch)).as_("epoch"),
-        _bigint(exp.Literal.number(0)).as_("weight"),
-        _bigint(exp.null()).as_("at_epoch"),
-        _bigint(exp.null()).as_("multiplicity"),
-        _bigint(before + net).as_("rows_at"),
+        number(work.to_epoch).as_("epoch"),
+        number(0).as_("weight"),
+        bigint(exp.null(), "at_epoch"),
+        bigint(exp.null(), "multiplicity"),
+        bigint(number(work.rows_before) + net, "rows_at"),
         exp.true().as_("is_total"),
-        *facts,
+        *_constants(work, rules),
     ).from_(changes.subquery("changes"))
-    return Read(exp.union(rows, total, distinct=False), (stored,))
+    return LakeQuery(union_all([rows, total]), (new,) if work.rebuilt else (new, stored))
+
+
+def _constants(work: Backlog, rules: AnswerRules) -> list[exp.Expr]:
+    """Columns that are the same for all rows of a query."""
+    return [
+        text(ANSWER).as_("node"),
+        text(rules.form).as_("form"),
+        exp.convert(rules.is_set).as_("is_set"),
+        bigint(exp.convert(rules.max_rows), "max_rows"),
+        *_scope_and_range(work.query, work.from_epoch, work.to_epoch),
+    ]
 
 
 def _with_multiplicity(
-    work: Unpublished, answer: exp.Select, changes: exp.Select, variables: list[str]
+    work: Backlog, answer: exp.Select, changes: exp.Select, variables: tuple[str, ...]
 ) -> exp.Query:
-    """`changes` with `at_epoch` and `multiplicity`, how often the row is there after the change."""
-    weight, held = exp.column("weight"), exp.column("held_before")
-    known = ["epoch", "weight"]
-    lone: exp.Expr = weight
-    running: exp.Expr = _over(exp.Sum(this=weight), variables, ordered=True)
-    if not work.anew:
+    """`changes` with `at_epoch` and `multiplicity`: that of the row after the change."""
+    others: tuple[str, ...] = ("epoch", "weight")
+    single: exp.Expr = column("weight")
+    window: exp.Expr = over(exp.Sum(this=column("weight")), variables, ordered=True)
+    if not work.rebuilt:
         changes = _with_multiplicity_before(answer, changes, variables, work.from_epoch)
-        known = [*known, "held_before"]
-        lone, running = held + weight, held + running
-    derived = (_at_epoch(variables), Derived("multiplicity", lone, running))
-    return _with_derived(changes, variables, known, derived)
+        others = (*others, "multiplicity_before")
+        before = column("multiplicity_before")
+        single, window = before + single, before + window
+    derived = (changes_at_epoch(variables), DerivedColumn("multiplicity", single, window))
+    return with_derived_columns(changes, variables, others, derived)
 
 
 def _with_multiplicity_before(
-    answer: exp.Select, changes: exp.Select, variables: list[str], from_epoch: int
+    answer: exp.Select, changes: exp.Select, variables: tuple[str, ...], from_epoch: int
 ) -> exp.Select:
-    """`changes` with `held_before`: how often each row was there; unbound values are equal.
+    """`changes` with `multiplicity_before`: that of the row at `from_epoch`.
 
-    Only the rows that change are looked up.
+    Only the rows that change are looked up; unbound values are equal.
     """
-    touched = select(*variables).distinct().from_(changes.subquery("changed"))
-    before = answer.where(exp.column("epoch") <= from_epoch)
-    held = (
+    changed = select(*columns(variables)).distinct().from_(changes.subquery("changes"))
+    earlier = answer.where(column("epoch") <= from_epoch)
+    before = (
         select(
-            *(exp.column(name, "before").as_(name) for name in variables),
-            exp.Sum(this=exp.column("weight", "before")).as_("held_before"),
+            *columns(variables, "earlier"),
+            exp.Sum(this=column("weight", "earlier")).as_("multiplicity"),
         )
-        .from_(before.subquery("before"))
-        .join(touched.subquery("touched"), on=_same(variables, "before", "touched"))
-        .group_by(*(exp.column(name, "before") for name in variables))
+        .from_(earlier.subquery("earlier"))
+        .join(changed.subquery("changed"), on=exp.and_(*same_row(variables, "earlier", "changed")))
+        .group_by(*columns(variables, "earlier"))
     )
     return (
         select(
-            *(exp.column(name, "new").as_(name) for name in (*variables, "epoch", "weight")),
-            _or_zero(exp.column("held_before", "held")).as_("held_before"),
+            *columns((*variables, "epoch", "weight"), "new"),
+            _or_zero(column("multiplicity", "before")).as_("multiplicity_before"),
         )
         .from_(changes.subquery("new"))
-        .join(held.subquery("held"), on=_same(variables, "new", "held"), join_type="left")
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Derived:
-    """A column of a change that depends on the other changes of the same row.
-
-    `lone` is its value for a row that changes once, `window` its value in general.
-    """
-
-    name: str
-    lone: exp.Expr
-    window: exp.Expr
-
-
-def _at_epoch(key: list[str]) -> Derived:
-    """How often the row changes at the epoch."""
-    return Derived(
-        "at_epoch", exp.Literal.number(1), _over(exp.Count(this=exp.Star()), [*key, "epoch"])
-    )
-
-
-def _with_derived(
-    changes: exp.Select, key: list[str], known: list[str], derived: Sequence[Derived]
-) -> exp.Query:
-    """`changes` (columns `key` and `known`) with derived columns.
-
-    Windows sort whole rows of text. Most rows change once in a range, and for them an aggregation
-    by the key says everything; only the others are sorted. What is read more than once has a name,
-    so that DuckDB computes it once.
-    """
-    grouped = (
-        select(
-            *key,
-            exp.Count(this=exp.Star()).as_("times"),
-            *(exp.Min(this=exp.column(name)).as_(name) for name in known),
-        )
-        .from_("changes")
-        .group_by(*(exp.column(name) for name in key))
-    )
-    lone = (
-        select(*key, *known, *(_bigint(each.lone).as_(each.name) for each in derived))
-        .from_("grouped")
-        .where(exp.column("times").eq(1))
-    )
-    often = select(*key).from_("grouped").where(exp.column("times") > 1)
-    repeated = (
-        select(*(exp.column(name, "changes").as_(name) for name in (*key, *known)))
-        .from_("changes")
-        .join(often.subquery("often"), on=_same(key, "changes", "often"))
-    )
-    windows = select(
-        *key, *known, *(_bigint(each.window).as_(each.name) for each in derived)
-    ).from_(repeated.subquery("repeated"))
-    derived_rows = exp.union(lone, windows, distinct=False, copy=False)
-    return derived_rows.with_("changes", as_=changes).with_("grouped", as_=grouped)
-
-
-def _over(value: exp.Expr, key: list[str], *, ordered: bool = False) -> exp.Window:
-    order = exp.Order(expressions=[exp.Ordered(this=exp.column("epoch"))]) if ordered else None
-    return exp.Window(this=value, partition_by=[exp.column(name) for name in key], order=order)
-
-
-def _same(variables: list[str], left: str, right: str) -> exp.Expr:
-    return exp.and_(
-        *(
-            exp.NullSafeEQ(this=exp.column(name, left), expression=exp.column(name, right))
-            for name in variables
+        .join(
+            before.subquery("before"),
+            on=exp.and_(*same_row(variables, "new", "before")),
+            join_type="left",
         )
     )
 
 
-def _in_range(from_epoch: int, to_epoch: int) -> exp.Expr:
-    return condition(exp.column("epoch") > from_epoch).and_(exp.column("epoch") <= to_epoch)
-
-
-def _one_if(holds: exp.Expr) -> exp.Expr:
-    return exp.Case().when(holds, exp.Literal.number(1)).else_(exp.Literal.number(0))
+def _in_range(from_epoch: int, to_epoch: int, table: str | None = None) -> exp.Condition:
+    epoch = column("epoch", table)
+    return exp.and_(epoch > from_epoch, epoch <= to_epoch)
 
 
 def _or_zero(value: exp.Expr) -> exp.Expr:
     return exp.func("coalesce", value, exp.Literal.number(0))
 
 
-def _bigint(value: exp.Expr) -> exp.Expr:
-    return exp.cast(value, "BIGINT")
-
-
-def _bounds(scope: str, from_epoch: int, to_epoch: int) -> list[exp.Expr]:
+def _scope_and_range(scope: str, from_epoch: int, to_epoch: int) -> list[exp.Expr]:
     return [
-        exp.Literal.string(scope).as_("scope"),
-        _bigint(exp.convert(from_epoch)).as_("from_epoch"),
-        _bigint(exp.convert(to_epoch)).as_("to_epoch"),
+        text(scope).as_("scope"),
+        number(from_epoch).as_("from_epoch"),
+        number(to_epoch).as_("to_epoch"),
     ]

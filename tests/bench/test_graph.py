@@ -1,4 +1,4 @@
-"""The generated graph of the benchmark, and the two sides that judge its answers."""
+"""The generated graph of the benchmark, and the two oracles of its answers."""
 
 from __future__ import annotations
 

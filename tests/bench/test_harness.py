@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from bench import generated, places
-from bench.__main__ import docs_page
-from bench.report import markdown, time_lines
+from bench.__main__ import DETAILS, PAGE, pages
+from bench.report import details, time_lines
 from bench.results import Rows, Scenario, Timing, Written
 from bench.spans import PROBES, Probe, timed
 
@@ -63,19 +63,33 @@ def test_a_result_is_read_as_it_was_stored(tmp_path: Path) -> None:
     assert loaded == scenario
     assert loaded.seconds("in all", "cold") == 2.0
     assert not loaded.rows[0].agree
-    assert "title" in markdown([loaded])
+    assert "title" in details([loaded])
 
 
-def test_the_page_in_docs_has_what_was_run_in_full_size_and_names_the_rest() -> None:
+def test_the_pages_have_what_was_run_in_full_size_and_name_the_rest() -> None:
     timings = (Timing("in all", "cold", (2.0,)),)
     whole = Scenario("empty", "an empty run", {}, True, timings)
     small = Scenario("bulk", "a small bulk", {}, False, timings)
-    page = docs_page([whole, small])
-    assert page is not None
-    assert "an empty run" in page
-    assert "a small bulk" not in page
-    assert "Not measured in full size: initial, nomisma20, bulk, operators, generated." in page
-    assert docs_page([small]) is None
+    for page in (PAGE, DETAILS):
+        text = pages([whole, small])[page]
+        assert "an empty run" in text
+        assert "a small bulk" not in text
+        assert "Not measured in full size: initial, nomisma20, bulk, operators, generated." in text
+    assert pages([small]) == {}
+
+
+def test_the_page_compares_a_run_with_recomputing_by_the_quicker_spark() -> None:
+    timings = (
+        Timing("in all", "cold", (9.0, 8.0, 8.5)),
+        Timing("maintain", "cold", (1.2,)),
+        Timing("all queries, DuckDB", "cold", (5.8,), "full recomputation"),
+        Timing("all queries, compiled stages", "cold", (38.7,), "full recomputation"),
+        Timing("all queries, interpreted stages", "cold", (27.5,), "full recomputation"),
+        Timing("load", "", (45.9,), "pyoxigraph"),
+        Timing("evaluation, all queries", "", (42.0,), "pyoxigraph"),
+    )
+    text = pages([Scenario("generated", "a graph", {}, True, timings)])[PAGE]
+    assert "| a graph | `generated` |  | 1.20 | 8.50 | 5.80 | 27.5 | 87.9 |" in text
 
 
 def test_cold_and_warm_stand_beside_each_other_and_parts_below_their_whole() -> None:

@@ -1,4 +1,4 @@
-"""The scenario of the operators: the order of its steps, its judge, and a run over Brick."""
+"""The scenario of the operators: the order of its steps, its oracle, and a run over Brick."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ import pytest
 
 from bench import operators
 from bench.histories import BrickHistory, Singles
-from bench.judge import Judge
-from bench.operators import Operators, kept
+from bench.operators import Operators, measured_seconds
+from bench.oracle import Oracle
 from bench.places import Project
 from bench.prepared import form_of, is_ready, ready
 from bench.results import Rows, Scenario
+from bench.schedules import EPOCH, FROM_SCRATCH, SINGLE, history_steps, single_steps
 from bench.session import RunFailed
-from bench.steps import Maintain, Publish, Run, Step, Take
-from bench.walks import ANEW, EPOCH, SINGLE, history_steps, single_steps
-from jobs.catalog.queries import load_registry
+from bench.steps import Ingest, Maintain, Publish, Run, Step
+from jobs.catalog.catalog import Catalog
 
 CHANGES = [Path(str(number)) for number in range(8)]
 QUERY = "SELECT ?a ?b WHERE { ?a <urn:p> ?b }"
 
 
 def _lags(steps: list[Step], first: int) -> list[tuple[str, str, int]]:
-    """By run: the query, what it is kept as, and how many epochs it catches up."""
+    """By run: the query, what it measures, and how many epochs it catches up."""
     taken, stands, found = first, dict[str, int](), []
     for step in steps:
         match step:
-            case Take(changes):
+            case Ingest(changes):
                 taken += len(changes)
-            case Maintain(query, kept_as):
-                found.append((query, kept_as, taken - stands.get(query, 0)))
+            case Maintain(query, measured_as):
+                found.append((query, measured_as, taken - stands.get(query, 0)))
                 stands[query] = taken
     return found
 
@@ -45,62 +45,64 @@ def test_a_measured_run_over_a_history_has_one_epoch() -> None:
 
 def test_every_change_set_is_taken_in_once_and_in_order() -> None:
     steps = history_steps({"a": [2, 3, 6], "b": [3, 5]}, CHANGES, 2)
-    taken = [change for step in steps if isinstance(step, Take) for change in step.changes]
+    taken = [change for step in steps if isinstance(step, Ingest) for change in step.changes]
     assert taken == CHANGES[2:]
 
 
 def test_every_query_ends_at_the_end_of_the_history() -> None:
     steps = history_steps({"a": [2], "b": [3]}, CHANGES, 2)
-    last_take = max(i for i, step in enumerate(steps) if isinstance(step, Take))
+    last_take = max(i for i, step in enumerate(steps) if isinstance(step, Ingest))
     assert {step.query for step in steps[last_take:] if isinstance(step, Maintain)} == {"a", "b"}
 
 
-def test_a_run_over_a_change_of_one_triple_has_one_epoch_and_the_first_round_is_not_kept() -> None:
+def test_a_run_over_a_change_of_one_triple_has_one_epoch_and_the_first_round_is_not_measured() -> (
+    None
+):
     pairs = tuple((Path(f"d{n}"), Path(f"a{n}")) for n in range(4))
     steps = single_steps(Singles((Path("new"),), pairs), ["a", "b"], 2)
     lags = _lags(steps, 5)
     assert [lag for _, as_, lag in lags if as_ == SINGLE] == [1] * 4
-    assert Counter(query for query, as_, _ in lags if as_ == ANEW) == {
+    assert Counter(query for query, as_, _ in lags if as_ == FROM_SCRATCH) == {
         f"{query}_again{number}": 1 for query in "ab" for number in (1, 2)
     }
     assert steps[-1] == Publish(("a", "b", "a_again1", "b_again1"))
 
 
 @pytest.mark.parametrize(
-    ("kept_as", "mode"), [(EPOCH, "migrated"), (SINGLE, "full"), (ANEW, "incremental")]
+    ("measured_as", "mode"), [(EPOCH, "migrated"), (SINGLE, "full"), (FROM_SCRATCH, "incremental")]
 )
-def test_a_run_that_was_not_what_is_measured_is_an_error(kept_as: str, mode: str) -> None:
+def test_a_run_that_was_not_what_is_measured_is_an_error(measured_as: str, mode: str) -> None:
     with pytest.raises(RunFailed, match=mode):
-        kept([Run("q", kept_as, mode, 1.0)])
+        measured_seconds([Run("q", measured_as, mode, 1.0)])
 
 
 def test_a_run_that_had_nothing_to_do_does_not_count() -> None:
     runs = [Run("q", EPOCH, "untouched", 1.0), Run("q", EPOCH, "incremental", 2.0)]
-    assert kept(runs) == {EPOCH: {"q": [2.0]}}
+    assert measured_seconds(runs) == {EPOCH: {"q": [2.0]}}
 
 
 def test_the_judge_keeps_labels_of_blank_nodes_and_counts_rows(tmp_path: Path) -> None:
     head = tmp_path / "head.nt"
     head.write_text("_:x <urn:p> <urn:b> .\n<urn:a> <urn:p> <urn:b> .\n")
-    found = Judge(head).answer("SELECT ?b WHERE { ?a <urn:p> ?b }")
+    found = Oracle(head).answer("SELECT ?b WHERE { ?a <urn:p> ?b }")
     assert found == {("<urn:b>",): 2}
-    assert ("_:x", "<urn:b>") in Judge(head).answer(QUERY)
+    assert ("_:x", "<urn:b>") in Oracle(head).answer(QUERY)
 
 
-def test_a_triple_that_matters_changes_the_answer_and_is_told_as_it_was_written(
+def test_a_triple_that_matters_changes_the_answer_and_is_reported_as_it_was_written(
     tmp_path: Path,
 ) -> None:
     head = tmp_path / "head.nt"
     number = '"007"^^<http://www.w3.org/2001/XMLSchema#integer>'
     head.write_text(f"<urn:a> <urn:p> {number} .\n<urn:a> <urn:q> <urn:b> .\n")
-    judge = Judge(head)
-    before = judge.answer(QUERY)
-    assert judge.triples_that_matter(
+    oracle = Oracle(head)
+    before = oracle.answer(QUERY)
+    assert oracle.triples_that_matter(
         QUERY, frozenset({"<urn:p>", "<urn:q>"}), 1, lambda _: True
     ) == [f"<urn:a> <urn:p> {number}"]
-    assert judge.answer(QUERY) == before
+    assert oracle.answer(QUERY) == before
     with pytest.raises(ValueError, match="only 0"):
-        judge.triples_that_matter(QUERY, frozenset({"<urn:q>"}), 1, lambda _: True)
+        oracle.triples_that_matter(QUERY, frozenset({"<urn:q>"}), 1, lambda _: True)
 
 
 def test_rows_that_differ_do_not_agree_though_their_number_does() -> None:
@@ -123,9 +125,9 @@ def test_a_prepared_lake_is_stale_once_a_query_means_something_else(tmp_path: Pa
 
 @pytest.mark.parametrize("name", ["nomisma", "brick"])
 def test_every_query_of_the_scenario_is_accepted(name: str) -> None:
-    registry = load_registry(operators.QUERIES / name)
-    assert not registry.errors
-    assert len(registry.queries) == len([*(operators.QUERIES / name).glob("*.rq")])
+    catalog = Catalog.of_folder(operators.QUERIES / name)
+    assert not catalog.errors
+    assert len(catalog.members) == len([*(operators.QUERIES / name).glob("*.rq")])
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""The registry: front matter, names and columns, and that one bad file hides no other."""
+"""Registered queries: front matter, names and columns, each error with its place."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from jobs.catalog.queries import FrontMatter, Registry, load_query, load_registry
+from jobs.catalog.catalog import Catalog
+from jobs.catalog.front_matter import FrontMatter
+from jobs.catalog.maintained import Form, Output
+from jobs.catalog.queries import RegisteredQuery
 from jobs.errors import ConfigurationError
+from jobs.plan.leaves import Scope
 from lake.tables import SHARED_TABLES
 
 _QUERY = "SELECT * { ?s <u:p> ?o }\n"
@@ -20,22 +24,31 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "queries"
 
 
+def _query(folder: Path, text: str, name: str = "q") -> RegisteredQuery:
+    """The query of a file of this text."""
+    (folder / f"{name}.rq").write_bytes(text.encode())
+    query = Catalog.of_folder(folder).member(name)
+    assert isinstance(query, RegisteredQuery)
+    return query
+
+
 def _error(folder: Path, text: str, name: str = "q.rq") -> ConfigurationError:
     """The error for a query file of this text; its place without the folder."""
     (folder / name).write_bytes(text.encode())
     with pytest.raises(ConfigurationError) as caught:
-        load_query(folder / name)
+        Catalog.of_folder(folder).member(name.removesuffix(".rq"))
     caught.value.where = caught.value.where.removeprefix(f"{folder}/")
     return caught.value
 
 
-def test_the_front_matter_says_how_a_query_is_kept(folder: Path) -> None:
-    (folder / "labels_2.rq").write_text(
+def test_the_front_matter_says_how_a_query_is_maintained(folder: Path) -> None:
+    query = _query(
+        folder,
         "#+ description: labels, of things\n#+ tags: [a, b]\n#+ default_graph: default\n"
         "#+ history: full\n#+ max_rows: 10\n#+ allow_product: true\n#+ owner: x@y\n\n# text\n"
-        + _QUERY
+        + _QUERY,
+        "labels_2",
     )
-    query = load_query(folder / "labels_2.rq")
     assert query.name == "labels_2"
     assert query.file == folder / "labels_2.rq"
     assert query.front_matter == FrontMatter(
@@ -47,12 +60,47 @@ def test_the_front_matter_says_how_a_query_is_kept(folder: Path) -> None:
         max_rows=10,
         allow_product=True,
     )
-    assert query.query.dataset.default_graph == "default"
+    assert (query.description, query.history) == ("labels, of things", "full")
+    assert query.plan.allow_product
+    assert {component.scope for component in query.plan.components} == {Scope(("",))}
 
 
 def test_a_query_needs_no_front_matter(folder: Path) -> None:
-    (folder / "q.rq").write_text(_QUERY)
-    assert load_query(folder / "q.rq").front_matter == FrontMatter()
+    assert _query(folder, _QUERY).front_matter == FrontMatter()
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "columns"),
+    [
+        ("SELECT ?o ?s { ?s <u:p> ?o }", "select", ("o", "s")),
+        ("ASK { ?s <u:p> ?o }", "ask", ("answer",)),
+        (
+            "CONSTRUCT { ?s <u:q> ?o } { ?s <u:p> ?o }",
+            "construct",
+            ("subject", "predicate", "object"),
+        ),
+    ],
+)
+def test_the_output_of_a_query_is_its_answer_table(
+    folder: Path, text: str, form: Form, columns: tuple[str, ...]
+) -> None:
+    query = _query(folder, f"#+ max_rows: 3\n{text}")
+    assert query.outputs == (Output("answers/q", columns, form, max_rows=3),)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "logs"),
+    [
+        ("{ ?s <u:p> ?o }", {"triples"}),
+        ("FROM <u:g> { ?s <u:p> ?o }", {"quads"}),
+        ("{ ?s <u:p> ?o GRAPH ?g { ?o <u:q> ?p } }", {"triples", "quads"}),
+        ("{ VALUES ?s { 1 } }", set()),
+    ],
+)
+def test_a_query_reads_the_logs_of_the_graphs_that_its_patterns_see(
+    folder: Path, pattern: str, logs: set[str]
+) -> None:
+    assert _query(folder, f"SELECT * {pattern}").reads == logs
 
 
 @pytest.mark.parametrize("line_end", ["\r\n", "\n"])
@@ -61,7 +109,7 @@ def test_an_unknown_key_is_an_error_with_its_line(folder: Path, line_end: str) -
     error = _error(folder, text)
     assert error.where == "q.rq:4"
     assert error.what == "unknown key histroy"
-    assert "history" in error.instead
+    assert "history" in error.hint
 
 
 @pytest.mark.parametrize(
@@ -113,52 +161,22 @@ def test_columns_with_the_same_name_are_refused(
 
 
 def test_a_variable_that_is_not_selected_may_have_any_name(folder: Path) -> None:
-    (folder / "q.rq").write_text("SELECT ?s { ?s <u:p> ?epoch , ?S }")
-    load_query(folder / "q.rq")
-
-
-def test_one_bad_file_does_not_hide_the_others(folder: Path) -> None:
-    (folder / "b.rq").write_text(_QUERY)
-    (folder / "a.rq").write_text("SELECT")
-    (folder / "c.rq").write_bytes(b"# \xff\n" + _QUERY.encode())
-    (folder / "d.rq").write_bytes(b"\xef\xbb\xbf" + _QUERY.encode())
-    (folder / "e.rq").mkdir()
-    # As Emacs locks a file that it has open.
-    (folder / ".#b.rq").symlink_to("nobody@nowhere")
-    (folder / "notes.txt").write_text("no query")
-    registry = load_registry(folder)
-    assert [query.name for query in registry.queries] == ["b", "d"]
-    assert [Path(error.where.split(":")[0]).name for error in registry.errors] == [
-        "a.rq",
-        "c.rq",
-        "e.rq",
-    ]
+    assert _query(folder, "SELECT ?s { ?s <u:p> ?epoch , ?S }").compiled.columns == ("s",)
 
 
 @pytest.mark.parametrize("name", [table.name for table in SHARED_TABLES])
 def test_a_query_cannot_have_the_name_of_a_table(folder: Path, name: str) -> None:
-    (folder / f"{name}.rq").write_text(_QUERY)
-    (error,) = load_registry(folder).errors
+    error = _error(folder, _QUERY, f"{name}.rq")
     assert f"{name!r} is the name of a table" in error.what
-    assert error.where.endswith(f"{name}.rq")
+    assert error.where == f"{name}.rq"
 
 
-def test_an_empty_folder_has_no_queries(folder: Path) -> None:
-    assert load_registry(folder) == Registry((), ())
-
-
-def test_a_folder_that_is_not_there_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="the folder of queries is not there"):
-        load_registry(tmp_path / "nowhere")
-
-
-def test_the_text_is_kept_as_it_is(folder: Path) -> None:
+def test_line_ends_inside_the_text_stay_as_they_are(folder: Path) -> None:
     text = 'SELECT * { ?s <u:p> """a\r\nb""" }'
-    (folder / "q.rq").write_bytes(text.encode())
-    assert load_query(folder / "q.rq").text == text
+    assert _query(folder, text).text == text
 
 
-def test_the_queries_of_nomisma_are_registered(shared: Path) -> None:
-    registry = load_registry(shared / "data" / "nomisma" / "queries")
-    assert len(registry.queries) == 10
-    assert not registry.errors
+def test_the_queries_of_nomisma_are_usable(shared: Path) -> None:
+    catalog = Catalog.of_folder(shared / "data" / "nomisma" / "queries")
+    assert len(catalog.members) == 10
+    assert not catalog.errors

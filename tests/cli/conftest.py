@@ -1,43 +1,13 @@
-"""A project folder with a lake written by hand, and a call of the command line in it."""
+"""A project folder with a lake written by hand, and calls of the command line in it."""
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from jobs.cli import main
-from jobs.settings import Settings
-from tests.support.projects.handmade import HandMadeLake
-
-
-@dataclass(frozen=True, slots=True)
-class Called:
-    """What a call did."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        """The document on standard output."""
-        return json.loads(self.out)
-
-
-@dataclass(frozen=True, slots=True)
-class Weir:
-    """`weir` in the current folder."""
-
-    capture: pytest.CaptureFixture[str]
-
-    def __call__(self, *arguments: str) -> Called:
-        self.capture.readouterr()
-        code = main(arguments)
-        return Called(code, *self.capture.readouterr())
+from tests.support.projects.command_line import Weir
+from tests.support.projects.handmade import HandMadeLake, empty_lake
 
 
 @pytest.fixture
@@ -49,6 +19,4 @@ def weir(capsys: pytest.CaptureFixture[str]) -> Weir:
 def lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> HandMadeLake:
     """An empty lake; its project is the current folder."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "queries").mkdir()
-    (tmp_path / "weir.toml").write_text('lake = "tables"\n')
-    return HandMadeLake(Settings.load())
+    return empty_lake(tmp_path)

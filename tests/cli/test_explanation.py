@@ -1,10 +1,11 @@
-"""What `weir explain` says of a query."""
+"""The output of `weir explain`."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from jobs.catalog.queries import load_query
+from jobs.catalog.catalog import Catalog
+from jobs.catalog.maintained import Maintained
 from jobs.cli.explanation import explain_query
 
 QUERY = """#+ description: names of the friends of a
@@ -30,28 +31,26 @@ parts:
       ?c <http://example.org/kind> <http://example.org/city>"""
 
 
-def written(folder: Path) -> Path:
-    """The query as a file."""
-    file = folder / "friends.rq"
-    file.write_text(QUERY)
-    return file
+def written(folder: Path, text: str) -> Maintained:
+    """A query that is the only one of a folder."""
+    (folder / "friends.rq").write_text(text)
+    return Catalog.of_folder(folder).member("friends")
 
 
-def test_the_explanation_names_classes_nodes_and_what_is_stored(tmp_path: Path) -> None:
-    assert explain_query(load_query(written(tmp_path))) == EXPECTED
+def test_the_explanation_lists_the_plan_the_stored_nodes_and_the_classes(tmp_path: Path) -> None:
+    assert explain_query(written(tmp_path, QUERY)) == EXPECTED
 
 
 def test_the_sql_has_the_lookups_and_every_stored_node(tmp_path: Path) -> None:
-    told = explain_query(load_query(written(tmp_path)), sql=True)
+    explained = explain_query(written(tmp_path, QUERY), sql=True)
     for relation in ("g0_keys1", "g0_rows1", "g0_graph", "q_n1", "q_n3", "q_answer", "q_new"):
-        assert f"-- {relation} (" in told
+        assert f"-- {relation} (" in explained
 
 
-def test_what_stands_in_two_places_is_explained_once(tmp_path: Path) -> None:
-    file = tmp_path / "alone.rq"
+def test_a_node_in_two_places_is_explained_once(tmp_path: Path) -> None:
     alone = "FILTER NOT EXISTS { ?a :q ?b OPTIONAL { ?a :r ?c FILTER(?c != ?y) } }"
-    file.write_text(f"PREFIX : <http://example.org/> SELECT * {{ ?x :p ?y {alone} }}")
-    told = explain_query(load_query(file))
-    assert told.count(": distinct") == 2, "what EXISTS is told, on both sides of OPTIONAL"
-    assert told.count(": project ?y\n") == 1
-    assert told.count("(as above)") == 1
+    text = f"PREFIX : <http://example.org/> SELECT * {{ ?x :p ?y {alone} }}"
+    explained = explain_query(written(tmp_path, text))
+    assert explained.count(": distinct") == 2, "the outer variables of EXISTS, for both sides"
+    assert explained.count(": project ?y\n") == 1
+    assert explained.count("(as above)") == 1

@@ -1,4 +1,4 @@
-"""All stages by the command line, in a project as `weir init` writes it."""
+"""All stages from the command line, in a project that `weir init` wrote."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 from jobs.errors import EXIT_BUSY, EXIT_FAILED, EXIT_QUALITY
 from jobs.settings import Settings
 from jobs.stage import claimed
-from lake.reader import version
-from tests.cli.conftest import Weir
+from lake.lake import Lake
+from tests.support.projects.command_line import Weir
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -25,7 +25,7 @@ FIRST, SECOND = Path("data/versions/001.ttl"), Path("data/versions/002.ttl")
 def project(
     spark: SparkSession, weir: Weir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Settings:
-    del spark  # `weir run` takes the session that there is
+    del spark  # `weir run` uses the active session
     monkeypatch.chdir(tmp_path)
     weir("init")
     return Settings.load()
@@ -40,10 +40,10 @@ def versions(settings: Settings) -> dict[str, int | None]:
         "answers/exhibits",
         "embeddings/exhibits",
     )
-    return {name: version(settings.lake, name) for name in names}
+    return {name: settings.open_lake().version(name) for name in names}
 
 
-def test_an_edited_graph_gives_what_vanished_and_what_appeared(
+def test_an_edited_graph_gives_the_rows_that_vanished_and_appeared(
     weir: Weir, project: Settings
 ) -> None:
     called = weir("run", "--output", "json")
@@ -75,19 +75,19 @@ def test_a_failed_check_ends_a_run_with_its_own_exit_code(weir: Weir, project: S
     query.write_text("#+ max_rows: 1\n" + query.read_text())
     called = weir("run")
     assert called.code == EXIT_QUALITY
-    assert "the_answer_is_not_too_large" in called.err
+    assert "row_count_is_within_max_rows" in called.err
     assert weir("show", "exhibits").code != 0
-    # A query that is wrong too is what the run ends with; the held one is told as well.
+    # The run exits with the error of a broken query, and reports the held one as well.
     (project.queries / "broken.rq").write_text("SELECT")
     called = weir("run")
     assert called.code == EXIT_FAILED
     assert "broken.rq" in called.err
-    assert "the_answer_is_not_too_large" in called.err
+    assert "row_count_is_within_max_rows" in called.err
 
 
-def test_a_run_beside_another_ends_and_says_so(weir: Weir, project: Settings) -> None:
-    with claimed(project, "ingest", "the other run"):
+def test_a_run_beside_another_exits_as_busy(weir: Weir, project: Settings) -> None:
+    with claimed(project.open_lake(), "ingest", "the other run", 60):
         called = weir("run")
     assert called.code == EXIT_BUSY
     assert "the other run" in called.err
-    assert version(project.lake, "quads") is None
+    assert Lake(project.lake).version("quads") is None

@@ -1,25 +1,29 @@
-"""A run over few changes starts no JVM."""
+"""A run over few changes starts no JVM, and parses no query twice."""
 
 from __future__ import annotations
 
+from collections import Counter
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from jobs.cli import session
+from jobs.catalog import catalog
+from jobs.compute import session
 from jobs.settings import Settings
-from tests.cli.conftest import Weir
+from tests.support.projects.command_line import Weir
 
 FIRST, SECOND = Path("data/versions/001.ttl"), Path("data/versions/002.ttl")
 
 
 @pytest.fixture(autouse=True)
 def project(weir: Weir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A project as `weir init` writes it, where whoever asks for Spark fails."""
+    """A project that `weir init` wrote, where starting Spark fails."""
 
-    def fail(settings: Settings) -> None:
-        del settings
-        raise AssertionError("Spark was asked for")
+    def fail(settings: Settings, name: str) -> None:
+        del settings, name
+        raise AssertionError("Spark was started")
 
     monkeypatch.setattr(session, "_start", fail)
     monkeypatch.chdir(tmp_path)
@@ -42,3 +46,48 @@ def test_a_run_that_finds_nothing_new_needs_no_spark(weir: Weir) -> None:
     again = weir("run", "--output", "json")
     assert again.code == 0
     assert [stage["stage"] for stage in again.json["stages"]] == ["ingest"]
+
+
+@pytest.fixture
+def counted(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """How often queries are parsed and lowered, from an empty cache of the process."""
+    counts: Counter[str] = Counter()
+    for name in ("jobs.sparql.frontend.translate.translate", "jobs.plan.lower.lower"):
+        _count(monkeypatch, name, counts)
+    catalog._compiled.cache_clear()
+    return counts
+
+
+def _count(monkeypatch: pytest.MonkeyPatch, name: str, counts: Counter[str]) -> None:
+    module, _, function = name.rpartition(".")
+    called = getattr(import_module(module), function)
+
+    def counting(*arguments: Any, **options: Any) -> Any:
+        counts[function] += 1
+        return called(*arguments, **options)
+
+    monkeypatch.setattr(name, counting)
+
+
+def test_a_whole_run_parses_and_lowers_each_query_once(weir: Weir, counted: Counter[str]) -> None:
+    Path("queries/titles.rq").write_text("SELECT ?t { ?x <http://example.org/title> ?t }")
+    assert weir("run").code == 0
+    assert counted == {"translate": 2, "lower": 2}
+    weir("status")
+    weir("explain", "titles")
+    assert counted == {"translate": 2, "lower": 2}
+
+
+def test_the_next_process_parses_only_what_was_edited(weir: Weir, counted: Counter[str]) -> None:
+    Path("queries/titles.rq").write_text("SELECT ?t { ?x <http://example.org/title> ?t }")
+    weir("run")
+    counted.clear()
+    # As in a new process, which has only the folder of compiled queries.
+    catalog._compiled.cache_clear()
+    SECOND.write_text(FIRST.read_text().replace('vase"@en ; :room "1"', 'vase"@en ; :room "2"'))
+    assert weir("run").code == 0
+    assert counted == {}
+    catalog._compiled.cache_clear()
+    Path("queries/titles.rq").write_text("SELECT DISTINCT ?t { ?x <http://example.org/title> ?t }")
+    assert weir("run").code == 0
+    assert counted == {"translate": 1, "lower": 1}

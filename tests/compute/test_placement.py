@@ -1,4 +1,4 @@
-"""What the driver computes stays within its limits."""
+"""What the driver computes stays within its limits; everything else is left to Spark."""
 
 from __future__ import annotations
 
@@ -7,70 +7,146 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 import pytest
-from sqlglot import exp, parse_one
+from sqlglot import condition, exp, parse_one
 
 from jobs.compute.connection import connect
-from jobs.compute.hybrid import DriverLimits, HybridEngine
+from jobs.compute.engine import Engine, SparkShape
+from jobs.compute.placement import Placement
 from jobs.compute.relations import Keep, Statement
 from jobs.settings import DuckDbSettings, Settings
+from lake.commit import write
+from lake.lake import Lake
+from lake.metadata import Metadata
+from lake.tables import Column, Table
 from tests.support.projects.ingest import no_spark
 
+LOG = Table("log", "Numbers.", (Column("n", "BIGINT", "number"), Column("epoch", "BIGINT", "")))
+METADATA = Metadata("test", "maintain", 1)
+SHAPE = SparkShape(broadcast_rows=10, rows_per_file=1000)
+ON_SPARK = pytest.raises(AssertionError, match="Spark")
 
-def engine_with(connection: duckdb.DuckDBPyConnection, fetched_rows: int) -> HybridEngine:
-    engine = HybridEngine(no_spark, connection, DriverLimits(1000, fetched_rows, sent_rows=10))
+
+def engine_with(
+    folder: Path,
+    connection: duckdb.DuckDBPyConnection | None = None,
+    *,
+    driver_rows: int = 1999,
+    table_bytes: int = 10**9,
+) -> Engine:
+    placement = Placement(driver_rows, table_bytes, driver_scan_rows=4000, driver_parse_bytes=0)
+    return Engine(Lake(str(folder)), no_spark, connection or duckdb.connect(), placement, SHAPE)
+
+
+@pytest.fixture
+def numbers(tmp_path: Path) -> Engine:
+    """An engine with a relation of a thousand numbers."""
+    engine = engine_with(tmp_path)
     engine.load("numbers", pa.table({"n": range(1000)}))
     return engine
 
 
-def make(engine: HybridEngine, name: str, query: str, keep: Keep = "view") -> None:
+def make(engine: Engine, name: str, query: str, keep: Keep = "view") -> None:
     select = parse_one(query, dialect="duckdb")
     assert isinstance(select, exp.Query)
     engine.make(Statement(name, select, keep))
 
 
 @pytest.mark.parametrize("keep", ["view", "small"])
-def test_an_answer_above_the_limit_is_not_fetched(keep: Keep) -> None:
-    engine = engine_with(duckdb.connect(), fetched_rows=1999)
-    make(engine, "few", "SELECT * FROM numbers", keep)
-    make(engine, "many", "SELECT * FROM numbers UNION ALL SELECT * FROM numbers", keep)
-    few = engine.fetched("few")
-    assert few is not None
+def test_a_result_above_the_limit_is_not_fetched(numbers: Engine, keep: Keep) -> None:
+    make(numbers, "few", "SELECT * FROM numbers", keep)
+    make(numbers, "many", "SELECT * FROM numbers UNION ALL SELECT * FROM numbers", keep)
+    few = numbers.fetch("few")
+    assert isinstance(few, pa.Table)
     assert few.num_rows == 1000
-    assert engine.fetched("many") is None
+    with ON_SPARK:
+        numbers.fetch("many")
 
 
-def test_an_answer_that_duckdb_has_no_memory_for_is_not_fetched(tmp_path: Path) -> None:
-    limits = DuckDbSettings(memory="20MB", threads=1, spill=tmp_path, spill_size="1MB")
-    connection = connect(Settings(duckdb=limits))
-    engine = engine_with(connection, fetched_rows=10_000_000)
-    make(engine, "pairs", "SELECT a.n AS a, b.n AS b FROM numbers AS a CROSS JOIN numbers AS b")
-    make(engine, "sorted", "SELECT DISTINCT a::VARCHAR || repeat('x', 200) || b AS t FROM pairs")
-    assert engine.fetched("sorted") is None
+def test_a_result_above_the_limit_is_streamed_into_a_table(numbers: Engine, tmp_path: Path) -> None:
+    pairs = "SELECT a.n AS n, b.n AS epoch FROM numbers AS a CROSS JOIN numbers AS b"
+    make(numbers, "pairs", f"{pairs} WHERE b.n < 300")
+    commit = numbers.write(LOG, "pairs", METADATA)
+    assert commit.rows == 300_000
+    stored = Lake(str(tmp_path)).rows("log")
+    assert stored.num_rows == 300_000
+    assert len({*stored["n"].to_pylist()}) == 1000
 
 
 @pytest.fixture
-def large() -> HybridEngine:
-    """An engine with a large stored table that Spark has to be asked for."""
-    engine = HybridEngine(no_spark, duckdb.connect(), DriverLimits(1000, 1000, sent_rows=10))
-
-    def attach(connection: duckdb.DuckDBPyConnection, name: str) -> None:
-        connection.register(name, pa.table({"n": range(5000)}))
-
-    engine.register_stored("log", attach, lambda: no_spark().table("log"), is_large=True)
+def starved(tmp_path: Path) -> Engine:
+    """An engine whose DuckDB has too little memory for the relation `large`."""
+    limits = DuckDbSettings(memory="20MB", threads=1, spill=tmp_path, spill_size="1MB")
+    engine = engine_with(tmp_path / "lake", connect(Settings(duckdb=limits)), driver_rows=10**7)
+    engine.load("numbers", pa.table({"n": range(1000)}))
+    make(engine, "pairs", "SELECT a.n AS a, b.n AS b FROM numbers AS a CROSS JOIN numbers AS b")
+    make(engine, "large", "SELECT DISTINCT a::VARCHAR || repeat('x', 200) || b AS t FROM pairs")
     return engine
 
 
-def test_rows_of_a_large_table_are_looked_up_on_the_driver(large: HybridEngine) -> None:
+def test_a_result_that_duckdb_has_no_memory_for_is_left_to_spark(starved: Engine) -> None:
+    with ON_SPARK:
+        starved.fetch("large")
+
+
+def test_a_write_that_duckdb_has_no_memory_for_is_left_to_spark(
+    starved: Engine, tmp_path: Path
+) -> None:
+    table = Table("texts", "Texts.", (Column("t", "STRING", "text"),))
+    with ON_SPARK:
+        starved.write(table, "large", METADATA)
+    assert Lake(str(tmp_path / "lake")).last_metadata("texts") is None
+
+
+def store(folder: Path, *commits: int) -> None:
+    """A table with a commit of so many rows per epoch."""
+    for epoch, rows in enumerate(commits, start=1):
+        table = pa.table({"n": range(rows), "epoch": [epoch] * rows})
+        write(Lake(str(folder)), LOG, table, METADATA)
+
+
+def test_rows_of_a_large_table_are_looked_up_on_the_driver(tmp_path: Path) -> None:
+    store(tmp_path, 5000)
+    large = engine_with(tmp_path)
+    large.open("log", "log")
     make(large, "part", "SELECT * FROM log WHERE n < 4000")
     make(large, "found", "SELECT * FROM part WHERE n < 3", "small")
     assert large.count("found") == 3
 
 
 @pytest.mark.parametrize("read", ["log", "part"])
-def test_what_takes_all_of_a_large_table_is_made_by_spark(large: HybridEngine, read: str) -> None:
+def test_what_takes_all_of_a_large_table_is_made_by_spark(tmp_path: Path, read: str) -> None:
+    store(tmp_path, 5000)
+    large = engine_with(tmp_path)
+    large.open("log", "log")
     make(large, "part", "SELECT * FROM log WHERE n < 4000")
-    with pytest.raises(AssertionError, match="Spark"):
+    with ON_SPARK:
         make(large, "all", f"SELECT * FROM {read}", "cache")
+
+
+def test_few_new_epochs_of_a_table_that_is_too_large_are_read_on_the_driver(tmp_path: Path) -> None:
+    store(tmp_path, 50_000, 3)
+    size = sum(file.stat().st_size for file in (tmp_path / "log").glob("*.parquet"))
+    engine = engine_with(tmp_path, table_bytes=size // 2)
+    engine.open("new", "log", where=condition(exp.column("epoch") > 1))
+    assert engine.count("new") == 3
+    with ON_SPARK:
+        engine.open("all", "log")
+
+
+def test_many_new_rows_are_read_by_spark(tmp_path: Path) -> None:
+    store(tmp_path, 3, 3000)
+    engine = engine_with(tmp_path)
+    with ON_SPARK:
+        engine.open("new", "log", where=condition(exp.column("epoch") > 1))
+
+
+def test_without_rows_for_the_driver_everything_is_left_to_spark(tmp_path: Path) -> None:
+    store(tmp_path, 3)
+    engine = engine_with(tmp_path, driver_rows=0)
+    with ON_SPARK:
+        engine.open("log", "log")
+    with ON_SPARK:
+        engine.load("numbers", pa.table({"n": [1]}))
 
 
 def test_duckdb_keeps_to_the_configured_memory_and_folder(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from lake.reader import to_arrow
+from lake.lake import Lake
 
 HERE = Path(__file__).parent
 CODE = HERE.parent.parent
@@ -105,6 +105,6 @@ class Airflow:
 
     def answer(self, query: str) -> set[tuple[object, ...]]:
         """The published rows of a query: epoch, weight, then the variables."""
-        table = to_arrow(str(self.project / "lake_data"), f"answers/{query}")
+        table = Lake(str(self.project / "lake_data")).rows(f"answers/{query}")
         rows = table.drop_columns(["event_time"]).to_pylist()
         return {tuple(row.values()) for row in rows}

@@ -11,7 +11,8 @@ import pytest
 from pyoxigraph import QueryBoolean, QuerySolutions, QueryTriples, RdfFormat, Store
 
 from demo.changes import Row, deltas, versions
-from jobs.ingest.sources.declared import Snapshots, load_sources
+from jobs.ingest.sources.declared import load_sources
+from jobs.ingest.sources.snapshots import Snapshots
 from jobs.ingest_changes import ingest_changes
 from jobs.maintain_queries import maintain_queries
 from jobs.publish_answers import publish_answers

@@ -24,7 +24,6 @@ from jobs.maintain_queries import maintain_queries
 from jobs.publish_answers import publish_answers
 from jobs.settings import Settings
 from jobs.validate_answers import validate_answers
-from lake.reader import to_arrow
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -34,17 +33,15 @@ pytestmark = [pytest.mark.spark, pytest.mark.slow]
 CHANGE_SETS = 203
 HEAD_QUADS = 757_171
 QUERIES = 10
-# The last change set of each run; of the nine, six have one change set, from the smallest to the
-# largest (119, 112,839 quads).
+# The last change set of each run. The one run has more changes than `limits.bulk_changes`; of the
+# nine, six have one change set, from the smallest to the largest (119, 112,839 quads).
 CUTS = {
     "1 run": (0, 203),
     "9 runs": (0, 1, 34, 35, 118, 119, 120, 201, 202, 203),
 }
-# The one run has more changes than that: it reads the whole graph. The nine look up neighbourhoods.
-BULK_CHANGES = {"1 run": 200_000, "9 runs": 3_000_000}
 # The largest answer has 1.3 million rows; on the driver the test takes a tenth of the time. That
 # Spark gives the same rows is tested with smaller data.
-DRIVER_LIMITS = {"driver_rows": 3_000_000, "local_rows": 3_000_000, "fetched_rows": 3_000_000}
+LIMITS = "[limits]\ndriver_rows = 3000000\nbroadcast_rows = 3000000\n"
 STAGES: tuple[Callable[..., Any], ...] = (
     ingest_changes,
     maintain_queries,
@@ -56,7 +53,7 @@ STAGES: tuple[Callable[..., Any], ...] = (
 class Nomisma:
     """A project over the data; its source has the change sets that were added to it so far."""
 
-    def __init__(self, folder: Path, data: Path, **limits: int) -> None:
+    def __init__(self, folder: Path, data: Path) -> None:
         self.folder, self.data = folder, data
         (folder / "changes").mkdir(parents=True, exist_ok=True)
         source = {
@@ -66,13 +63,9 @@ class Nomisma:
             "base": str(data / "base.nq.gz"),
             "base_id": base_id(data),
         }
-        lines = [
-            'lake = "lake"',
-            f'queries = "{data / "queries"}"',
-            "[limits]",
-            *(f"{name} = {value}" for name, value in (DRIVER_LIMITS | limits).items()),
-        ]
-        (folder / "weir.toml").write_text("\n".join(lines))
+        (folder / "weir.toml").write_text(
+            f'lake = "lake"\nqueries = "{data / "queries"}"\n{LIMITS}'
+        )
         (folder / "sources.yml").write_text(yaml.safe_dump({"sources": [source]}))
 
     @property
@@ -95,7 +88,7 @@ class Nomisma:
 
     def log(self, query: str) -> pa.Table:
         """The published log of a query, without event times; the columns by name."""
-        log = to_arrow(self.settings.lake, f"answers/{query}").drop_columns("event_time")
+        log = self.settings.open_lake().rows(f"answers/{query}").drop_columns("event_time")
         return log.select(sorted(log.column_names))
 
 
@@ -169,7 +162,7 @@ def head(data: Path) -> Head:
 def initial(spark: SparkSession, data: Path, tmp_path_factory: pytest.TempPathFactory) -> Nomisma:
     """The answers of all queries over the base; only copies of it may be changed."""
     folder = tmp_path_factory.mktemp("nomisma") / "initial"
-    project = Nomisma(folder, data, bulk_changes=3_000_000)
+    project = Nomisma(folder, data)
     print(_timing("base", project.run(spark)))
     return project
 
@@ -181,7 +174,7 @@ def runs(spark: SparkSession, initial: Nomisma, data: Path) -> dict[str, Nomisma
     for name, cuts in CUTS.items():
         folder = initial.folder.parent / name.replace(" ", "_")
         shutil.copytree(initial.folder, folder)
-        project = done[name] = Nomisma(folder, data, bulk_changes=BULK_CHANGES[name])
+        project = done[name] = Nomisma(folder, data)
         for after, last in pairwise(cuts):
             project.add(after, last)
             print(_timing(f"{name}: {after + 1}..{last}", project.run(spark)))

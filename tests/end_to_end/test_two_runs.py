@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 from jobs.errors import EXIT_BUSY
-from lake.reader import exists
 from tests.support.projects.graphs import FIRST, LATER, QUERIES, take_in
 from tests.support.projects.maintain import MaintainedProject
 
@@ -38,7 +37,7 @@ def weir_run(project: MaintainedProject) -> subprocess.Popen[str]:
 
 def claim_of(project: MaintainedProject, process: subprocess.Popen[str]) -> str | None:
     """The run id of the claim that a process holds, if it holds one."""
-    if not exists(project.settings.lake, "runs"):
+    if not project.settings.open_lake().exists("runs"):
         return None
     rows = [row for row in project.table("runs") if row["pid"] == process.pid]
     ended = {(row["job"], row["number"]) for row in rows if row["status"] != "claimed"}
@@ -86,6 +85,6 @@ def test_of_two_concurrent_runs_one_exits_and_names_the_other(tmp_path: Path) ->
         first.kill()
         first.wait()
     for query in QUERIES:
-        project.judge(query, 1, len(project.states))
+        project.check_answers(query, 1, len(project.states))
         rows = project.signed(query)
         assert len(rows) == len({(epoch, solution) for epoch, _, solution in rows})

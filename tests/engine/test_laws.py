@@ -16,7 +16,8 @@ from jobs.plan.plan import Plan
 from jobs.sparql.frontend.translate import translate
 from tests.support.generators.basic_cases import Case, case
 from tests.support.harness import WHOLE, LogRow, Memory, run_in_cuts, state
-from tests.support.oracles.batch import Row, anonymous, answers
+from tests.support.oracles.answers import Row, anonymous
+from tests.support.oracles.oxigraph import answers
 
 PAIRS = int(os.environ.get("WEIR_LAW_PAIRS", "300"))
 PARTS = 10

@@ -14,7 +14,7 @@ from jobs.plan.decompose import classify, decompose, is_loosely_connected, parti
 from jobs.plan.lower import lower
 from jobs.plan.plan import Plan
 from jobs.sparql.algebra.expressions import Constant, Variable
-from jobs.sparql.algebra.nodes import Bgp, Distinct, Filter, Project, TriplePattern
+from jobs.sparql.algebra.patterns import Bgp, Distinct, Filter, Project, TriplePattern
 from jobs.sparql.frontend.translate import translate
 from tests.support.harness import Memory, run_in_cuts
 from tests.support.papers import Fixture, Row, read_fixture

@@ -18,12 +18,15 @@ from jobs.plan.lower import lower
 from jobs.plan.operators import Slice
 from jobs.plan.plan import Plan
 from jobs.plan.structure import walk
-from jobs.sparql.algebra import nodes as algebra
-from jobs.sparql.errors import UnsupportedQuery
+from jobs.sparql.algebra.queries import Ask, Construct, Query
+from jobs.sparql.frontend.errors import UnsupportedQuery
 from jobs.sparql.frontend.translate import translate
 from jobs.sparql.functions.values import Number, parse
 from tests.support.harness import Memory, run_in_cuts, state
-from tests.support.oracles.batch import FALSE, TRUE, Change, Oxigraph, Row, by_the_book, states
+from tests.support.oracles import reference
+from tests.support.oracles.answers import FALSE, TRUE, Row
+from tests.support.oracles.histories import Change, states
+from tests.support.oracles.oxigraph import Oxigraph
 from tests.support.oracles.results import Solution, as_csv, read_csv, read_result, same
 from tests.support.w3c import Case, Quad, read_cases
 
@@ -101,13 +104,11 @@ def wrong_answers(case: Case, seed: int) -> list[str]:
     return [f"{case.name}, seed {seed}, runs up to {cuts}: {what}" for what in wrong]
 
 
-def _judged(
-    case: Case, query: algebra.Query, plan: Plan, history: Sequence[Change]
-) -> list[Counter[Row]]:
+def _judged(case: Case, query: Query, plan: Plan, history: Sequence[Change]) -> list[Counter[Row]]:
     """By pyoxigraph; by the book where the specification leaves a choice."""
     columns = [name for name, _ in plan.columns]
     if is_a_choice(case.text, plan) or case.name in NOT_JUDGED_BY_PYOXIGRAPH:
-        return [by_the_book(query, quads, columns) for quads in states(history)]
+        return [reference.rows(query, quads, columns) for quads in states(history)]
     judge = Oxigraph("default")
     found = []
     for change in history:
@@ -123,12 +124,12 @@ def is_a_choice(text: str, plan: Plan) -> bool:
     return picks or "SAMPLE" in words or "GROUP_CONCAT" in words
 
 
-def solutions(plan: Plan, query: algebra.Query, rows: Counter[Row]) -> list[Solution]:
+def solutions(plan: Plan, query: Query, rows: Counter[Row]) -> list[Solution]:
     """Rows in the form of the expected results."""
     names = [name for name, _ in plan.columns]
-    if isinstance(query.form, algebra.Ask):
+    if isinstance(query.form, Ask):
         return [{}] if (TRUE,) in rows else []
-    if isinstance(query.form, algebra.Construct):
+    if isinstance(query.form, Construct):
         names = ["s", "p", "o"]
     return [
         {name: term for name, term in zip(names, row, strict=True) if term is not None}

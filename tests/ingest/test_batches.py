@@ -6,8 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.ingest.changesets import ChangeSet, Document
-from jobs.ingest.sources.declared import DeltaTable, Patches
-from jobs.ingest_changes import _cut
+from jobs.ingest.pending import next_batch
+from jobs.ingest.sources.delta import DeltaTable
+from jobs.ingest.sources.patches import Patches
+from jobs.rdf.records import ParseRequest
 from jobs.settings import Limits
 
 PATCHES = Patches(name="p", kind="patches", location="x")
@@ -15,14 +17,15 @@ TABLE = DeltaTable(name="t", kind="delta", location="x")
 
 
 def files(*sizes: int) -> list[ChangeSet]:
-    documents = [Document("x", "x", size, "rdf-patch") for size in sizes]
-    return [ChangeSet(PATCHES, "patch", str(i), (each,)) for i, each in enumerate(documents)]
+    request = ParseRequest("x", "rdf-patch", "patch", scope="p")
+    documents = [Document("x", size, request) for size in sizes]
+    return [ChangeSet(PATCHES, str(i), documents=(each,)) for i, each in enumerate(documents)]
 
 
 def lengths(queue: list[ChangeSet], **limits: int) -> list[int]:
     found = []
     while queue:
-        batch, queue = _cut(queue, Limits(**limits))
+        batch, queue = next_batch(queue, Limits(**limits))
         found.append(len(batch))
     return found
 
@@ -37,21 +40,21 @@ def test_every_change_set_is_in_one_batch_and_in_order(
 ) -> None:
     queue, taken = files(*sizes), []
     while queue:
-        batch, queue = _cut(queue, Limits(batch_epochs=most, local_parse_bytes=here))
+        batch, queue = next_batch(queue, Limits(batch_epochs=most, driver_parse_bytes=here))
         assert 1 <= len(batch) <= most
         taken += batch
     assert taken == files(*sizes)
 
 
 def test_the_driver_takes_as_many_files_as_it_may_parse() -> None:
-    assert lengths(files(4, 4, 4, 4), local_parse_bytes=8) == [2, 2]
+    assert lengths(files(4, 4, 4, 4), driver_parse_bytes=8) == [2, 2]
 
 
 def test_spark_takes_all_from_the_first_that_the_driver_may_not_parse() -> None:
-    assert lengths(files(9, 1, 1), local_parse_bytes=8) == [3]
-    assert lengths(files(1, 1, 1), local_parse_bytes=0) == [3]
+    assert lengths(files(9, 1, 1), driver_parse_bytes=8) == [3]
+    assert lengths(files(1, 1, 1), driver_parse_bytes=0) == [3]
 
 
 def test_a_foreign_table_is_in_no_batch_with_files() -> None:
-    commits = [ChangeSet(TABLE, "commit", str(i), (), i) for i in range(2)]
-    assert lengths([*files(1), *commits, *files(1, 1)], local_parse_bytes=8) == [1, 2, 2]
+    commits = [ChangeSet(TABLE, str(i)) for i in range(2)]
+    assert lengths([*files(1), *commits, *files(1, 1)], driver_parse_bytes=8) == [1, 2, 2]

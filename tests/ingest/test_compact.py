@@ -6,10 +6,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 from jobs.compact_lake import compact_lake, needed_after
-from lake.commit import append_rows
-from lake.ledger import SUCCEEDED, LedgerRow, claim, record
+from lake.claims import claim
+from lake.commit import write
+from lake.ledger import SUCCEEDED, LedgerRow, record
 from lake.metadata import Metadata
-from lake.reader import location
 from lake.removal import remove_table
 from lake.tables import embeddings
 from tests.support.projects.ingest import Project
@@ -42,7 +42,7 @@ def history(project: Project) -> Project:
 def checked(project: Project, epoch: int) -> None:
     """Have the graph validated up to an epoch."""
     row = LedgerRow("checks", "validate", 1, SUCCEEDED, to_epoch=epoch)
-    record(project.settings.lake, [row])
+    record(project.settings.open_lake(), [row])
 
 
 @pytest.mark.spark
@@ -64,7 +64,7 @@ def test_after_compaction_every_needed_epoch_and_the_next_ingest_are_as_before(
 def test_logs_are_left_alone_while_an_ingest_is_going_on(
     spark: SparkSession, history: Project
 ) -> None:
-    claim(history.settings.lake, "ingest", "busy", lease_seconds=60)
+    claim(history.settings.open_lake(), "ingest", "busy", lease_seconds=60)
     said: list[str] = []
     result = compact_lake(spark, history.settings, "compaction", said.append)
     assert result.consolidated == {}
@@ -74,22 +74,22 @@ def test_logs_are_left_alone_while_an_ingest_is_going_on(
 def test_epochs_that_are_not_validated_are_kept(history: Project) -> None:
     toggle(history, 10, 14)
     history.ingest()
-    assert needed_after(history.settings) == 9
+    assert needed_after(history.settings, history.settings.open_lake()) == 9
 
 
 def test_a_query_that_is_out_of_the_registry_keeps_the_changes_it_has_not_read(
     history: Project,
 ) -> None:
     table = embeddings("gone", 1)
-    append_rows(history.settings.lake, table, [], Metadata("test", "maintain", 3))
-    claim(history.settings.lake, "maintain", "test", lease_seconds=60)
+    write(history.settings.open_lake(), table, [], Metadata("test", "maintain", 3))
+    claim(history.settings.open_lake(), "maintain", "test", lease_seconds=60)
     row = LedgerRow("test", "maintain", 1, SUCCEEDED, "gone", "initial", to_epoch=3)
-    record(history.settings.lake, [row])
-    assert needed_after(history.settings) == 3
+    record(history.settings.open_lake(), [row])
+    assert needed_after(history.settings, history.settings.open_lake()) == 3
     history.write("queries/gone.rq", "SELECT nonsense")
-    assert needed_after(history.settings) == 3
-    remove_table(location(history.settings.lake, table.name))
-    assert needed_after(history.settings) == 7
+    assert needed_after(history.settings, history.settings.open_lake()) == 3
+    remove_table(history.settings.open_lake().location(table.name))
+    assert needed_after(history.settings, history.settings.open_lake()) == 7
 
 
 @pytest.mark.parametrize(("mode", "until"), [("full", 0), ("current", 7)])
@@ -97,4 +97,4 @@ def test_a_new_query_that_wants_its_whole_history_keeps_all_changes(
     history: Project, mode: str, until: int
 ) -> None:
     history.write("queries/q.rq", QUERY.format(history=mode))
-    assert needed_after(history.settings) == until
+    assert needed_after(history.settings, history.settings.open_lake()) == until

@@ -22,7 +22,7 @@ HOUSE = {"name": "house", "kind": "delta", "location": "house"}
 
 def test_spark_leaves_the_same_lake_as_the_driver(spark: SparkSession, tmp_path: Path) -> None:
     lakes = []
-    for name, limits in (("here", {}), ("there", {"local_parse_bytes": 0, "local_rows": 1})):
+    for name, limits in (("here", {}), ("there", {"driver_parse_bytes": 0, "broadcast_rows": 1})):
         project = Project(tmp_path / name)
         project.folder.mkdir()
         fill(project)
@@ -105,7 +105,7 @@ def test_each_commit_of_a_foreign_table_is_an_epoch(spark: SparkSession, house: 
     assert house.ingest(spark).to_epoch == 7
 
 
-def test_a_foreign_table_made_anew_at_its_place_stops_its_source(
+def test_another_table_at_the_place_of_a_foreign_table_stops_its_source(
     spark: SparkSession, house: Project
 ) -> None:
     house.declare(HOUSE)
@@ -119,7 +119,7 @@ def test_a_foreign_table_made_anew_at_its_place_stops_its_source(
     assert objects(house) == [{'"1"', '"2"'}]
 
 
-def test_a_foreign_table_replaced_within_its_history_is_read_on(
+def test_a_foreign_table_that_is_replaced_within_its_history_goes_on(
     spark: SparkSession, house: Project
 ) -> None:
     house.declare(HOUSE)
@@ -137,7 +137,7 @@ def test_a_foreign_table_replaced_within_its_history_is_read_on(
     assert objects(house) == [{'"1"', '"2"'}, {'"7"'}, {'"7"', '"8"'}]
 
 
-def test_where_the_feed_has_a_gap_the_content_is_taken_in(
+def test_where_the_feed_has_a_gap_the_content_is_ingested(
     spark: SparkSession, house: Project
 ) -> None:
     house.declare(HOUSE | {"starting_version": 1})
@@ -159,7 +159,7 @@ def test_where_the_feed_has_a_gap_the_content_is_taken_in(
 
 
 @pytest.mark.parametrize("batch_epochs", [1, 500])
-def test_where_files_of_the_feed_are_gone_the_newest_content_is_taken_in(
+def test_where_files_of_the_feed_are_gone_the_newest_content_is_ingested(
     spark: SparkSession, house: Project, batch_epochs: int
 ) -> None:
     house.declare(HOUSE | {"starting_version": 2}, batch_epochs=batch_epochs)
@@ -194,14 +194,14 @@ def test_without_a_starting_version_the_newest_content_is_the_first_epoch(
     assert objects(house) == [{'"1"', '"2"'}]
 
 
-@pytest.mark.parametrize("local_rows", [1, 20_000])
+@pytest.mark.parametrize("broadcast_rows", [1, 20_000])
 def test_a_quad_stays_as_long_as_a_row_of_any_spelling_of_it_does(
-    spark: SparkSession, project: Project, local_rows: int
+    spark: SparkSession, project: Project, broadcast_rows: int
 ) -> None:
     own = "<urn:weir:graph:house>"
     string = "^^<http://www.w3.org/2001/XMLSchema#string>"
     columns = {"graph": "g", "subject": "s", "predicate": "p", "object": "o"}
-    project.declare(HOUSE | {"columns": columns}, local_rows=local_rows)
+    project.declare(HOUSE | {"columns": columns}, broadcast_rows=broadcast_rows)
     folder = project.folder / "house"
 
     def insert(*rows: tuple[str, str, str, str]) -> None:

@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from jobs.ingest import netting
 from jobs.ingest.netting import QUAD, TRIPLE
+from jobs.ingest.sources.bags import bag_assertions
 
 Quad = tuple[str, str, str, str]
 Operation = tuple[bool, Quad]
@@ -130,7 +131,7 @@ def test_netted_snapshots_are_the_log_of_the_sets_however_they_are_cut_into_batc
         stored = lake.sql.execute("SELECT 0, * FROM present").fetchall()
         lake.fill("states", rows + rows[:3] + stored)
         lake.fill("versions", [(i, index + 1) for i, index in enumerate(batch, start=1)])
-        snapshots = netting.snapshot_operations("states", "versions", len(batch))
+        snapshots = netting.state_assertions("states", "versions")
         lake.sql.execute("DELETE FROM operations")
         lake.sql.execute(f"INSERT INTO operations BY NAME {snapshots.sql('duckdb')}")
         lake.net()
@@ -159,7 +160,7 @@ def test_a_foreign_table_holds_a_quad_as_long_as_one_row_of_it_is_left(
         lake.fill("changes", [row for row in changes if row[0] - 1 in batch])
         lake.fill("held", bags[batch[-1]] if batch else [])
         lake.sql.execute("DELETE FROM operations")
-        operations = netting.bag_operations("changes", "held").sql("duckdb")
+        operations = bag_assertions("changes", "held").sql("duckdb")
         lake.sql.execute(f"INSERT INTO operations BY NAME {operations}")
         lake.net()
     assert (lake.log("quads"), lake.log("triples")) == expected_logs(states)

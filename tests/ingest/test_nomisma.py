@@ -9,7 +9,6 @@ import pyarrow.compute as pc
 import pyoxigraph
 import pytest
 
-from lake.reader import to_arrow
 from tests.support.projects.ingest import Project
 
 BASE_ID = "urn:uuid:f3dd7e3d-d9a4-5650-89e3-090c2022e7c9"
@@ -44,5 +43,5 @@ def test_base_and_all_change_sets_in_one_run_give_the_head(project: Project, sha
     result = project.ingest()
     assert (result.to_epoch, result.errors) == (204, ())
     assert project.state(204) == patched(folder)
-    triples = to_arrow(project.settings.lake, "triples", columns=["weight"])
+    triples = project.settings.open_lake().rows("triples", columns=["weight"])
     assert pc.sum(triples["weight"]).as_py() == 757_171

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
+from jobs.compute.engine import Engine
+from jobs.compute.sql import column, rows_of, select
 from jobs.engine.relations import EpochRange
-from jobs.maintain.changes import read_changes, read_few_changes
+from jobs.maintain.changes import read_changes
 from jobs.plan.leaves import Scope
 from jobs.progress.watermarks import transactions_after
 from lake.change_feed import ChangeFeedGap
@@ -37,14 +38,16 @@ def read(request: pytest.FixtureRequest, spark: SparkSession, filled: Project) -
     """The objects of the changes of epochs 2 and 3, read one way or the other."""
 
     def run() -> set[str]:
+        lake = filled.settings.open_lake()
+        epochs, transactions = EpochRange(1, 3), transactions_after(lake, 1)
+        limits = {"driver_rows": 0} if request.param == "spark" else {}
         settings = filled.settings
-        epochs, transactions = EpochRange(1, 3), transactions_after(settings, 1)
-        wanted = (settings, Scope(), epochs, transactions, None)
-        if request.param == "driver":
-            rows = read_few_changes(*wanted)
-        else:
-            rows = pa.table(read_changes(spark, *wanted).toArrow())
-        return {str(value) for value in rows["object"].to_pylist()}
+        settings.limits = settings.limits.model_copy(update=limits)
+        engine = Engine.of(settings, lake, lambda: spark, "maintain")
+        read_changes(engine, "changes", Scope(), epochs, transactions, None)
+        found = engine.rows(select(column("object")).from_(rows_of("changes")))
+        engine.release()
+        return {str(value) for (value,) in found}
 
     return run
 
@@ -64,7 +67,7 @@ def test_a_file_that_is_gone_is_a_gap(filled: Project, read: Read) -> None:
 
 
 def test_a_commit_that_did_not_only_append_is_a_gap(filled: Project, read: Read) -> None:
-    (version, *_) = transactions_after(filled.settings, 2)
+    (version, *_) = transactions_after(filled.settings.open_lake(), 2)
     assert version.triples_version == 3
     log = filled.folder / "lake/triples/_delta_log"
     DeltaTable(f"{filled.settings.lake}/triples").delete("object = '\"2\"'")

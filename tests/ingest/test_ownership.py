@@ -1,4 +1,4 @@
-"""Who may write which graph, on DuckDB."""
+"""Which source may write which graph, on DuckDB."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_of_two_that_write_a_new_graph_the_first_change_set_wins(
     assert refused == [("b", 2, "<new>", "a")]
 
 
-def test_only_change_sets_that_are_taken_in_claim_graphs(sql: duckdb.DuckDBPyConnection) -> None:
+def test_only_accepted_change_sets_claim_graphs(sql: duckdb.DuckDBPyConnection) -> None:
     claim(sql, (0, "<x>"), (1, "<x>"), (1, "<y>"), (2, "<z>"), (0, "<old>"))
     new = rows(sql, ownership.new_graphs("claims", "epochs").sql("duckdb"))
     assert new == [("<x>", "a"), ("<z>", "b")]

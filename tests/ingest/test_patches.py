@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jobs.errors import BusyError, ConfigurationError
-from jobs.ingest.changesets import SourceError
+from jobs.ingest.sources.errors import SourceError
 from jobs.ingest_changes import _all_or_fail, is_anything_pending
-from lake.ledger import claim
+from jobs.rdf import worker
+from lake.claims import claim
 from tests.support.projects.ingest import Project, no_spark
 
 PATCHES = {"name": "p", "kind": "patches", "location": "changes"}
@@ -87,7 +88,7 @@ def test_every_change_set_is_an_epoch_even_if_nothing_changes(project: Project) 
     ]
 
 
-def test_a_malformed_line_is_rejected_with_its_place_and_its_neighbours_are_taken(
+def test_a_malformed_line_is_rejected_with_its_place_and_its_neighbours_are_ingested(
     project: Project,
 ) -> None:
     project.declare(PATCHES)
@@ -158,13 +159,13 @@ def test_stopped_sources_make_the_command_fail(project: Project) -> None:
         _all_or_fail(no_spark, project.settings, "run")
 
 
-def test_a_patch_that_turns_up_late_stops_the_source(project: Project) -> None:
+def test_a_patch_that_appears_late_stops_the_source(project: Project) -> None:
     project.declare(PATCHES)
     project.patch("changes/2.rdfp", line("A", 2))
     project.ingest()
     project.patch("changes/1.rdfp", line("A", 1))
     (error,) = project.ingest().errors
-    assert "1.rdfp turned up after later change sets" in str(error)
+    assert "1.rdfp appeared after later change sets" in str(error)
 
 
 def test_blank_nodes_of_a_source_are_the_same_in_every_patch_and_of_no_other_source(
@@ -181,10 +182,10 @@ def test_blank_nodes_of_a_source_are_the_same_in_every_patch_and_of_no_other_sou
     assert subjects['"2"'] != subjects['"3"']
 
 
-def test_two_ingests_at_once_are_one_too_many(project: Project) -> None:
+def test_a_second_ingest_at_the_same_time_is_refused(project: Project) -> None:
     project.declare(PATCHES)
     project.patch("changes/1.rdfp", line("A", 1))
-    claim(project.settings.lake, "ingest", "other", lease_seconds=60)
+    claim(project.settings.open_lake(), "ingest", "other", lease_seconds=60)
     with pytest.raises(BusyError, match="run other of ingest"):
         project.ingest()
 
@@ -198,7 +199,7 @@ BROKEN_FILES = {
 
 @pytest.mark.parametrize("in_one_run", [True, False])
 @pytest.mark.parametrize("name", [*BROKEN_FILES])
-def test_a_patch_that_is_broken_as_a_whole_stops_its_source_until_it_is_mended(
+def test_a_patch_that_is_broken_as_a_whole_stops_its_source_until_it_is_repaired(
     project: Project, name: str, in_one_run: bool
 ) -> None:
     other = {"name": "q", "kind": "patches", "location": "other"}
@@ -218,13 +219,28 @@ def test_a_patch_that_is_broken_as_a_whole_stops_its_source_until_it_is_mended(
             ("p", "1.rdfp"),
             ("q", "1.rdfp"),
         ]
-        ((source, position, told),) = project.rows("rejected", "source", "position", "reason")
+        ((source, position, recorded),) = project.rows("rejected", "source", "position", "reason")
         assert (source, position) == ("p", name)
-        assert reason in str(told)
+        assert reason in str(recorded)
     (project.folder / "changes" / name).unlink()
     project.patch("changes/2.rdfp", line("A", 2), id_="urn:2", previous="urn:1")
     assert project.ingest().errors == ()
     assert {quad[3] for quad in project.state(9)} == {'"1"', '"2"', '"3"', '"4"'}
+
+
+def test_one_parser_process_serves_all_sources_of_a_batch(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[object] = []
+    start = worker._Child.__init__
+    monkeypatch.setattr(
+        worker._Child, "__init__", lambda child, limits: started.append(start(child, limits))
+    )
+    project.declare(PATCHES, {"name": "q", "kind": "patches", "location": "other"})
+    for folder in ("changes", "other"):
+        project.patch(f"{folder}/1.rdfp", line("A", 1))
+    assert project.ingest().to_epoch == 2
+    assert len(started) == 1
 
 
 def test_a_base_that_is_broken_as_a_whole_stops_its_source(project: Project) -> None:
@@ -247,7 +263,9 @@ def test_a_patch_that_kills_the_parser_stops_its_source(project: Project) -> Non
     assert {quad[3] for quad in project.state(9)} == {'"1"'}
 
 
-def test_a_chain_that_breaks_before_a_broken_patch_is_what_is_told(project: Project) -> None:
+def test_of_a_broken_chain_and_a_broken_patch_after_it_the_chain_is_reported(
+    project: Project,
+) -> None:
     project.declare(PATCHES)
     project.patch("changes/1.rdfp", line("A", 1), id_="urn:1")
     project.patch("changes/2.rdfp", line("A", 2), id_="urn:2", previous="urn:lost")
@@ -257,11 +275,11 @@ def test_a_chain_that_breaks_before_a_broken_patch_is_what_is_told(project: Proj
 
 
 @pytest.mark.parametrize(
-    ("base", "told"),
-    [("two", "is a folder"), ("none", "is a folder"), ("base.txt", "tells its format")],
+    ("base", "message"),
+    [("two", "is a folder"), ("none", "is a folder"), ("base.txt", "a known ending")],
 )
 def test_a_base_that_is_no_file_of_a_known_format_stops_its_source_only(
-    project: Project, base: str, told: str
+    project: Project, base: str, message: str
 ) -> None:
     other = {"name": "q", "kind": "patches", "location": "other"}
     project.declare(PATCHES | {"base": base}, other)
@@ -273,7 +291,7 @@ def test_a_base_that_is_no_file_of_a_known_format_stops_its_source_only(
     project.patch("other/1.rdfp", line("A", 4))
     (error,) = project.ingest().errors
     assert isinstance(error, ConfigurationError)
-    assert told in error.what
+    assert message in error.what
     assert error.where == str(project.folder / base)
-    assert error.instead
+    assert error.hint
     assert project.rows("transactions", "source") == [("q",)]

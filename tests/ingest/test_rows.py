@@ -1,4 +1,4 @@
-"""What is known of a file comes from the driver as from Spark."""
+"""Results of files from the driver and from Spark are the same."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_the_time_of_a_change_set_is_the_same_wherever_it_was_parsed(
 ) -> None:
     del far_from_utc
     at = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
-    # Spark gives local times that do not say so.
+    # Spark returns local times without a time zone.
     given = at if zone else at.astimezone().replace(tzinfo=None)
     row = dict.fromkeys(SCHEMA.names) | {"event_time": given}
     assert _result(row).header.event_time == at

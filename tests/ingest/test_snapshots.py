@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.ingest.versions import Carried, Version, carried
+from jobs.ingest.reading import Carried
+from jobs.ingest.sources.versions import Version, carried
 from tests.support.projects.ingest import Project
 
 SNAPSHOTS = {"name": "s", "kind": "snapshots", "location": "versions"}
@@ -47,6 +48,14 @@ def test_a_later_run_goes_on_from_the_state_in_the_lake(project: Project) -> Non
     project.ingest()
     assert [objects(project, epoch) for epoch in (1, 2, 3)] == ["1 2", "2 3", "1 3"]
     assert len(project.rows("quads")) == 6
+
+
+def test_a_version_that_is_named_base_is_an_epoch_once(project: Project) -> None:
+    project.declare(SNAPSHOTS)
+    project.write("versions/base/a.ttl", turtle(1))
+    project.ingest()
+    assert project.ingest().is_empty
+    assert project.rows("transactions", "position") == [("base",)]
 
 
 def test_an_unchanged_blank_node_is_no_change(project: Project) -> None:
@@ -141,7 +150,7 @@ DOCUMENTS = st.dictionaries(st.sampled_from("abc"), st.booleans())
 
 
 def at_a_time(versions: list[dict[str, bool]], before: dict[str, int]) -> set[tuple[int, int]]:
-    """What is carried, told one version at a time from the state before it."""
+    """What is carried, computed one version at a time from the state before it."""
     found = set()
     state: dict[str, int] = dict(before)
     for ordinal, documents in enumerate(versions):

@@ -1,4 +1,4 @@
-"""sources.yml: what it may say, and where it is wrong."""
+"""sources.yml: its keys, and the line of every mistake."""
 
 from __future__ import annotations
 
@@ -7,7 +7,11 @@ from pathlib import Path
 import pytest
 
 from jobs.errors import ConfigurationError
-from jobs.ingest.sources.declared import DeltaTable, Patches, Snapshots, load_sources, natural_order
+from jobs.ingest.sources.declared import load_sources
+from jobs.ingest.sources.delta import DeltaTable
+from jobs.ingest.sources.files import natural_order
+from jobs.ingest.sources.patches import Patches
+from jobs.ingest.sources.snapshots import Snapshots
 
 GOOD = """\
 sources:
@@ -47,7 +51,7 @@ def test_each_kind_is_read_with_locations_relative_to_the_file(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    ("wrong", "right", "line", "told"),
+    ("wrong", "right", "line", "message"),
     [
         ("base_uri: x", "base_id: urn:uuid:1", 6, "base_uri"),
         ("kind: patch", "kind: patches", 2, "kind"),
@@ -59,14 +63,14 @@ def test_each_kind_is_read_with_locations_relative_to_the_file(tmp_path: Path) -
         ("kind: 'patches", "kind: patches", 17, "not YAML"),
     ],
 )
-def test_a_mistake_is_told_with_its_line(
-    tmp_path: Path, wrong: str, right: str, line: int, told: str
+def test_a_mistake_is_reported_with_its_line(
+    tmp_path: Path, wrong: str, right: str, line: int, message: str
 ) -> None:
     file = write(tmp_path, GOOD.replace(right, wrong, 1))
     with pytest.raises(ConfigurationError) as caught:
         load_sources(file)
     assert caught.value.where.startswith(f"{file}:")
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert caught.value.where == f"{file}:{line}"
 
 

@@ -1,4 +1,4 @@
-"""A source that cannot be read stops alone: what the others have is taken in, and the run fails."""
+"""A source that cannot be read stops alone: the others are ingested, and the run fails."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 from pyspark.sql import SparkSession
 
-from jobs.ingest.changesets import SourceError
+from jobs.ingest.sources.errors import SourceError
 from jobs.ingest_changes import IngestResult, _all_or_fail
 from tests.support.projects.ingest import Project, no_spark
 
@@ -47,14 +47,14 @@ def test_a_file_that_cannot_be_opened_stops_its_source_at_it(project: Project, k
     project.write("bad/1.nq", '<urn:s> <urn:p> "1" <urn:g> .')
     project.patch("bad/1.rdfp", 'A <urn:s> <urn:p> "1" <urn:g> .')
     second = "2.rdfp" if kind == "patches" else "2.nq"
-    # It is listed, and nobody can read it: 5 EIO, whoever the test runs as.
+    # It is listed, and no user can read it: 5 EIO.
     (project.folder / "bad" / second).symlink_to("/proc/self/mem")
     (project.folder / "bad" / f"3.{second[2:]}").symlink_to("/proc/self/mem")
     glob = "*.rdfp" if kind == "patches" else "*.nq"
     source = {"kind": kind, "location": "bad", "glob": glob}
-    result, told = ingest_beside_a_good_source(project, source)
+    result, message = ingest_beside_a_good_source(project, source)
     assert result.sources[0].position == f"1.{'rdfp' if kind == 'patches' else 'nq'}"
-    assert second in told
+    assert second in message
     assert project.rows("rejected") == []
 
 
@@ -82,7 +82,7 @@ def test_a_location_of_an_unknown_kind_stops_its_source_only(project: Project) -
 
 
 @pytest.mark.parametrize(
-    ("columns", "declared", "feed", "told"),
+    ("columns", "declared", "feed", "message"),
     [
         (ROW, {}, False, "change feed"),
         (ROW, {"columns": {"subject": "s"}}, True, "no column s"),
@@ -94,12 +94,12 @@ def test_a_foreign_table_that_is_not_as_declared_stops_its_source_before_it_is_r
     columns: dict[str, list[Any]],
     declared: dict[str, Any],
     feed: bool,
-    told: str,
+    message: str,
 ) -> None:
     table(project.folder / "bad", columns, feed)
     source = {"kind": "delta", "location": "bad", **declared}
     _, error = ingest_beside_a_good_source(project, source)
-    assert told in error
+    assert message in error
 
 
 def test_a_foreign_table_that_lost_what_was_ingested_stops_its_source(project: Project) -> None:
@@ -121,5 +121,5 @@ def test_a_foreign_table_whose_newest_files_are_lost_stops_its_source_only(
     table(project.folder / "bad", ROW)
     for uri in DeltaTable(project.folder / "bad").file_uris():
         Path(uri).unlink()
-    _, told = ingest_beside_a_good_source(project, {"kind": "delta", "location": "bad"}, spark)
-    assert "no longer there" in told
+    _, message = ingest_beside_a_good_source(project, {"kind": "delta", "location": "bad"}, spark)
+    assert "no longer there" in message

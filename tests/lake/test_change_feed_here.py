@@ -8,7 +8,8 @@ import pytest
 from deltalake import DeltaTable
 
 from lake.change_feed import CHANGE_TYPE, COMMIT_VERSION, ChangeFeedGap, changes_here
-from lake.commit import append_rows, arrow_schema, overwrite_rows
+from lake.commit import arrow_schema, write
+from lake.lake import Lake
 from lake.metadata import Metadata
 from lake.tables import TRIPLES
 
@@ -24,12 +25,12 @@ def row(name: str, epoch: int) -> dict[str, object]:
 def root(tmp_path: Path) -> str:
     """Versions 1, 2 and 3 of `triples` hold an epoch each; 0 created it."""
     for epoch, name in enumerate("abc", start=1):
-        assert append_rows(str(tmp_path), TRIPLES, [row(name, epoch)], METADATA) == epoch
+        assert write(Lake(str(tmp_path)), TRIPLES, [row(name, epoch)], METADATA) == epoch
     return str(tmp_path)
 
 
 def feed(root: str, first: int, last: int) -> list[tuple[str, str, int]]:
-    rows = changes_here(root, "triples", first, last).to_pylist()
+    rows = changes_here(Lake(root), "triples", first, last).to_pylist()
     return sorted((r[CHANGE_TYPE], r["subject"], r[COMMIT_VERSION]) for r in rows)
 
 
@@ -41,12 +42,12 @@ def test_compacting_a_table_is_no_change_of_it(root: str) -> None:
     table = DeltaTable(f"{root}/triples")
     table.optimize.compact()
     assert table.version() == 4
-    append_rows(root, TRIPLES, [row("d", 4)], METADATA)
+    write(Lake(root), TRIPLES, [row("d", 4)], METADATA)
     assert feed(root, 3, 5) == [("insert", "<c>", 3), ("insert", "<d>", 5)]
 
 
 def test_an_overwrite_shows_what_it_took_away(root: str) -> None:
-    overwrite_rows(root, TRIPLES, arrow_schema(TRIPLES).empty_table(), METADATA)
+    write(Lake(root), TRIPLES, arrow_schema(TRIPLES).empty_table(), METADATA, mode="overwrite")
     kinds = {kind for kind, _, _ in feed(root, 3, 4)}
     assert kinds == {"insert", "delete"}
 

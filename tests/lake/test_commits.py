@@ -17,9 +17,9 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 from lake.change_feed import ChangeFeedGap, changes
-from lake.commit import KILL_AT, append, append_rows, create_if_missing, overwrite
+from lake.commit import KILL_AT, create_if_missing, write
+from lake.lake import DamagedTable, Lake
 from lake.metadata import Metadata
-from lake.reader import DamagedTable, last_metadata, open_table, to_arrow, version
 from lake.session import read
 from lake.tables import GRAPHS, QUADS, SHARED_TABLES, answers
 
@@ -49,9 +49,9 @@ def test_the_metadata_of_others_is_none(text: str | None) -> None:
 
 @pytest.mark.parametrize("table", SHARED_TABLES, ids=lambda table: table.name)
 def test_a_created_table_is_as_defined(tmp_path: Path, table) -> None:  # type: ignore[no-untyped-def]
-    create_if_missing(str(tmp_path), table)
-    create_if_missing(str(tmp_path), table)
-    stored = open_table(str(tmp_path), table.name)
+    create_if_missing(Lake(str(tmp_path)), table)
+    create_if_missing(Lake(str(tmp_path)), table)
+    stored = Lake(str(tmp_path)).open(table.name)
     assert stored is not None
     assert stored.version() == 0
     assert [field.name for field in stored.schema().fields] == [*table.column_names]
@@ -63,33 +63,34 @@ def test_a_created_table_is_as_defined(tmp_path: Path, table) -> None:  # type: 
 
 def test_the_newest_commit_of_ours_is_found_behind_those_of_others(tmp_path: Path) -> None:
     root = str(tmp_path)
-    assert last_metadata(root, "graphs") is None
-    assert append_rows(root, GRAPHS, [ROW], MINE) == 1
-    write_deltalake(f"{root}/graphs", to_arrow(root, "graphs"), mode="append")
-    assert last_metadata(root, "graphs") == (1, MINE)
-    assert append_rows(root, GRAPHS, [ROW], Metadata("r", "compact", 9)) == 3
-    assert last_metadata(root, "graphs", job="ingest") == (1, MINE)
+    assert Lake(root).last_metadata("graphs") is None
+    assert write(Lake(root), GRAPHS, [ROW], MINE) == 1
+    write_deltalake(f"{root}/graphs", Lake(root).rows("graphs"), mode="append")
+    assert Lake(root).last_metadata("graphs") == (1, MINE)
+    assert write(Lake(root), GRAPHS, [ROW], Metadata("r", "compact", 9)) == 3
+    assert Lake(root).last_metadata("graphs", job="ingest") == (1, MINE)
 
 
 def test_an_empty_commit_file_is_an_error_and_no_version(tmp_path: Path) -> None:
     root = str(tmp_path)
-    append_rows(root, GRAPHS, [ROW], MINE)
+    write(Lake(root), GRAPHS, [ROW], MINE)
     (tmp_path / "graphs/_delta_log" / f"{2:020d}.json").touch()
     with pytest.raises(DamagedTable, match=r"0002\.json.*empty"):
-        version(root, "graphs")
+        Lake(root).version("graphs")
 
 
 def test_a_process_dies_at_the_checkpoint_that_it_is_told(tmp_path: Path) -> None:
     code = f"""
-from lake.commit import append_rows
+from lake.commit import write
+from lake.lake import Lake
 from lake.metadata import Metadata
 from lake.tables import GRAPHS
-append_rows({str(tmp_path)!r}, GRAPHS, [{ROW!r}], Metadata("r", "ingest", 1))
+write(Lake({str(tmp_path)!r}), GRAPHS, [{ROW!r}], Metadata("r", "ingest", 1))
 """
     environment = {**os.environ, KILL_AT: "ingest:before:graphs"}
     killed = subprocess.run([sys.executable, "-c", code], env=environment, check=False)
     assert killed.returncode == -signal.SIGKILL
-    assert version(str(tmp_path), "graphs") == 0
+    assert Lake(str(tmp_path)).version("graphs") == 0
 
 
 @pytest.mark.spark
@@ -100,14 +101,14 @@ def test_spark_appends_by_column_name_and_tells_the_version(
     frame = spark.createDataFrame(
         pa.table({name: ["1", "2"] for name in reversed(QUADS.column_names)})
     )
-    assert append(root, QUADS, frame, MINE, files=1) == 1
-    assert append(root, QUADS, frame.limit(0), Metadata("r", "ingest", 8)) == 2
-    assert last_metadata(root, "quads") == (2, Metadata("r", "ingest", 8))
-    rows = read(spark, root, "quads").collect()
+    assert write(Lake(root), QUADS, frame, MINE, files=1) == 1
+    assert write(Lake(root), QUADS, frame.limit(0), Metadata("r", "ingest", 8)) == 2
+    assert Lake(root).last_metadata("quads") == (2, Metadata("r", "ingest", 8))
+    rows = read(spark, Lake(root), "quads").collect()
     assert [tuple(row) for row in rows] == [("1", "1", "1", "1", 1, 1), ("2", "2", "2", "2", 2, 2)]
     assert DeltaTable(f"{root}/quads").metadata().configuration["delta.enableChangeDataFeed"]
     with pytest.raises(AnalysisException):
-        append(root, QUADS, frame.drop("graph"), MINE)
+        write(Lake(root), QUADS, frame.drop("graph"), MINE)
 
 
 @pytest.mark.spark
@@ -115,17 +116,17 @@ def test_columns_are_added_only_where_that_is_wanted(spark: SparkSession, tmp_pa
     root = str(tmp_path)
     narrow, wide = answers("q", ("a",)), answers("q", ("a", "b"))
     row = {"epoch": 1, "weight": 1, "a": "<x>", "event_time": None}
-    append_rows(root, narrow, [row], MINE)
+    write(Lake(root), narrow, [row], MINE)
     frame = spark.sql(
         "SELECT 2L epoch, 1L weight, '<x>' a, '<y>' b, TIMESTAMP'2026-01-01' event_time"
     )
     with pytest.raises(AnalysisException):
-        append(root, wide, frame, MINE)
-    append(root, wide, frame, MINE, merge_schema=True)
-    found = to_arrow(root, "answers/q", columns=["epoch", "b"]).sort_by("epoch").to_pylist()
+        write(Lake(root), wide, frame, MINE)
+    write(Lake(root), wide, frame, MINE, merge_schema=True)
+    found = Lake(root).rows("answers/q", columns=["epoch", "b"]).sort_by("epoch").to_pylist()
     assert found == [{"epoch": 1, "b": None}, {"epoch": 2, "b": "<y>"}]
-    overwrite(root, narrow, frame, MINE)
-    assert read(spark, root, "answers/q").columns == [*narrow.column_names]
+    write(Lake(root), narrow, frame, MINE, mode="overwrite")
+    assert read(spark, Lake(root), "answers/q").columns == [*narrow.column_names]
 
 
 @pytest.mark.spark
@@ -133,9 +134,9 @@ def test_a_missing_commit_is_a_gap_of_the_change_feed(spark: SparkSession, tmp_p
     root = str(tmp_path)
     quad = {"graph": "", "subject": "<s>", "predicate": "<p>", "object": "<o>", "weight": 1}
     for epoch in (1, 2, 3):
-        append_rows(root, QUADS, [quad | {"epoch": epoch}], Metadata("r", "ingest", epoch))
-    found = changes(spark, root, "quads", 2, 3).select("epoch", "_change_type").collect()
+        write(Lake(root), QUADS, [quad | {"epoch": epoch}], Metadata("r", "ingest", epoch))
+    found = changes(spark, Lake(root), "quads", 2, 3).select("epoch", "_change_type").collect()
     assert sorted(tuple(row) for row in found) == [(2, "insert"), (3, "insert")]
     (tmp_path / "quads/_delta_log" / f"{2:020d}.json").unlink()
     with pytest.raises(ChangeFeedGap, match="version 2"):
-        changes(spark, root, "quads", 1, 3)
+        changes(spark, Lake(root), "quads", 1, 3)

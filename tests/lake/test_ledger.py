@@ -1,4 +1,4 @@
-"""The ledger: one run of a job at a time, whoever asks and however it ended."""
+"""The ledger: one run of a job at a time, in any number of processes, however runs ended."""
 
 from __future__ import annotations
 
@@ -15,19 +15,20 @@ from pathlib import Path
 import pytest
 from deltalake.exceptions import CommitFailedError
 
-from lake import ledger
-from lake.commit import append_rows, create_if_missing
-from lake.ledger import AlreadyRunning, LedgerRow
+from lake import claims, ledger
+from lake.claims import AlreadyRunning
+from lake.commit import create_if_missing, write
+from lake.lake import Lake
+from lake.ledger import LedgerRow
 from lake.metadata import Metadata
 from lake.processes import identity, lives
-from lake.reader import to_arrow
 from lake.tables import RUNS
 
 LEASE = 3600
 
 
 def statuses(root: Path) -> list[tuple[int, str]]:
-    rows = to_arrow(str(root), "runs", columns=["number", "status"]).to_pylist()
+    rows = Lake(str(root)).rows("runs", columns=["number", "status"]).to_pylist()
     return sorted((row["number"], row["status"]) for row in rows)
 
 
@@ -35,7 +36,7 @@ def write_claim(root: Path, *, host: str, pid: int, recorded_at: datetime) -> No
     """A claim as another process would have left it."""
     row = {"run_id": "other", "number": 1, "job": "ingest", "status": "claimed"}
     row |= {"host": host, "pid": pid, "recorded_at": recorded_at}
-    append_rows(str(root), RUNS, [row], Metadata("other", "ingest", 0))
+    write(Lake(str(root)), RUNS, [row], Metadata("other", "ingest", 0))
 
 
 def _claim_and_stay(
@@ -43,7 +44,7 @@ def _claim_and_stay(
 ) -> None:
     start.wait()
     try:
-        ledger.claim(root, "ingest", f"run-{os.getpid()}", lease_seconds=LEASE)
+        claims.claim(Lake(root), "ingest", f"run-{os.getpid()}", lease_seconds=LEASE)
         won.put(True)
     except AlreadyRunning:
         won.put(False)
@@ -75,55 +76,55 @@ def test_a_commit_that_is_impossible_is_an_error_and_not_tried_for_ever(
     def refuse(*_: object) -> None:
         raise CommitFailedError("read-only")
 
-    monkeypatch.setattr(ledger, "_append", refuse)
+    monkeypatch.setattr(claims, "append_to", refuse)
     with pytest.raises(CommitFailedError, match="read-only"):
-        ledger.claim(str(tmp_path), "ingest", "r", lease_seconds=LEASE)
+        claims.claim(Lake(str(tmp_path)), "ingest", "r", lease_seconds=LEASE)
 
 
 def test_a_ledger_of_an_earlier_version_gets_the_columns_that_are_new(tmp_path: Path) -> None:
     root = str(tmp_path)
     new = {"checked_run", "process"}
     earlier = replace(RUNS, columns=tuple(c for c in RUNS.columns if c.name not in new))
-    create_if_missing(root, earlier)
-    assert ledger.claim(root, "validate", "r", lease_seconds=LEASE) == 1
+    create_if_missing(Lake(root), earlier)
+    assert claims.claim(Lake(root), "validate", "r", lease_seconds=LEASE) == 1
     with pytest.raises(AlreadyRunning):
-        ledger.claim(root, "validate", "s", lease_seconds=LEASE)
-    ledger.record(root, [LedgerRow("r", "validate", 1, "succeeded", "q", checked_run="m")])
-    rows = to_arrow(root, "runs", columns=["checked_run"]).to_pylist()
+        claims.claim(Lake(root), "validate", "s", lease_seconds=LEASE)
+    ledger.record(Lake(root), [LedgerRow("r", "validate", 1, "succeeded", "q", checked_run="m")])
+    rows = Lake(root).rows("runs", columns=["checked_run"]).to_pylist()
     assert {row["checked_run"] for row in rows} == {None, "m"}
 
 
 def test_a_finished_run_lets_the_next_one_in(tmp_path: Path) -> None:
     root = str(tmp_path)
     for number in (1, 2, 3):
-        assert ledger.claim(root, "ingest", f"r{number}", lease_seconds=LEASE) == number
-        ledger.record(root, [LedgerRow(f"r{number}", "ingest", number, "succeeded")])
+        assert claims.claim(Lake(root), "ingest", f"r{number}", lease_seconds=LEASE) == number
+        ledger.record(Lake(root), [LedgerRow(f"r{number}", "ingest", number, "succeeded")])
 
 
 def test_the_loser_is_told_who_runs_and_what_to_do(tmp_path: Path) -> None:
-    ledger.claim(str(tmp_path), "ingest", "first", lease_seconds=LEASE)
+    claims.claim(Lake(str(tmp_path)), "ingest", "first", lease_seconds=LEASE)
     with pytest.raises(AlreadyRunning, match=rf"run first of ingest .*process {os.getpid()}.*Wait"):
-        ledger.claim(str(tmp_path), "ingest", "second", lease_seconds=LEASE)
+        claims.claim(Lake(str(tmp_path)), "ingest", "second", lease_seconds=LEASE)
 
 
 def test_jobs_do_not_exclude_each_other(tmp_path: Path) -> None:
-    assert ledger.claim(str(tmp_path), "ingest", "r", lease_seconds=LEASE) == 1
-    assert ledger.claim(str(tmp_path), "maintain", "r", lease_seconds=LEASE) == 1
+    assert claims.claim(Lake(str(tmp_path)), "ingest", "r", lease_seconds=LEASE) == 1
+    assert claims.claim(Lake(str(tmp_path)), "maintain", "r", lease_seconds=LEASE) == 1
 
 
 def test_rows_about_queries_do_not_end_a_claim(tmp_path: Path) -> None:
     root = str(tmp_path)
-    ledger.claim(root, "maintain", "r", lease_seconds=LEASE)
-    ledger.record(root, [LedgerRow("r", "maintain", 1, "succeeded", query="q")])
+    claims.claim(Lake(root), "maintain", "r", lease_seconds=LEASE)
+    ledger.record(Lake(root), [LedgerRow("r", "maintain", 1, "succeeded", query="q")])
     with pytest.raises(AlreadyRunning):
-        ledger.claim(root, "maintain", "s", lease_seconds=LEASE)
+        claims.claim(Lake(root), "maintain", "s", lease_seconds=LEASE)
 
 
 def test_a_claim_whose_process_died_is_abandoned(tmp_path: Path) -> None:
-    claim = f"ledger.claim({str(tmp_path)!r}, 'ingest', 'dead', lease_seconds={LEASE})"
-    code = f"from lake import ledger; {claim}"
+    claim = f"claims.claim(Lake({str(tmp_path)!r}), 'ingest', 'dead', lease_seconds={LEASE})"
+    code = f"from lake import claims; from lake.lake import Lake; {claim}"
     subprocess.run([sys.executable, "-c", code], check=True)
-    assert ledger.claim(str(tmp_path), "ingest", "next", lease_seconds=LEASE) == 2
+    assert claims.claim(Lake(str(tmp_path)), "ingest", "next", lease_seconds=LEASE) == 2
     assert statuses(tmp_path) == [(1, "abandoned"), (1, "claimed"), (2, "claimed")]
 
 
@@ -132,7 +133,7 @@ def test_a_process_that_took_over_the_number_of_a_dead_one_is_not_the_claimant(
 ) -> None:
     long_ago = datetime.now(UTC) - timedelta(days=400)
     write_claim(tmp_path, host=socket.gethostname(), pid=os.getpid(), recorded_at=long_ago)
-    assert ledger.claim(str(tmp_path), "ingest", "next", lease_seconds=LEASE) == 2
+    assert claims.claim(Lake(str(tmp_path)), "ingest", "next", lease_seconds=LEASE) == 2
 
 
 @pytest.mark.parametrize(("age", "goes_on"), [(10, True), (LEASE + 10, False)])
@@ -143,9 +144,9 @@ def test_a_claim_of_another_machine_holds_for_the_lease(
     write_claim(tmp_path, host="elsewhere", pid=1, recorded_at=recorded_at)
     if goes_on:
         with pytest.raises(AlreadyRunning, match="on elsewhere"):
-            ledger.claim(str(tmp_path), "ingest", "next", lease_seconds=LEASE)
+            claims.claim(Lake(str(tmp_path)), "ingest", "next", lease_seconds=LEASE)
     else:
-        assert ledger.claim(str(tmp_path), "ingest", "next", lease_seconds=LEASE) == 2
+        assert claims.claim(Lake(str(tmp_path)), "ingest", "next", lease_seconds=LEASE) == 2
 
 
 def test_this_process_lives() -> None:

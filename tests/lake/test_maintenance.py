@@ -9,11 +9,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 from lake.change_feed import changes, changes_here
-from lake.commit import append_rows
+from lake.commit import write
 from lake.consolidated import consolidated_until
+from lake.lake import Lake
 from lake.maintenance import compact_files, consolidate, keep_feed, vacuum
 from lake.metadata import Metadata
-from lake.reader import last_metadata, open_table, to_arrow, version
 from lake.tables import QUADS, feed_retention
 
 Log = list[tuple[str, int, int]]
@@ -29,8 +29,8 @@ def fill(root: str) -> Log:
         state ^= {row[0] for row in rows}
         log += rows
         quad = {"graph": "", "subject": "<s>", "predicate": "<p>"}
-        append_rows(
-            root,
+        write(
+            Lake(root),
             QUADS,
             [quad | {"object": o, "epoch": e, "weight": w} for o, e, w in rows],
             Metadata("r", "ingest", epoch),
@@ -39,7 +39,7 @@ def fill(root: str) -> Log:
 
 
 def stored(root: str) -> Log:
-    rows = to_arrow(root, "quads", columns=["object", "epoch", "weight"]).to_pylist()
+    rows = Lake(root).rows("quads", columns=["object", "epoch", "weight"]).to_pylist()
     return sorted((row["object"], row["epoch"], row["weight"]) for row in rows)
 
 
@@ -53,7 +53,7 @@ def test_consolidation_keeps_every_later_state_and_change_and_the_feed(
 ) -> None:
     root, until = str(tmp_path), 7
     log = fill(root)
-    result = consolidate(spark, root, QUADS, until, least_share=0.1, rows_per_file=100)
+    result = consolidate(spark, Lake(root), QUADS, until, least_share=0.1, rows_per_file=100)
     kept = stored(root)
     assert (result.before, result.after) == (len(log), len(kept))
     assert result.after < result.before
@@ -62,56 +62,58 @@ def test_consolidation_keeps_every_later_state_and_change_and_the_feed(
     assert [state(kept, e) for e in range(until, EPOCHS + 1)] == [
         state(log, e) for e in range(until, EPOCHS + 1)
     ]
-    newest = version(root, "quads")
+    newest = Lake(root).version("quads")
     assert newest is not None
-    feed = changes(spark, root, "quads", 1, newest)
+    feed = changes(spark, Lake(root), "quads", 1, newest)
     columns = ["object", "epoch", "weight"]
     assert sorted(tuple(row) for row in feed.select(*columns).collect()) == sorted(log)
-    here = changes_here(root, "quads", 1, newest).select(columns).to_pylist()
+    here = changes_here(Lake(root), "quads", 1, newest).select(columns).to_pylist()
     assert sorted(tuple(row.values()) for row in here) == sorted(log)
-    assert last_metadata(root, "quads") == (EPOCHS, Metadata("r", "ingest", EPOCHS))
+    assert Lake(root).last_metadata("quads") == (EPOCHS, Metadata("r", "ingest", EPOCHS))
     assert (
-        consolidate(spark, root, QUADS, until, least_share=0.1, rows_per_file=100).after
+        consolidate(spark, Lake(root), QUADS, until, least_share=0.1, rows_per_file=100).after
         == result.after
     )
     assert stored(root) == kept
-    assert consolidated_until(root, "quads") == until
+    assert consolidated_until(Lake(root), "quads") == until
 
 
 @pytest.mark.spark
 def test_a_log_with_little_to_gain_is_left_alone(spark: SparkSession, tmp_path: Path) -> None:
     log = fill(str(tmp_path))
-    result = consolidate(spark, str(tmp_path), QUADS, EPOCHS, least_share=0.99, rows_per_file=100)
+    result = consolidate(
+        spark, Lake(str(tmp_path)), QUADS, EPOCHS, least_share=0.99, rows_per_file=100
+    )
     assert (result.before, result.after) == (len(log), len(log))
     assert stored(str(tmp_path)) == sorted(log)
-    assert consolidated_until(str(tmp_path), "quads") == 0
+    assert consolidated_until(Lake(str(tmp_path)), "quads") == 0
 
 
 def test_compaction_leaves_the_rows_and_the_watermark(tmp_path: Path) -> None:
     root = str(tmp_path)
     log = fill(root)
-    assert compact_files(root, "quads", 10**8) == EPOCHS - 1
+    assert compact_files(Lake(root), "quads", 10**8) == EPOCHS - 1
     assert stored(root) == sorted(log)
-    assert last_metadata(root, "quads") == (EPOCHS, Metadata("r", "ingest", EPOCHS))
-    assert compact_files(root, "quads", 10**8) == 0
-    assert compact_files(root, "nothing", 10**8) == 0
+    assert Lake(root).last_metadata("quads") == (EPOCHS, Metadata("r", "ingest", EPOCHS))
+    assert compact_files(Lake(root), "quads", 10**8) == 0
+    assert compact_files(Lake(root), "nothing", 10**8) == 0
 
 
 def test_vacuum_keeps_what_the_retention_keeps(tmp_path: Path) -> None:
     root = str(tmp_path)
     fill(root)
-    compact_files(root, "quads", 10**8)
-    assert vacuum(root, "quads") == 0
-    assert open_table(root, "quads", version=3) is not None
+    compact_files(Lake(root), "quads", 10**8)
+    assert vacuum(Lake(root), "quads") == 0
+    assert Lake(root).open("quads", version=3) is not None
 
 
 def test_how_long_the_feed_is_kept_can_be_changed(tmp_path: Path) -> None:
     root = str(tmp_path)
     fill(root)
-    assert not keep_feed(root, QUADS, 60, 30)
-    assert keep_feed(root, QUADS, 20, 10)
-    assert not keep_feed(root, QUADS, 20, 10)
-    table = open_table(root, "quads")
+    assert not keep_feed(Lake(root), QUADS, 60, 30)
+    assert keep_feed(Lake(root), QUADS, 20, 10)
+    assert not keep_feed(Lake(root), QUADS, 20, 10)
+    table = Lake(root).open("quads")
     assert table is not None
     assert table.metadata().configuration.items() >= dict(feed_retention(20, 10)).items()
-    assert last_metadata(root, "quads") == (EPOCHS, Metadata("r", "ingest", EPOCHS))
+    assert Lake(root).last_metadata("quads") == (EPOCHS, Metadata("r", "ingest", EPOCHS))

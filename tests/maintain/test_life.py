@@ -11,11 +11,11 @@ from typing import NoReturn
 import pytest
 from deltalake import DeltaTable
 
-from jobs.compute.hybrid import HybridEngine
+from jobs.compute.engine import Engine
 from jobs.compute.relations import Statement
 from jobs.errors import WeirError
+from lake.lake import Lake
 from lake.maintenance import compact_files
-from lake.reader import exists, location
 from tests.support.generators import registry_life as random_life
 from tests.support.projects.graphs import (
     FIRST,
@@ -56,7 +56,7 @@ def test_queries_whose_patterns_and_filters_change_places_stay_right(
             project.change(*change_set)
         project.run(no_spark)
         for name in FORMS:
-            project.judge(name, len(project.states), len(project.states))
+            project.check_answers(name, len(project.states), len(project.states))
 
 
 def test_a_product_that_is_too_large_is_refused_before_it_is_made(
@@ -74,17 +74,17 @@ def test_a_product_that_is_too_large_is_refused_before_it_is_made(
         project.query(query, text)
     project.change(*("A " + knows("a", str(n)) for n in range(5)))
     made: list[int] = []
-    make = HybridEngine.make
+    make = Engine.make
 
-    def made_and_counted(engine: HybridEngine, statement: Statement) -> None:
+    def made_and_counted(engine: Engine, statement: Statement) -> None:
         make(engine, statement)
         made.append(engine.count(statement.name))
 
-    monkeypatch.setattr(HybridEngine, "make", made_and_counted)
+    monkeypatch.setattr(Engine, "make", made_and_counted)
     with pytest.raises(WeirError, match="4 queries could not be maintained") as error:
         project.maintain(no_spark)
-    told = "their product has 5 x 5 = 25 rows, more than product_rows = 20"
-    assert str(error.value).count(told) == 4
+    message = "their product has 5 x 5 = 25 rows, more than product_rows = 20"
+    assert str(error.value).count(message) == 4
     assert max(made) == 5
 
 
@@ -96,15 +96,15 @@ def test_queries_whose_changes_were_vacuumed_are_made_anew(project: MaintainedPr
     project.run(no_spark)
     take_in(project, LATER)
     for table in ("quads", "triples"):
-        compact_files(project.settings.lake, table, 10**8)
-        stored = DeltaTable(location(project.settings.lake, table))
+        compact_files(project.settings.open_lake(), table, 10**8)
+        stored = DeltaTable(project.settings.open_lake().location(table))
         gone = stored.vacuum(0, dry_run=False, enforce_retention_duration=False)
         assert gone
     project.query("fresh", PAIRS)
     assert project.run(no_spark).modes == {**dict.fromkeys(behind, "rebased"), "fresh": "initial"}
     assert "no longer there" in project.ledger("maintain")["names"]["reason"]
     for query in (*behind, "fresh"):
-        project.judge(query, 6, 6)
+        project.check_answers(query, 6, 6)
 
 
 def test_an_epoch_that_changes_nothing_needs_no_feed(project: MaintainedProject) -> None:
@@ -113,8 +113,8 @@ def test_an_epoch_that_changes_nothing_needs_no_feed(project: MaintainedProject)
     take_in(project, FIRST)
     project.run(no_spark)
     for table in ("quads", "triples"):
-        compact_files(project.settings.lake, table, 10**8)
-        stored = DeltaTable(location(project.settings.lake, table))
+        compact_files(project.settings.open_lake(), table, 10**8)
+        stored = DeltaTable(project.settings.open_lake().location(table))
         assert stored.vacuum(0, dry_run=False, enforce_retention_duration=False)
     nothing = "D " + knows("never", "there")
     project.change(nothing)
@@ -123,7 +123,7 @@ def test_an_epoch_that_changes_nothing_needs_no_feed(project: MaintainedProject)
     project.change("A " + knows("a", "zoe"))
     project.change(nothing)
     assert project.run(no_spark).modes == {"pairs": "incremental"}
-    project.judge("pairs", 2, 6)
+    project.check_answers("pairs", 2, 6)
 
 
 def test_queries_that_cannot_be_read_for_spare_the_others(
@@ -152,7 +152,7 @@ def test_queries_that_cannot_be_read_for_spare_the_others(
     }
     assert set(project.run(no_spark).modes) == {"pairs", "names"}
     for query in ("pairs", "names", "fresh"):
-        project.judge(query, 6, 6)
+        project.check_answers(query, 6, 6)
 
 
 @pytest.mark.slow
@@ -188,12 +188,12 @@ def run_and_judge(project: MaintainedProject, lives: list[random_life.Life]) -> 
     for life in lives:
         assert before[life.query] <= published(project, life.query), "the log lost rows"
         if life.file == "there":
-            project.judge(life.query, head, head)
+            project.check_answers(life.query, head, head)
 
 
 def published(project: MaintainedProject, query: str) -> Counter[Change]:
     """The rows of an answer's log, none before its first publication."""
-    there = exists(project.settings.lake, f"answers/{query}")
+    there = project.settings.open_lake().exists(f"answers/{query}")
     return Counter(project.signed(query) if there else ())
 
 
@@ -201,7 +201,7 @@ def compact(project: MaintainedProject, *, lose_the_feed: bool) -> None:
     """Merge the files of every table; delete those that were merged, if the feed may go."""
     lake = project.settings.lake
     for table in project.all_versions():
-        compact_files(lake, table, 10**8)
+        compact_files(Lake(lake), table, 10**8)
         if lose_the_feed:
-            stored = DeltaTable(location(lake, table))
+            stored = DeltaTable(Lake(lake).location(table))
             stored.vacuum(0, dry_run=False, enforce_retention_duration=False)

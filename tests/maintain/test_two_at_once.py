@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from jobs.publish_answers import publish_answers
-from jobs.settings import Settings
 from jobs.stage import Claim, Job, claimed
 from jobs.validate_answers import validate_answers
+from lake.lake import Lake
 from tests.support.projects.graphs import FIRST, LATER, NAMES, PAIRS, take_in
 from tests.support.projects.ingest import no_spark
 from tests.support.projects.maintain import MaintainedProject
@@ -34,10 +34,10 @@ def paused(meanwhile: Callable[[], object]) -> Callable[..., Any]:
     waiting = [meanwhile]
 
     @contextmanager
-    def late(settings: Settings, job: Job, run_id: str) -> Iterator[Claim]:
+    def late(lake: Lake, job: Job, run_id: str, lease_seconds: int) -> Iterator[Claim]:
         if waiting:
             waiting.pop()()
-        with claimed(settings, job, run_id) as claim:
+        with claimed(lake, job, run_id, lease_seconds) as claim:
             yield claim
 
     return late
@@ -54,7 +54,7 @@ def test_a_publish_that_was_overtaken_publishes_nothing_twice(
     monkeypatch.setattr("jobs.publish_answers.claimed", paused(other))
     publish_answers(no_spark, begun.settings, "late")
     for query in ("pairs", "names"):
-        begun.judge(query, 2, 6)
+        begun.check_answers(query, 2, 6)
 
 
 def test_a_validation_that_was_overtaken_leaves_the_newer_verdict(
@@ -69,4 +69,4 @@ def test_a_validation_that_was_overtaken_leaves_the_newer_verdict(
     validate_answers(no_spark, begun.settings, "late")
     publish_answers(no_spark, begun.settings, "test")
     for query in ("pairs", "names"):
-        begun.judge(query, 2, 7)
+        begun.check_answers(query, 2, 7)

@@ -24,6 +24,6 @@ def lake(tmp_path: Path, distributed: bool) -> HandMadeLake:
     config.write_text('lake = "tables"\n')
     settings = Settings.load(config)
     if distributed:
-        nothing = {"driver_rows": 0, "local_table_bytes": 0}
+        nothing = {"driver_rows": 0, "driver_table_bytes": 0}
         settings.limits = settings.limits.model_copy(update=nothing)
     return HandMadeLake(settings)

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from jobs import stage as stages
-from jobs.cli.query_status import standings
+from jobs.cli.query_status import query_statuses
 from jobs.errors import QualityError
-from jobs.progress.watermarks import mark, untouched
+from jobs.progress.completion import Completion
 from jobs.publish_answers import publish_answers
-from jobs.validate_answers import PAGE, validate_answers
+from jobs.validate.quality_results import PAGE
+from jobs.validate_answers import validate_answers
 from lake import commit, ledger
-from lake.reader import location
 from lake.removal import remove_table
 from tests.support.projects.handmade import HandMadeLake, event_time
 
@@ -31,14 +31,9 @@ A, B, C = "<http://a/a>", '"b"@en', "_:c"
 
 
 def watermark(lake: HandMadeLake, query: str) -> int:
-    found = mark(
-        lake.settings,
-        f"answers/{query}",
-        "publish",
-        untouched(lake.settings, "publish").get(query, ()),
-    )
+    found = Completion.read(lake.settings.open_lake()).published(query)
     assert found is not None
-    return found.watermark
+    return found.epoch
 
 
 def run(spark: SparkSession, lake: HandMadeLake, run_id: str = "r") -> None:
@@ -69,7 +64,9 @@ def test_the_first_publication_has_every_row_with_its_epoch_and_event_time(
     assert lake.answers("q") == [(1, 1, A, B), (1, 2, A, None), (3, -1, A, B)]
     assert all(row["event_time"] == event_time(row["epoch"]) for row in lake.rows("answers/q"))
     assert watermark(lake, "q") == 3
-    assert mark(lake.settings, "answers/q", "publish").metadata.extra["rows"] == 2  # type: ignore[union-attr]
+    published = Completion.read(lake.settings.open_lake()).published("q")
+    assert published is not None
+    assert published.metadata.extra["rows"] == 2
 
 
 @BOTH_WAYS
@@ -217,8 +214,8 @@ def test_a_wrong_quad_holds_back_every_query(spark: SparkSession, lake: HandMade
     with pytest.raises(QualityError, match="2 queries are held back"):
         publish_answers(spark, lake.settings, "r2")
     assert [watermark(lake, name) for name in ("touched", "untouched")] == [1, 1]
-    found = standings(lake.settings)
-    assert [standing.state for standing in found] == ["held", "held"]
+    found = query_statuses(lake.settings)
+    assert [status.state for status in found] == ["held", "held"]
     assert "the graph: weight_is_a_sign" in (found[0].reason or "")
 
 
@@ -233,7 +230,7 @@ def test_a_query_is_not_held_by_what_is_wrong_with_another(
         validate_answers(spark, lake.settings, "r2")
     lake.ingest(1)
     lake.maintain("good", [(3, 1, B, C)], base=1)
-    found = {standing.query: standing.state for standing in standings(lake.settings)}
+    found = {status.query: status.state for status in query_statuses(lake.settings)}
     assert found == {"good": "behind", "bad": "held"}
 
 
@@ -261,9 +258,9 @@ def test_the_rows_of_tables_made_again_are_checked_again(
     lake.maintain("q", [(1, 1, A, B)], mode="initial")
     run(spark, lake)
     for table in ("answers/q", "embeddings/q"):
-        remove_table(location(lake.settings.lake, table))
+        remove_table(lake.settings.open_lake().location(table))
     lake.maintain("q", [(1, 1, A, B), (1, 1, A, C)], mode="initial")
-    with pytest.raises(QualityError, match="the_answer_is_not_too_large"):
+    with pytest.raises(QualityError, match="row_count_is_within_max_rows"):
         run(spark, lake)
 
 
@@ -287,7 +284,7 @@ def test_a_raised_limit_lets_the_answer_through(spark: SparkSession, lake: HandM
     lake.query("q", "#+ max_rows: 1\n" + SELECT)
     lake.ingest(1)
     lake.maintain("q", [(1, 1, A, B), (1, 1, A, C)], mode="initial")
-    with pytest.raises(QualityError, match="the_answer_is_not_too_large"):
+    with pytest.raises(QualityError, match="row_count_is_within_max_rows"):
         validate_answers(spark, lake.settings, "r")
     lake.query("q", "#+ max_rows: 2\n" + SELECT)
     run(spark, lake)

@@ -1,4 +1,4 @@
-"""What the tests of the RDF input side share."""
+"""Fixtures of the tests of parsing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LIMITS = ParseLimits(parse_seconds=30, parse_memory_mb=500)
 
 
 class Parsed:
-    """What a file gave, parsed in this process."""
+    """A file, parsed in this process."""
 
     def __init__(self, request: ParseRequest, limits: ParseLimits) -> None:
         self.changes: list[Change] = []

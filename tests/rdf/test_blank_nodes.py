@@ -80,7 +80,7 @@ def test_a_document_without_equal_content_stays_the_same_graph(quads: list[Quad]
 @settings(max_examples=300, deadline=None)
 @given(quads=QUADS)
 def test_relabelling_twice_merges_nothing_more(quads: list[Quad]) -> None:
-    """Nodes with equal content are one node after the first time; no others ever are."""
+    """The first time merges all nodes with equal content, and no others."""
     once = sorted(relabel(quads, content_labels(quads, "s")))
     labels = content_labels(once, "s")
     assert len(set(labels.values())) == len(labels)
@@ -89,7 +89,7 @@ def test_relabelling_twice_merges_nothing_more(quads: list[Quad]) -> None:
 @settings(deadline=None)
 @given(quads=QUADS, more=QUADS)
 def test_a_node_whose_content_stays_keeps_its_label(quads: list[Quad], more: list[Quad]) -> None:
-    """What another part of the document says, or who points to a node, is not its content."""
+    """Other parts of the document, and what points to a node, are not its content."""
     apart = [(g, s.replace("_:n", "_:x"), p, o) for g, s, p, o in more]
     before, after = content_labels(quads, "s"), content_labels(quads + apart, "s")
     assert {node: after[node] for node in before} == before

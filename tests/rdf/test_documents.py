@@ -1,4 +1,4 @@
-"""Turtle, TriG, RDF/XML, JSON-LD: whole or not at all; pyoxigraph is the judge."""
+"""Turtle, TriG, RDF/XML, JSON-LD: whole or not at all, compared with pyoxigraph."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ def test_a_document_gives_the_quads_that_it_has(
         "rdf-xml": pyoxigraph.RdfFormat.RDF_XML,
         "json-ld": pyoxigraph.RdfFormat.JSON_LD,
     }
-    judge = pyoxigraph.Dataset(pyoxigraph.parse(text.encode(), formats[syntax]))
+    expected = pyoxigraph.Dataset(pyoxigraph.parse(text.encode(), formats[syntax]))
     ours = pyoxigraph.Dataset(
         pyoxigraph.parse(
             "".join(f"{s} {p} {o} {g} .\n" for g, s, p, o in parsed.quads).encode(),
             pyoxigraph.RdfFormat.N_QUADS,
         )
     )
-    for dataset in (judge, ours):
+    for dataset in (expected, ours):
         dataset.canonicalize(pyoxigraph.CanonicalizationAlgorithm.RDFC_1_0)
-    assert ours == judge
+    assert ours == expected
     assert {(c.line, c.insert) for c in parsed.changes} == {(0, True)}
     assert not parsed.rejections
 
@@ -100,7 +100,7 @@ def test_a_broken_document_is_rejected_whole(
     assert (rejection.line, rejection.column) == (line, column)
 
 
-def test_the_line_of_the_error_is_kept(parse_text: ParseText) -> None:
+def test_the_line_of_the_error_is_recorded(parse_text: ParseText) -> None:
     parsed = parse_text(BAD["turtle"][1], format="turtle", role="snapshot")
     assert parsed.rejections[0].raw == "<a:s> <a:p> 2 ,, ."
 

@@ -45,7 +45,7 @@ def test_a_file_is_listed_as_itself(folder: Path) -> None:
     assert (file.name, file.path) == ("b.nq", str(folder / "b.nq"))
 
 
-def test_nothing_there_is_an_error(folder: Path) -> None:
+def test_a_missing_folder_is_an_error(folder: Path) -> None:
     with pytest.raises(FileNotFoundError, match="no such file or folder"):
         list_files(str(folder / "c"))
 
@@ -86,5 +86,5 @@ def test_a_file_named_gz_is_decompressed(tmp_path: Path) -> None:
         ("a.gz", None),
     ],
 )
-def test_the_format_is_what_the_name_says(name: str, syntax: str | None) -> None:
+def test_the_format_is_that_of_the_name(name: str, syntax: str | None) -> None:
     assert format_of(name) == syntax

@@ -18,7 +18,7 @@ from jobs.rdf.lines import parse_lines
 from jobs.rdf.parse_events import Changes, Rejections
 from jobs.rdf.records import Change, ParseRequest, Rejection
 from tests.rdf.conftest import LIMITS, Parsed
-from tests.rdf.test_canonical import LINES, judged
+from tests.rdf.test_canonical_nquads import LINES, by_pyoxigraph
 
 ParseText = Callable[..., Parsed]
 GOOD = "<http://a/s> <http://a/p> <http://a/o> <http://a/g> ."
@@ -37,8 +37,8 @@ def read(text: bytes) -> tuple[list[Change], list[Rejection]]:
 
 
 def usable(line: str) -> list[tuple[str, ...]] | None:
-    """What a line on its own means; None if it is to be rejected."""
-    quads = judged(line)
+    """The quads of a line on its own; None if it is to be rejected."""
+    quads = by_pyoxigraph(line)
     if quads is None or any(g.startswith("_:") or o.endswith("--ltr") for g, _, _, o in quads):
         return None
     return [(g.replace("DEFAULT", ""), s, p, o) for g, s, p, o in quads]
@@ -51,7 +51,7 @@ def usable(line: str) -> list[tuple[str, ...]] | None:
     last=st.booleans(),
     block=st.sampled_from([7, 100, 1 << 20]),
 )
-def test_every_line_means_what_it_means_alone(
+def test_a_line_has_the_quads_that_it_has_alone(
     given_lines: list[str], feed: str, last: bool, block: int
 ) -> None:
     text = feed.join(given_lines) + (feed if last else "")
@@ -76,7 +76,7 @@ def test_a_line_ends_at_a_line_feed_only(parse_text: ParseText) -> None:
     assert parsed.changes[1].object == str(pyoxigraph.Literal("x\x85y\u2028z\x0b"))
 
 
-def test_a_rejection_tells_file_line_column_reason_and_text(parse_text: ParseText) -> None:
+def test_a_rejection_has_file_line_column_reason_and_text(parse_text: ParseText) -> None:
     parsed = parse_text(f"{GOOD}\n<a:s> <a:p> <a b> .\n", format="n-quads", role="snapshot")
     [rejection] = parsed.rejections
     assert (rejection.line, rejection.column) == (2, 13)

@@ -1,4 +1,4 @@
-"""RDF Patch: what the lines of a patch do, and what bad ones do not."""
+"""RDF Patch: the changes of its lines; bad lines are rejected alone."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from jobs.rdf.parse_events import Changes, Discarded, Rejections, Unusable
 from jobs.rdf.patch import parse_patch
 from jobs.rdf.records import Header, ParseRequest
 from tests.rdf.conftest import LIMITS, Parsed
-from tests.rdf.test_canonical import LINES
+from tests.rdf.test_canonical_nquads import LINES
 from tests.rdf.test_lines import usable
 
 ParseText = Callable[..., Parsed]
@@ -47,7 +47,7 @@ def test_the_lines_of_a_transaction_are_changes_in_their_order(parse_text: Parse
     ),
     block=st.sampled_from([9, 100, 1 << 20]),
 )
-def test_every_line_of_a_patch_means_what_it_means_alone(
+def test_a_line_of_a_patch_has_the_quads_that_it_has_alone(
     operations: list[tuple[str, str]], block: int
 ) -> None:
     text = "\n".join(["TX .", *(letter + line for letter, line in operations), "TC ."])

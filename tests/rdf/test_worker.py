@@ -1,4 +1,4 @@
-"""The child process: what kills it is rejected, what is beside it is read."""
+"""The child process: a file that kills it is rejected, the files beside it are read."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def write(tmp_path: Path) -> Write:
 
 
 def parse_between_neighbours(write: Write, poison: ParseRequest, limits: ParseLimits) -> ParsedFile:
-    """Parse `poison` between two good files, which must not notice."""
+    """Parse `poison` between two good files, which must not be affected."""
     before, after = write("before.nq", GOOD), write("after.ttl", GOOD)
     results = list(parse_files([before, poison, after], limits))
     assert [result.request for result in results] == [before, poison, after]
@@ -121,11 +121,11 @@ def test_a_file_that_kills_the_parser_is_rejected_whole(
 
 
 @pytest.mark.parametrize("name", ["SIGKILL", "SIGTERM"])
-def test_a_parser_that_somebody_else_ends_says_nothing_about_the_file(
+def test_a_file_is_not_rejected_when_the_parser_is_killed_from_outside(
     write: Write, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    """As the kernel does where memory is short: the file is tried again, and not taken for read."""
-    frame = worker._Child._frame
+    """The kernel kills where memory is short: the next run tries the file again."""
+    receive = worker._Child._receive
     number = signal.Signals[name]
 
     begun = False
@@ -133,14 +133,14 @@ def test_a_parser_that_somebody_else_ends_says_nothing_about_the_file(
     def ended(child: worker._Child) -> object:
         nonlocal begun
         if not begun:
-            found = frame(child)
+            found = receive(child)
             begun = isinstance(found, Started)
             return found
         child._process.send_signal(number)
         child._process.wait()
         return None
 
-    monkeypatch.setattr(worker._Child, "_frame", ended)
+    monkeypatch.setattr(worker._Child, "_receive", ended)
     (result,) = parse_files([write("x.nq", GOOD)], LIMITS)
     assert result.unreadable == f"the parser died of {name}"
     assert result.refusal is None
@@ -169,7 +169,7 @@ def test_a_file_that_needs_too_much_memory_is_rejected_whole(write: Write) -> No
 
 
 def test_a_file_that_takes_too_long_is_rejected_whole(write: Write) -> None:
-    # A ring of blank nodes without content: every round of refinement tells two nodes apart.
+    # A ring of blank nodes without content: every round of refinement splits off two nodes.
     size = 4_000
     text = b"".join(b"_:b%d <a:p> _:b%d .\n" % (i, (i + 1) % size) for i in range(size))
     limits = replace(LIMITS, parse_seconds=1)
@@ -186,7 +186,7 @@ def test_the_limits_are_the_childs_alone(write: Write) -> None:
     ]
 
 
-def test_the_child_gives_what_parsing_here_gives(write: Write) -> None:
+def test_the_child_parses_as_this_process_does(write: Write) -> None:
     patch = (
         b"H id <urn:1> .\nTX .\nA <a:s> <a:p> _:x .\nTA .\nTX .\nbad\nD <a:s> <a:p> 'x' .\nTC .\n"
     )
@@ -210,7 +210,7 @@ def test_the_child_gives_what_parsing_here_gives(write: Write) -> None:
 
 
 @pytest.mark.parametrize("file", ["/nowhere/a.nq", "/proc/self/mem"])
-def test_a_file_that_cannot_be_read_is_told_and_not_rejected(write: Write, file: str) -> None:
+def test_a_file_that_cannot_be_read_is_unreadable_and_not_rejected(write: Write, file: str) -> None:
     request = replace(write("a.nq", GOOD), file=file)
     result = parse_between_neighbours(write, request, LIMITS)
     assert "Errno" in str(result.unreadable)

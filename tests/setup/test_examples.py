@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jobs.catalog.queries import load_registry
+from jobs.catalog.catalog import Catalog
 from jobs.ingest.sources.declared import load_sources
 from jobs.settings import CONFIG_FILE, Settings
 from setup.steps import ROOT
@@ -14,15 +14,15 @@ PROJECTS = (".", "demo")
 
 @pytest.mark.parametrize("project", PROJECTS)
 def test_every_query_of_the_project_is_accepted(project: str) -> None:
-    registry = load_registry(Settings.load(ROOT / project / CONFIG_FILE).queries)
-    assert registry.queries
-    assert registry.errors == ()
+    catalog = Catalog.of_folder(Settings.load(ROOT / project / CONFIG_FILE).queries)
+    assert catalog.members
+    assert catalog.errors == {}
 
 
 @pytest.mark.parametrize("project", PROJECTS)
 def test_every_query_of_the_project_has_a_description(project: str) -> None:
-    registry = load_registry(Settings.load(ROOT / project / CONFIG_FILE).queries)
-    assert [query.name for query in registry.queries if not query.front_matter.description] == []
+    catalog = Catalog.of_folder(Settings.load(ROOT / project / CONFIG_FILE).queries)
+    assert [query.name for query in catalog.members if not query.description] == []
 
 
 def test_the_demo_reads_the_brick_ontology() -> None:

@@ -1,4 +1,4 @@
-"""What the algebra means where engines differ; the specification is named."""
+"""The reference evaluator, on queries on which engines differ; sections are of SPARQL 1.1."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ def _number(value: int) -> str:
         ("ASK { VALUES ?x { <u:z> } ?x <u:p>* ?x }", []),
         ("ASK { <u:z> <u:p>*/<u:q>* ?x }", []),
         ("SELECT ?x { ?x <u:q>? ?x }", [{"x": "<u:a>"}, {"x": "<u:b>"}]),
-        # 18.6: GRAPH of a name that the dataset has not is empty.
+        # 18.6: GRAPH of a name that is not in the dataset has no solutions.
         ("ASK { GRAPH <u:missing> { } }", []),
         ("ASK { GRAPH <u:g> { } }", [{}]),
         ("ASK { GRAPH <u:missing> { GRAPH <u:g> { ?x <u:p> <u:c> } } }", []),
-        # 13.2: FROM NAMED puts a graph into the dataset, with triples or without.
+        # 13.2: FROM NAMED puts a graph into the dataset, even without triples.
         ("SELECT ?g FROM NAMED <u:empty> { GRAPH ?g { } }", [{"g": "<u:empty>"}]),
         ("ASK FROM NAMED <u:g> { ?x ?y ?z }", []),
-        # 18.6: the graph's name is joined with what is inside, and seen by nothing inside.
+        # 18.6: the graph's name is joined with the solutions inside, and not visible inside.
         ("SELECT ?g { GRAPH ?g { MINUS { ?x <u:p> <u:c> } } }", [{"g": "<u:g>"}]),
         ("SELECT ?x { GRAPH ?x { ?x <u:p> <u:c> } }", []),
         ("SELECT * { GRAPH ?g { FILTER(BOUND(?g)) } }", []),
-        # 18.6: EXISTS substitutes; what its pattern binds itself has to agree.
+        # 18.6: EXISTS substitutes; what its pattern binds itself has to agree with that.
         ("ASK { ?x <u:q> ?y FILTER EXISTS { FILTER(?x = <u:a>) } }", [{}]),
         ("ASK { ?x <u:q> ?y FILTER EXISTS { VALUES ?x { <u:b> } } }", []),
         ("ASK { ?x <u:q> ?y FILTER EXISTS { BIND(<u:b> AS ?x) } }", []),
@@ -65,7 +65,7 @@ def _number(value: int) -> str:
             "SELECT (COUNT(*) AS ?n) { ?x <u:p> ?y } VALUES ?x { <u:a> <u:z> }",
             [{"n": _number(2)}, {"n": _number(2)}],
         ),
-        # 18.5.1: an aggregate of an error is an error, but for COUNT and SAMPLE.
+        # 18.5.1: an aggregate of an error is an error, except COUNT and SAMPLE.
         (
             "SELECT (MAX(?x + 1) AS ?m) (COUNT(?x + 1) AS ?n) { VALUES ?x { 1 'a' } }",
             [{"n": _number(1)}],
@@ -80,7 +80,7 @@ def _number(value: int) -> str:
             "CONSTRUCT { _:x <u:r> ?y } { ?x <u:p> ?y }",
             [{"s": f"_:{o}", "p": "<u:r>", "o": f"<u:{o}>"} for o in "ab"],
         ),
-        # 15.1 and 15.3: a distinct solution stands where the first of its equals does.
+        # 15.1 and 15.3: a distinct solution is placed where the first of its duplicates is.
         (
             "SELECT DISTINCT ?x { VALUES (?x ?y) { (1 3) (2 2) (1 1) (3 UNDEF) } } "
             "ORDER BY DESC(?y) LIMIT 1",

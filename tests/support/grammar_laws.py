@@ -11,12 +11,14 @@ from collections.abc import Iterator
 
 from jobs.plan.lower import lower
 from jobs.plan.plan import Plan
-from jobs.sparql.algebra import nodes as algebra
+from jobs.sparql.algebra.queries import Query
 from jobs.sparql.frontend.translate import translate
 from tests.support.generators.grammar_cases import WholeCase
 from tests.support.harness import WHOLE, LogRow, Memory, run_in_cuts, state
+from tests.support.oracles import reference
 from tests.support.oracles.answers import comparable
-from tests.support.oracles.batch import Oxigraph, by_the_book, states
+from tests.support.oracles.histories import states
+from tests.support.oracles.oxigraph import Oxigraph
 
 SINGLE = 3
 """Runs over one epoch in each case."""
@@ -58,20 +60,18 @@ def broken_laws(case: WholeCase) -> list[str]:
     return [f"seed {case.seed}: {case.query} [{case.default_graph}]: {what}" for what in broken]
 
 
-def _snapshot(
-    case: WholeCase, query: algebra.Query, plan: Plan, log: list[LogRow]
-) -> Iterator[str]:
+def _snapshot(case: WholeCase, query: Query, plan: Plan, log: list[LogRow]) -> Iterator[str]:
     """At every epoch the state of the log is the batch evaluation on the dataset at that epoch."""
     columns = [name for name, _ in plan.columns]
     judge = Oxigraph(case.default_graph)
     for epoch, (change, quads) in enumerate(
         zip(case.history, states(case.history), strict=True), 1
     ):
-        if case.by_the_book is None:
+        if case.departure is None:
             judge.take(change)
             expected = judge.answer(case.query, columns)
         else:
-            expected = by_the_book(query, quads, columns)
+            expected = reference.rows(query, quads, columns)
         wanted = comparable(expected)
         found = comparable(state(log, epoch))
         if found != wanted:

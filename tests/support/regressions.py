@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tests.support.generators.basic_cases import case
 from tests.support.generators.grammar_cases import WholeCase, whole_case
-from tests.support.oracles.batch import Change
+from tests.support.oracles.histories import Change
 
 FOLDER = Path(__file__).parents[1] / "engine" / "regressions"
 _TAB = "\t"
@@ -37,7 +37,7 @@ def read(file: Path) -> WholeCase:
         for changes in ([line.split(_TAB) for line in lines] for lines in found["history"])
     )
     return WholeCase(
-        found["seed"], found["query"], found["default_graph"], (history,), found["by_the_book"]
+        found["seed"], found["query"], found["default_graph"], (history,), found["departure"]
     )
 
 
@@ -49,7 +49,7 @@ def write(kept: WholeCase, name: str, why: str) -> Path:
         "seed": kept.seed,
         "query": kept.query,
         "default_graph": kept.default_graph,
-        "by_the_book": kept.by_the_book,
+        "departure": kept.departure,
         "history": [_signed(change) for change in kept.history],
     }
     file.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n")

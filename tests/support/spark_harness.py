@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import duckdb
+import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from jobs.compute.hybrid import DriverLimits, HybridEngine
-from jobs.engine.delta import Inputs, plan_delta
+from jobs.compute.engine import Engine, SparkShape
+from jobs.compute.placement import Placement
 from jobs.engine.fixpoint import make
+from jobs.engine.plan_delta import plan_delta
 from jobs.engine.read_graph import Thresholds, changes_relation, read_neighbourhood
-from jobs.engine.relations import EpochRange
+from jobs.engine.relations import EpochRange, Inputs
 from jobs.plan.plan import Plan
+from lake.lake import Lake
 from tests.support.harness import LOOKED_UP, History, Memory
 
 
@@ -29,15 +32,17 @@ class SparkMemory(Memory):
     ) -> None:
         """Take the epochs (after, last] in."""
         assert not initial, "the Spark side takes every epoch in"
-        engine = HybridEngine(
-            self.spark,
+        engine = Engine(
+            Lake("no tables are stored"),
+            lambda: self.spark,
             duckdb.connect(),
-            DriverLimits(self.driver_rows, fetched_rows=20, sent_rows=10),
+            Placement(self.driver_rows, 10**9, 10**9, 10**9),
+            SparkShape(broadcast_rows=10, rows_per_file=10**9),
         )
         try:
             for name in ("quads", "triples", "stored"):
                 rows = self.connection.sql(f"SELECT * FROM {name}").to_arrow_table()
-                engine.register(name, self.spark.createDataFrame(rows))
+                engine.load(name, self.spark.createDataFrame(rows))
             epochs = EpochRange(after, last, after == 0)
             graphs = {}
             for i, scope in enumerate(dict.fromkeys(c.scope for c in self.plan.components)):
@@ -51,8 +56,8 @@ class SparkMemory(Memory):
             delta = plan_delta(self.plan, epochs, Inputs(graphs, "stored"), "q")
             for statement in (*delta.statements, delta.result):
                 make(engine, statement)
-            fetched = engine.fetched(delta.result.name)
-            rows = fetched if fetched is not None else engine.frame(delta.result.name).toArrow()
+            found = engine.fetch(delta.result.name)
+            rows = found if isinstance(found, pa.Table) else found.toArrow()
         finally:
             engine.release()
         self.connection.register("new_rows", rows)

@@ -1,13 +1,13 @@
-"""SPARQL expressions as frozen values (SPARQL 1.1, section 17)."""
+"""SPARQL expressions as frozen values: https://www.w3.org/TR/sparql11-query/#expressions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, assert_never
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from jobs.sparql.algebra.nodes import Pattern
+    from jobs.sparql.algebra.patterns import Pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Call:
     `function` is the keyword of the SPARQL grammar in upper case (`BOUND`, `REGEX`, `IN`), an
     operator symbol (`&&`, `||`, `!`, `=`, `!=`, `<`, `>`, `<=`, `>=`, `+`, `-`, `*`, `/`, unary
     `NEG` and `POS`), or the IRI of a cast in N-Triples form. `IN` and `NOT IN` have the tested
-    expression first.
+    expression first. No query can write `SORTKEY` and `SORTKEY DESC`, which translation adds.
     """
 
     function: str
@@ -46,7 +46,8 @@ class Call:
 class Exists:
     """`EXISTS { pattern }`; NOT EXISTS is its negation with `!`.
 
-    The pattern sees the solution that the expression is evaluated for (SPARQL 1.1, section 18.6).
+    The values of the solution that the expression is evaluated for are substituted in the pattern:
+    https://www.w3.org/TR/sparql11-query/#defn_substitute.
     """
 
     pattern: Pattern
@@ -55,41 +56,15 @@ class Exists:
 Expression = Variable | Constant | Call | Exists
 
 
-def variables_of(expression: Expression) -> frozenset[str]:
-    """The names of the variables that `expression` mentions, in an EXISTS anywhere inside."""
-    # Patterns contain expressions.
-    from jobs.sparql.algebra.scoping import mentioned
-
-    match expression:
-        case Variable(name):
-            return frozenset({name})
-        case Constant():
-            return frozenset()
-        case Call(_, arguments):
-            return frozenset().union(*(variables_of(argument) for argument in arguments))
-        case Exists(pattern):
-            return mentioned(pattern)
-        case _:
-            assert_never(expression)
+def conjunction(conditions: Sequence[Expression]) -> Expression | None:
+    """All of `conditions`; None, which is true, of none."""
+    if len(conditions) < 2:
+        return conditions[0] if conditions else None
+    return Call("&&", tuple(conditions))
 
 
-def map_variables(expression: Expression, rename: Callable[[str], str]) -> Expression:
-    """`expression` with every variable renamed.
-
-    Raises:
-        ValueError: it contains EXISTS, whose pattern is not renamed here.
-    """
-    match expression:
-        case Variable(name):
-            return Variable(rename(name))
-        case Constant():
-            return expression
-        case Call(_, arguments):
-            return replace(
-                expression,
-                arguments=tuple(map_variables(argument, rename) for argument in arguments),
-            )
-        case Exists():
-            raise ValueError("EXISTS is a pattern, and not renamed with its expression")
-        case _:
-            assert_never(expression)
+def conjuncts(condition: Expression) -> tuple[Expression, ...]:
+    """The conditions of which `condition` is the conjunction; none of them is one itself."""
+    if isinstance(condition, Call) and condition.function == "&&":
+        return tuple(part for argument in condition.arguments for part in conjuncts(argument))
+    return (condition,)

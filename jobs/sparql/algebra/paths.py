@@ -30,7 +30,7 @@ class Sequence:
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """Either path; a pair that both connect is there twice."""
+    """Either path; a pair that both connect counts twice."""
 
     left: Path
     right: Path
@@ -38,9 +38,9 @@ class Alternative:
 
 @dataclass(frozen=True, slots=True)
 class Negated:
-    """One step along any predicate but these, and against any but those of `inverse`.
+    """One step along any predicate but those of `forward`, or against any but those of `inverse`.
 
-    `forward` None: no forward step at all (`!(^ex:p)`); `inverse` likewise.
+    None: no step in that direction at all; `!(^ex:p)` has no forward step.
     """
 
     forward: tuple[str, ...] | None
@@ -66,10 +66,10 @@ Path = Link | Inverse | Sequence | Alternative | Negated | ZeroOrOne | Closure
 
 
 def may_take_no_step(path: Path, *, both_ends: bool = False) -> bool:
-    """Whether a path connects a term that the graph has not with itself, if one end is given.
+    """Whether `path` connects a term outside the graph with itself, if it is given as one end.
 
-    Or both ends: a sequence does then, if both parts do. With one, between its parts is a term of
-    the graph.
+    With `both_ends`, if it is given as both: then a sequence does, if both its parts do. Of a
+    sequence with one given end, the term between its parts is one of the graph.
     """
     match path:
         case ZeroOrOne():

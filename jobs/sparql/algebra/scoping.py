@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import assert_never
 
-from jobs.sparql.algebra.expressions import Variable, variables_of
-from jobs.sparql.algebra.nodes import (
+from jobs.sparql.algebra.expressions import Call, Constant, Exists, Expression, Variable
+from jobs.sparql.algebra.patterns import (
     Bgp,
     Distinct,
     Extend,
@@ -25,40 +25,62 @@ from jobs.sparql.algebra.nodes import (
     Union,
     Values,
 )
+from jobs.sparql.algebra.traversal import arguments_of, children, expressions_of
 
 
 def in_scope(pattern: Pattern) -> tuple[str, ...]:
     """The variables that solutions of `pattern` may bind, in order of appearance, each once.
 
-    Blank nodes and what translation adds (names that begin with `_:`) are among them.
+    Blank nodes and the variables that translation adds (`is_hidden`) are among them.
     """
     match pattern:
-        case Bgp(patterns):
-            names: Iterable[str] = (name for p in patterns for name in p.variables)
-        case PathPattern(subject, _, object_):
-            names = _named(subject, object_)
-        case Values(variables, _) | Project(variables, _):
-            names = variables
-        case Join(left, right) | LeftJoin(left, right, _) | Union(left, right):
-            names = (*in_scope(left), *in_scope(right))
+        case Project() | Group():
+            names: Iterable[str] = _own_variables(pattern)
         case Minus(left, _):
             names = in_scope(left)
-        case Graph(name, inner):
-            names = (*_named(name), *in_scope(inner))
-        case Extend(inner, variable, _):
+        case Extend(inner, variable):
             names = (*in_scope(inner), variable)
-        case Group(variables, aggregates, _):
-            names = (*variables, *(name for name, _ in aggregates))
-        case Slice(inner, _, _, _) | Filter(_, inner) | Distinct(inner) | Reduced(inner):
-            names = in_scope(inner)
+        case (
+            Bgp()
+            | PathPattern()
+            | Values()
+            | Graph()
+            | Join()
+            | LeftJoin()
+            | Union()
+            | Slice()
+            | Filter()
+            | Distinct()
+            | Reduced()
+        ):
+            inside = (name for child in children(pattern) for name in in_scope(child))
+            names = (*_own_variables(pattern), *inside)
         case _:
             assert_never(pattern)
     return tuple(dict.fromkeys(names))
 
 
-def mentioned(pattern: Pattern) -> frozenset[str]:
-    """All variables that occur anywhere in `pattern`, in scope or not."""
-    return frozenset(_mentions(pattern))
+def all_variables(pattern: Pattern) -> frozenset[str]:
+    """Every variable that occurs in `pattern`, in scope or not, in an EXISTS anywhere inside."""
+    return _occurring(pattern, in_subqueries=True)
+
+
+def free_variables(pattern: Pattern) -> frozenset[str]:
+    """`all_variables` but those local to a subquery, which does not project them.
+
+    So these are the variables whose values EXISTS substitutes in its pattern.
+    """
+    return _occurring(pattern, in_subqueries=False)
+
+
+def variables_of(expression: Expression) -> frozenset[str]:
+    """Every variable that occurs in `expression`, in an EXISTS anywhere inside."""
+    return _occurring_in(expression, in_subqueries=True)
+
+
+def free_variables_of(expression: Expression) -> frozenset[str]:
+    """`variables_of` but those local to a subquery of an EXISTS."""
+    return _occurring_in(expression, in_subqueries=False)
 
 
 def is_hidden(name: str) -> bool:
@@ -66,45 +88,52 @@ def is_hidden(name: str) -> bool:
     return name.startswith("_:")
 
 
-def _named(*nodes: Node) -> tuple[str, ...]:
-    return tuple(node.name for node in nodes if isinstance(node, Variable))
+def _occurring(pattern: Pattern, *, in_subqueries: bool) -> frozenset[str]:
+    found = set(_own_variables(pattern))
+    for expression in expressions_of(pattern):
+        found |= _occurring_in(expression, in_subqueries=in_subqueries)
+    if in_subqueries or not isinstance(pattern, Project):
+        for child in children(pattern):
+            found |= _occurring(child, in_subqueries=in_subqueries)
+    return frozenset(found)
 
 
-def _mentions(pattern: Pattern) -> Iterator[str]:
+def _occurring_in(expression: Expression, *, in_subqueries: bool) -> frozenset[str]:
+    match expression:
+        case Variable(name):
+            return frozenset({name})
+        case Exists(pattern):
+            return _occurring(pattern, in_subqueries=in_subqueries)
+        case Constant() | Call():
+            found = (
+                _occurring_in(argument, in_subqueries=in_subqueries)
+                for argument in arguments_of(expression)
+            )
+            return frozenset[str]().union(*found)
+        case _:
+            assert_never(expression)
+
+
+def _own_variables(pattern: Pattern) -> tuple[str, ...]:
+    """The variables that `pattern` itself names, outside of its expressions and `children`."""
     match pattern:
-        case Bgp() | PathPattern() | Values():
-            yield from in_scope(pattern)
-        case Join(left, right) | Union(left, right) | Minus(left, right):
-            yield from _mentions(left)
-            yield from _mentions(right)
-        case LeftJoin(left, right, condition):
-            yield from _mentions(left)
-            yield from _mentions(right)
-            yield from variables_of(condition) if condition is not None else ()
-        case Graph(graph, inner):
-            yield from _named(graph)
-            yield from _mentions(inner)
-        case Extend(inner, variable, expression):
-            yield variable
-            yield from variables_of(expression)
-            yield from _mentions(inner)
-        case Group(variables, aggregates, inner):
-            yield from variables
-            for name, aggregate in aggregates:
-                yield name
-                yield from variables_of(aggregate.argument) if aggregate.argument else ()
-            yield from _mentions(inner)
-        case Slice(inner, keys, _, _):
-            for key in keys:
-                yield from variables_of(key.expression)
-            yield from _mentions(inner)
-        case Filter(condition, inner):
-            yield from variables_of(condition)
-            yield from _mentions(inner)
-        case Project(variables, inner):
-            yield from variables
-            yield from _mentions(inner)
-        case Distinct(inner) | Reduced(inner):
-            yield from _mentions(inner)
+        case Bgp(triples):
+            return tuple(name for triple in triples for name in triple.variables)
+        case PathPattern(subject, _, object_):
+            return _variables(subject, object_)
+        case Values(variables, _) | Project(variables, _):
+            return variables
+        case Graph(name, _):
+            return _variables(name)
+        case Extend(_, variable, _):
+            return (variable,)
+        case Group(keys, aggregates, _):
+            return (*keys, *(name for name, _ in aggregates))
+        case Join() | LeftJoin() | Union() | Minus() | Slice() | Filter() | Distinct() | Reduced():
+            return ()
         case _:
             assert_never(pattern)
+
+
+def _variables(*nodes: Node) -> tuple[str, ...]:
+    return tuple(node.name for node in nodes if isinstance(node, Variable))

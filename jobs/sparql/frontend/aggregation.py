@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from jobs.rdf import terms
-from jobs.sparql.algebra.expressions import Call, Constant, Expression, Variable
-from jobs.sparql.algebra.nodes import Aggregate
+from jobs.sparql.algebra.expressions import Constant, Expression, Variable
+from jobs.sparql.algebra.patterns import Aggregate
+from jobs.sparql.algebra.traversal import map_arguments
 from jobs.sparql.frontend.lexer import Token
+from jobs.sparql.frontend.source import Source
 from jobs.sparql.frontend.translation import Translation
-from jobs.sparql.frontend.tree import Branch, Leaf, Source, Tree
+from jobs.sparql.frontend.tree import Branch, Leaf, Tree
 
 FUNCTIONS = {
     "Aggregate_Count": "COUNT",
@@ -20,12 +22,12 @@ FUNCTIONS = {
     "Aggregate_Sample": "SAMPLE",
     "Aggregate_GroupConcat": "GROUP_CONCAT",
 }
-"""The productions of the grammar and the aggregates they are."""
+"""The aggregate of each production of the grammar."""
 
 
 @dataclass(slots=True)
 class Aggregates:
-    """The aggregates of one query level, each once, and the hidden variables of their values."""
+    """The aggregates of one query level, each once, and the hidden variables for their values."""
 
     translation: Translation
     names: dict[Aggregate, str] = field(default_factory=dict)
@@ -41,16 +43,10 @@ class Aggregates:
         return tuple((name, aggregate) for aggregate, name in self.names.items())
 
     def sampled(self, expression: Expression, many: frozenset[str]) -> Expression:
-        """`expression` with SAMPLE of each variable that a group has `many` of."""
-        match expression:
-            case Variable(name) if name in many:
-                return self.variable(Aggregate("SAMPLE", expression))
-            case Call(_, arguments):
-                return replace(
-                    expression, arguments=tuple(self.sampled(part, many) for part in arguments)
-                )
-            case _:
-                return expression
+        """`expression` with SAMPLE of each variable of which a group may have `many` values."""
+        if isinstance(expression, Variable) and expression.name in many:
+            return self.variable(Aggregate("SAMPLE", expression))
+        return map_arguments(expression, lambda argument: self.sampled(argument, many))
 
 
 def read_aggregate(tree: Tree, argument: Expression | None, source: Source) -> Aggregate:
@@ -71,5 +67,5 @@ def _string(branch: Branch, source: Source) -> str:
     term = terms.parse_term(branch.node.term)
     is_string = branch.token is not None and branch.token.kind == "string"
     if not is_string or not isinstance(term, terms.Literal) or term.datatype != terms.XSD_STRING:
-        raise source.malformed("SEPARATOR", branch.token, "a separator is a plain string")
+        raise source.malformed("SEPARATOR", branch.token, "a separator must be a plain string")
     return term.lexical

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from jobs.sparql.algebra.expressions import Constant
-from jobs.sparql.algebra.nodes import Dataset
+from jobs.sparql.algebra.queries import Dataset
 from jobs.sparql.frontend.tree import Leaf, Tree
 
 

@@ -1,42 +1,39 @@
-"""Query forms: syntax tree to algebra.
-
-https://www.w3.org/TR/sparql11-query/#QueryForms
-"""
+"""Query forms: https://www.w3.org/TR/sparql11-query/#QueryForms."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from itertools import pairwise, takewhile
+from collections.abc import Callable
 from typing import Literal
 
 from jobs.sparql.algebra.expressions import Variable
-from jobs.sparql.algebra.nodes import Ask, Construct, Node, Query, Select, TriplePattern
-from jobs.sparql.algebra.scoping import is_hidden, mentioned
-from jobs.sparql.frontend.blocks import read_template
+from jobs.sparql.algebra.patterns import Node, TriplePattern
+from jobs.sparql.algebra.queries import Ask, Construct, Query, Select
+from jobs.sparql.algebra.scoping import all_variables, is_hidden
 from jobs.sparql.frontend.datasets import read_dataset
-from jobs.sparql.frontend.groups import read_group
-from jobs.sparql.frontend.lexer import Token
-from jobs.sparql.frontend.modifiers import read_modified, read_select
+from jobs.sparql.frontend.group_graph_patterns import read_group
+from jobs.sparql.frontend.presentation import read_presentation
+from jobs.sparql.frontend.query_levels import read_modified, read_select
 from jobs.sparql.frontend.refusals import refusal
+from jobs.sparql.frontend.source import Source
 from jobs.sparql.frontend.translation import Translation
-from jobs.sparql.frontend.tree import Source, Tree
+from jobs.sparql.frontend.tree import Tree
+from jobs.sparql.frontend.triples_blocks import read_template
 
 MAX_PATTERNS = 64
 
 
-def query(
+def read_query(
     tree: Tree,
     source: Source,
     base: str | None,
     default_graph: Literal["union", "default"],
     text: str,
 ) -> Query:
-    """The algebra of a whole query.
+    """The algebra of a whole query; `text` is what `source` are the tokens of.
 
     Raises:
-        QuerySyntaxError: something the grammar allows and its notes forbid.
-        UnsupportedQuery: a production that is not in the tables of these modules, or too many
-            patterns.
+        QuerySyntaxError: something that the grammar allows and its notes forbid.
+        UnsupportedQuery: a production that no module of the front end has, or too many patterns.
     """
     if tree.name not in _FORMS:
         raise refusal(tree.name, source)
@@ -49,7 +46,7 @@ def query(
             f"{translation.patterns} triple patterns and paths are more than {MAX_PATTERNS}",
             "Split it into several queries.",
         )
-    return Query(form, read_dataset(tree, default_graph), _presentation(tree, source, text))
+    return Query(form, read_dataset(tree, default_graph), read_presentation(tree, source, text))
 
 
 def _select(tree: Tree, translation: Translation) -> Select:
@@ -73,13 +70,13 @@ def _construct(tree: Tree, translation: Translation) -> Construct:
         raise translation.source.unsupported(
             "CONSTRUCT", None, "an empty template makes no triple", "Write a template."
         )
-    return Construct(_with_own_labels(template, mentioned(pattern)), pattern)
+    return Construct(_with_own_labels(template, all_variables(pattern)), pattern)
 
 
 def _with_own_labels(
     template: tuple[TriplePattern, ...], taken: frozenset[str]
 ) -> tuple[TriplePattern, ...]:
-    """`template` with blank nodes of its own: they are new for each solution."""
+    """`template` with blank nodes that differ from the `taken` ones: they are new per solution."""
 
     def own(node: Node) -> Node:
         if not isinstance(node, Variable) or not is_hidden(node.name):
@@ -90,32 +87,6 @@ def _with_own_labels(
         return Variable(name)
 
     return tuple(TriplePattern(*(own(node) for node in pattern.nodes)) for pattern in template)
-
-
-def _presentation(tree: Tree, source: Source, text: str) -> tuple[str, ...]:
-    """What of the outermost level has no effect on a maintained answer."""
-    notes = ["REDUCED"] if tree.get("modifier") == "REDUCED" else []
-    if tree.get("orderby") is not None and tree.get("limitoffset") is None:
-        outermost = list(_outside_braces(source.tokens))
-        start = max(
-            i
-            for i, (token, following) in enumerate(pairwise(outermost))
-            if token.is_word("ORDER") and following.is_word("BY")
-        )
-        clause = list(takewhile(lambda t: not t.is_word("VALUES"), outermost[start:]))
-        # A condition may end in a group: ORDER BY EXISTS { ... }.
-        end = next((t.offset for t in outermost if t.offset > clause[-1].offset), None)
-        last = [t for t in source.tokens if end is None or t.offset < end][-1]
-        notes.append(" ".join(text[clause[0].offset : last.end].split()))
-    return tuple(notes)
-
-
-def _outside_braces(tokens: Iterable[Token]) -> Iterator[Token]:
-    depth = 0
-    for token in tokens:
-        depth += {"{": 1, "}": -1}.get(token.text, 0) if token.kind == "punctuation" else 0
-        if depth == 0 and token.text != "}":
-            yield token
 
 
 _FORMS: dict[str, Callable[[Tree, Translation], Select | Ask | Construct]] = {

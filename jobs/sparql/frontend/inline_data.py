@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from jobs.sparql.algebra.expressions import Constant, Variable
-from jobs.sparql.algebra.nodes import Values
-from jobs.sparql.frontend.tree import Branch, Leaf, Source, Tree
+from jobs.sparql.algebra.patterns import Values
+from jobs.sparql.frontend.source import Source
+from jobs.sparql.frontend.tree import Branch, Leaf, Tree
 
 
 def read_values(tree: Tree, source: Source) -> Values:
@@ -31,7 +32,7 @@ def read_values(tree: Tree, source: Source) -> Values:
                 "VALUES",
                 source.first_token(value) or source.first_word("VALUES"),
                 f"a row of {len(row)} terms for {len(names)} variables",
-                "Write UNDEF for what a row leaves open.",
+                "Write UNDEF for a variable that a row leaves unbound.",
             )
         rows.append(row)
     return Values(tuple(names), tuple(rows))
@@ -40,7 +41,7 @@ def read_values(tree: Tree, source: Source) -> Values:
 def _items(value: Branch) -> tuple[Branch, ...]:
     if not isinstance(value, tuple):
         return (value,)
-    # The grammar's `()` is a term of its own.
+    # The grammar gives a term for `()`.
     return tuple(item for item in value if not (isinstance(item, Leaf) and item.token is None))
 
 

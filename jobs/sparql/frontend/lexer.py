@@ -1,7 +1,7 @@
-"""The tokens of a query text, each with its line and column.
+"""The lexer: the tokens of a query text, each with its line and column.
 
-The terminals are those of https://www.w3.org/TR/sparql11-query/#sparqlGrammar; comments are
-skipped, and an operator inside a string, a comment or an IRI is none.
+The terminals are those of https://www.w3.org/TR/sparql11-query/#sparqlGrammar. White space and
+comments are skipped.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from jobs.sparql.errors import QuerySyntaxError, UnsupportedQuery
+from jobs.sparql.frontend.errors import QuerySyntaxError, UnsupportedQuery
 
 Kind = Literal[
     "iri", "name", "blank", "variable", "string", "language", "number", "word", "punctuation"
@@ -84,7 +84,7 @@ def tokenize(text: str, file: str = "<query>") -> tuple[Token, ...]:
     """The tokens of `text` in order.
 
     Raises:
-        QuerySyntaxError: a character that begins no token.
+        QuerySyntaxError: no token begins with what follows.
         UnsupportedQuery: a `\\u` escape outside strings and IRIs.
     """
     return tuple(_tokens(text, file))
@@ -124,7 +124,7 @@ def _no_token(
             file,
             line,
             column,
-            "this string has no end, or an escape that SPARQL does not have",
+            "an unterminated string, or an escape that SPARQL does not have",
             "Use three quotes for a string of several lines, two backslashes for one.",
         )
-    return QuerySyntaxError(found, file, line, column, "this character cannot stand here")
+    return QuerySyntaxError(found, file, line, column, "unexpected character")

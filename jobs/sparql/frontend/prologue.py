@@ -1,4 +1,7 @@
-"""The prologue of a query, and the RDF terms that its tokens stand for."""
+"""The prologue of a query, BASE and PREFIX, and the IRIs that its tokens stand for.
+
+https://www.w3.org/TR/sparql11-query/#iris
+"""
 
 from __future__ import annotations
 
@@ -7,21 +10,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
-from jobs.rdf import terms
-from jobs.sparql.errors import QuerySyntaxError, UnsupportedQuery
-from jobs.sparql.frontend.iris import is_absolute, resolve
+from jobs.sparql.frontend.errors import QuerySyntaxError, UnsupportedQuery
 from jobs.sparql.frontend.lexer import Token
+from jobs.sparql.frontend.literals import unescape
+from jobs.sparql.iris import is_absolute, resolve
 
-XSD = "http://www.w3.org/2001/XMLSchema#"
-
-_ESCAPES = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", '"': '"', "'": "'", "\\": "\\"}
-_ESCAPED = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.S)
 _NOT_IN_IRI = re.compile(r'[<>"{}|^`\\\x00-\x20]')
 
 
 @dataclass(frozen=True, slots=True)
 class Prologue:
-    """The declarations at the head of a query (https://www.w3.org/TR/sparql11-query/#iris).
+    """The declarations at the head of a query.
 
     `prefixes` maps a prefix with its colon to an absolute IRI; `length` counts the tokens read.
     """
@@ -34,9 +33,7 @@ class Prologue:
     def iri(self, token: Token) -> str:
         """The absolute IRI that an `iri` or `name` token stands for, without brackets."""
         if token.kind == "iri":
-            return _absolute(
-                _unescape(token.text[1:-1], token, self.file), self.base, token, self.file
-            )
+            return _absolute(token, self.base, self.file)
         prefix, colon, local = token.text.partition(":")
         if prefix + colon not in self.prefixes:
             raise QuerySyntaxError(
@@ -50,11 +47,6 @@ class Prologue:
         # Percent escapes stay: they are characters of the IRI.
         return self.prefixes[prefix + colon] + re.sub(r"\\(.)", r"\1", local)
 
-    def string(self, token: Token) -> str:
-        """The characters that a `string` token stands for."""
-        quotes = 3 if token.text[:3] in ('"""', "'''") else 1
-        return _unescape(token.text[quotes:-quotes], token, self.file)
-
 
 def read_prologue(tokens: Sequence[Token], file: str) -> Prologue:
     """The BASE and PREFIX declarations that `tokens` begin with."""
@@ -67,7 +59,7 @@ def read_prologue(tokens: Sequence[Token], file: str) -> Prologue:
         found = tokens[position + 1 : position + 1 + len(expected)]
         if tuple(token.kind for token in found) != expected:
             _malformed(keyword, file)
-        iri = _absolute(_unescape(found[-1].text[1:-1], found[-1], file), base, found[-1], file)
+        iri = _absolute(found[-1], base, file)
         if keyword.is_word("BASE"):
             base = iri
         elif found[0].text.endswith(":") and found[0].text.count(":") == 1:
@@ -76,18 +68,6 @@ def read_prologue(tokens: Sequence[Token], file: str) -> Prologue:
             _malformed(keyword, file)
         position += 1 + len(expected)
     return Prologue(file, base, prefixes, position)
-
-
-def number(text: str) -> str:
-    """The literal that a number of a query is: integer, decimal or double by how it is written."""
-    if "e" in text or "E" in text:
-        return terms.literal(text, f"{XSD}double")
-    return terms.literal(text, f"{XSD}decimal" if "." in text else f"{XSD}integer")
-
-
-def boolean(text: str) -> str:
-    """The literal of the keyword `true` or `false`."""
-    return terms.literal(text.lower(), f"{XSD}boolean")
 
 
 def _malformed(keyword: Token, file: str) -> NoReturn:
@@ -102,10 +82,16 @@ def _malformed(keyword: Token, file: str) -> NoReturn:
     )
 
 
-def _absolute(reference: str, base: str | None, token: Token, file: str) -> str:
+def _absolute(token: Token, base: str | None, file: str) -> str:
+    """The absolute IRI of an `iri` token."""
+    reference = unescape(token.text[1:-1], token, file)
     if _NOT_IN_IRI.search(reference):
         raise QuerySyntaxError(
-            token.text, file, token.line, token.column, "an escape in this IRI is no IRI character"
+            token.text,
+            file,
+            token.line,
+            token.column,
+            "an escape stands for a character that an IRI cannot contain",
         )
     if base is not None:
         return resolve(reference, base)
@@ -119,20 +105,3 @@ def _absolute(reference: str, base: str | None, token: Token, file: str) -> str:
         "a relative IRI without BASE names nothing",
         "Write the whole IRI, BASE <...> at the head, or a space after a less-than sign.",
     )
-
-
-def _unescape(text: str, token: Token, file: str) -> str:
-    if "\\" not in text:
-        return text
-
-    def character(match: re.Match[str]) -> str:
-        if match[3] is not None:
-            return _ESCAPES[match[3]]
-        code = int(match[1] or match[2], 16)
-        if code > 0x10FFFF or 0xD800 <= code <= 0xDFFF:
-            raise QuerySyntaxError(
-                match[0], file, token.line, token.column, "this is no Unicode character"
-            )
-        return chr(code)
-
-    return _ESCAPED.sub(character, text)

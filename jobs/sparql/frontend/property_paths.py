@@ -1,4 +1,4 @@
-"""Property paths: syntax tree to algebra, and what of them is triple patterns.
+"""Property paths, and which of them are triple patterns.
 
 https://www.w3.org/TR/sparql11-query/#sparqlTranslatePathExpressions
 """
@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import reduce
+from typing import assert_never
 
 from jobs.sparql.algebra.expressions import Constant, Variable
-from jobs.sparql.algebra.nodes import Node, PathPattern, TriplePattern
 from jobs.sparql.algebra.paths import (
     Alternative,
     Closure,
@@ -20,14 +20,16 @@ from jobs.sparql.algebra.paths import (
     Sequence,
     ZeroOrOne,
 )
+from jobs.sparql.algebra.patterns import Node, PathPattern, TriplePattern
 from jobs.sparql.frontend.refusals import refusal
-from jobs.sparql.frontend.tree import Branch, Leaf, Source, Tree
+from jobs.sparql.frontend.source import Source
+from jobs.sparql.frontend.tree import Branch, Leaf, Tree
 
 MAX_STEPS = 64
 
 
 def read_path(branch: Branch, source: Source) -> Path | Variable:
-    """The path of a verb, or the variable that it is.
+    """The path of a verb; a verb may also be a variable.
 
     Raises:
         UnsupportedQuery: it has too many steps.
@@ -64,8 +66,10 @@ def expand(
             between = Variable(fresh())
             yield from expand(subject, first, between, fresh)
             yield from expand(between, second, object_, fresh)
-        case _:
+        case Alternative() | Negated() | ZeroOrOne() | Closure():
             yield PathPattern(subject, path, object_)
+        case _:
+            assert_never(path)
 
 
 def _steps(branch: Branch | None) -> int:
@@ -108,7 +112,7 @@ def _inverse(tree: Tree, source: Source) -> Path:
 
 
 def _negated(tree: Tree, _: Source) -> Path:
-    """`!(...)`: without any predicate it is any forward step."""
+    """`!(...)`; `!()` is any forward step."""
     forward: list[str] = []
     inverse: list[str] = []
     for part in tree.all("part"):

@@ -1,27 +1,27 @@
-"""What of SPARQL 1.1 is refused, why, and what to write instead."""
+"""Refusals: the constructs of SPARQL 1.1 that Weir does not maintain, and what to write instead."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from jobs.sparql.errors import UnsupportedQuery
-from jobs.sparql.frontend.tree import Source
+from jobs.sparql.frontend.errors import UnsupportedQuery
+from jobs.sparql.frontend.source import Source
 
-_UNSTABLE = "its value changes though no triple does, so an answer kept up to date has no meaning"
+_NON_DETERMINISTIC = "it is non-deterministic, so no answer with it can be kept up to date"
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A construct that is refused; the first of `keywords` in the text is where."""
+    """A construct that is refused, at the first of `keywords` in the text."""
 
     what: str
     keywords: tuple[str, ...]
     reason: str
-    instead: str
+    hint: str
 
 
-def _unstable(name: str, instead: str) -> Refusal:
-    return Refusal(f"{name}()", (name,), _UNSTABLE, instead)
+def _changing(name: str, hint: str) -> Refusal:
+    return Refusal(f"{name}()", (name,), _NON_DETERMINISTIC, hint)
 
 
 REFUSALS: dict[str, Refusal] = {
@@ -34,23 +34,18 @@ REFUSALS: dict[str, Refusal] = {
         "a query reads only what has been ingested",
         "Declare the remote data as a source.",
     ),
-    "Builtin_NOW": _unstable("NOW", "Write the moment as a constant, or filter the answer table."),
-    "Builtin_RAND": _unstable("RAND", "Sample the answer table."),
-    "Builtin_UUID": _unstable("UUID", "Write BNODE(), or a blank node into a CONSTRUCT template."),
-    "Builtin_STRUUID": _unstable("STRUUID", "Write a hash of the values it stands for: MD5(...)."),
+    "Builtin_NOW": _changing("NOW", "Write the moment as a constant, or filter the answer table."),
+    "Builtin_RAND": _changing("RAND", "Sample the answer table."),
+    "Builtin_UUID": _changing("UUID", "Write BNODE(), or a blank node into a CONSTRUCT template."),
+    "Builtin_STRUUID": _changing("STRUUID", "Write a hash of the values it stands for: MD5(...)."),
 }
 
 
 def refusal(construct: str, source: Source) -> UnsupportedQuery:
-    """The error for a construct by the name of its production; an unknown one is refused as well.
-
-    It is placed at the first of its keywords.
-    """
+    """The error for a construct, by the name of its production; an unknown one is refused, too."""
     known = REFUSALS.get(construct)
     if known is None:
-        return source.unsupported(
-            construct, None, "unknown to Weir, and nothing is guessed", "Leave it out."
-        )
+        return source.unsupported(construct, None, "Weir does not support it", "Leave it out.")
     return source.unsupported(
-        known.what, source.first_word(*known.keywords), known.reason, known.instead
+        known.what, source.first_word(*known.keywords), known.reason, known.hint
     )

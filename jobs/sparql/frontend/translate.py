@@ -1,7 +1,7 @@
-"""Query text to algebra; the only file that imports rdflib.
+"""Translation of a query text to its algebra; the only module that imports rdflib.
 
-Its grammar decides what the structure of a query is; it reads numbers in the place of terms and
-variables (`numbered.py`).
+rdflib's grammar decides what the structure of a query is. It reads the query with placeholders for
+terms and variables (`placeholders.py`), and what it makes of that becomes a `Tree`.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from rdflib.plugins.sparql.parserutils import CompValue
 
 from jobs.rdf import terms
 from jobs.sparql.algebra.expressions import Constant, Variable
-from jobs.sparql.algebra.nodes import Query
-from jobs.sparql.errors import QuerySyntaxError, UnsupportedQuery
-from jobs.sparql.frontend import forms
+from jobs.sparql.algebra.queries import Query
+from jobs.sparql.frontend.errors import QuerySyntaxError, UnsupportedQuery
+from jobs.sparql.frontend.forms import read_query
 from jobs.sparql.frontend.lexer import Token, tokenize
-from jobs.sparql.frontend.numbered import Numbered
+from jobs.sparql.frontend.placeholders import PlaceholderText
 from jobs.sparql.frontend.prologue import Prologue, read_prologue
-from jobs.sparql.frontend.tree import Branch, Leaf, Source, Tree
+from jobs.sparql.frontend.source import Source
+from jobs.sparql.frontend.tree import Branch, Leaf, Tree
 from jobs.sparql.recursion import deep_recursion
 
 MAX_BYTES = 65_536
@@ -43,14 +44,7 @@ def translate(
         UnsupportedQuery: it is one, but uses what Weir does not maintain, or is too large.
     """
     if len(_utf_8(text, file)) > MAX_BYTES:
-        raise UnsupportedQuery(
-            "query",
-            file,
-            1,
-            1,
-            f"longer than {MAX_BYTES:,} bytes",
-            "Split it into several queries.",
-        )
+        raise UnsupportedQuery("query", file, 1, 1, f"longer than {MAX_BYTES:,} bytes", _SPLIT)
     tokens = tokenize(text, file)
     if len(tokens) > MAX_TOKENS:
         raise UnsupportedQuery(
@@ -63,7 +57,8 @@ def translate(
     if not body:
         raise source.malformed("query", None, "the text has no SELECT, ASK or CONSTRUCT")
     with deep_recursion():
-        return forms.query(_parse(source, prologue), source, prologue.base, default_graph, text)
+        tree = _parse(source, prologue)
+        return read_query(tree, source, prologue.base, default_graph, text)
 
 
 def _utf_8(text: str, file: str) -> bytes:
@@ -72,12 +67,12 @@ def _utf_8(text: str, file: str) -> bytes:
     except UnicodeEncodeError as error:
         before = text[: error.start].split("\n")
         raise QuerySyntaxError(
-            "text", file, len(before), len(before[-1]) + 1, "half of a surrogate pair"
+            "text", file, len(before), len(before[-1]) + 1, "an unpaired surrogate"
         ) from error
 
 
 def _check_brackets(tokens: tuple[Token, ...], file: str) -> None:
-    """Every bracket is closed by its own kind, and the nesting is not too deep for the parser."""
+    """Refuse brackets that do not match, and nesting that is too deep for the parser."""
     opened: list[Token] = []
     for token in tokens:
         if token.kind != "punctuation":
@@ -95,19 +90,23 @@ def _check_brackets(tokens: tuple[Token, ...], file: str) -> None:
                 )
         elif token.text in _BRACKETS and (not opened or opened.pop().text != _BRACKETS[token.text]):
             raise QuerySyntaxError(
-                token.text, file, token.line, token.column, "nothing that this closes is open"
+                token.text,
+                file,
+                token.line,
+                token.column,
+                "it closes no open bracket",
             )
     if opened:
         last = opened[-1]
-        raise QuerySyntaxError(last.text, file, last.line, last.column, "this is never closed")
+        raise QuerySyntaxError(last.text, file, last.line, last.column, "it is never closed")
 
 
 def _parse(source: Source, prologue: Prologue) -> Tree:
-    numbered = Numbered(source, prologue)
+    placeholders = PlaceholderText(source, prologue)
     try:
-        parsed = parser.Query.parse_string(numbered.text, parse_all=True)
+        parsed = parser.Query.parse_string(placeholders.text, parse_all=True)
     except ParseBaseException as error:
-        token = numbered.token_at(error.loc)
+        token = placeholders.token_at(error.loc)
         what = token.text if token else "query"
         raise source.malformed(
             what,
@@ -115,42 +114,42 @@ def _parse(source: Source, prologue: Prologue) -> Tree:
             "not SPARQL 1.1 from here on",
             "See https://www.w3.org/TR/sparql11-query/#grammar.",
         ) from error
-    tree = _branch(parsed[-1], numbered)
+    tree = _branch(parsed[-1], placeholders)
     assert isinstance(tree, Tree), "the grammar's start symbol is a production"
     return tree
 
 
-def _branch(value: object, numbered: Numbered) -> Branch:
-    """rdflib's value as ours."""
+def _branch(value: object, placeholders: PlaceholderText) -> Branch:
+    """A value of rdflib's parser as a branch, with each placeholder replaced by its leaf."""
     match value:
         case CompValue(name="literal"):
-            return numbered.leaves[int(value["string"]) - 1]
+            return placeholders.leaves[int(value["string"]) - 1]
         case CompValue():
-            return Tree(value.name, {part: _branch(value[part], numbered) for part in value})
+            return Tree(value.name, {part: _branch(value[part], placeholders) for part in value})
         case rdf.Variable():
-            return numbered.leaves[int(value) - 1]
+            return placeholders.leaves[int(value) - 1]
         case rdf.BNode() if value.isdigit():
-            return numbered.leaves[int(value) - 1]
+            return placeholders.leaves[int(value) - 1]
         case rdf.BNode():
-            return Leaf(Variable(numbered.label(str(value))))
+            return Leaf(Variable(placeholders.label(str(value))))
         case rdf.URIRef() if value.startswith("-"):
-            return Tree("InversePath", {"part": numbered.leaves[-int(value) - 1]})
+            return Tree("InversePath", {"part": placeholders.leaves[-int(value) - 1]})
         case rdf.URIRef():
-            # What the syntax implies (`a`, `()`, lists) is an IRI of rdflib's own.
+            # IRIs that the syntax implies (`a`, `()`, lists) are rdflib's own.
             return (
-                numbered.leaves[int(value) - 1]
+                placeholders.leaves[int(value) - 1]
                 if value.isdigit()
                 else Leaf(Constant(terms.iri(value)))
             )
         case rdf.Literal() if int(value) < 0:
-            # The grammar took the sign for a part of the number.
-            return numbered.leaves[-int(value) - 1].signed("-")
+            # The grammar read the sign as part of the number.
+            return placeholders.leaves[-int(value) - 1].signed("-")
         case rdf.Literal():
-            return numbered.leaves[int(value) - 1]
+            return placeholders.leaves[int(value) - 1]
         case str():
             return value
         case list() | ParseResults():
-            return tuple(_branch(item, numbered) for item in value)
+            return tuple(_branch(item, placeholders) for item in value)
         case _:
             raise TypeError(
                 f"rdflib gave a {type(value).__name__} where a syntax tree was expected"

@@ -1,4 +1,4 @@
-"""What the translation of one query carries: where things are, the base, and the names used."""
+"""The state of translating one query: its source, its base, and the names and limits used up."""
 
 from __future__ import annotations
 
@@ -6,25 +6,26 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import count
 
-from jobs.sparql.algebra.nodes import Pattern
-from jobs.sparql.frontend.tree import Branch, Source, Tree
+from jobs.sparql.algebra.patterns import Pattern
+from jobs.sparql.frontend.source import Source
+from jobs.sparql.frontend.tree import Branch, Tree
 
-# What reads an algebra recurses: each part may be a level of it.
+# Readers of an algebra recurse, and each part may be a level of it.
 MAX_PARTS = 128
 
 
 @dataclass(slots=True)
 class Translation:
-    """The state of one translation.
+    """What the functions that translate the parts of one query share.
 
     Attributes:
-        source: the tokens, for positions.
+        source: the tokens, for places.
         base: the base IRI of the query, which becomes the second argument of IRI().
-        read_group: reads a group graph pattern; given by who starts, as groups and expressions
+        read_group: reads a group graph pattern; given by whoever starts, as groups and expressions
             contain each other.
         labels: the blank node labels of the basic graph patterns read so far.
-        patterns: how many triple and path patterns have been read.
-        parts: how many other parts of groups and query levels.
+        patterns: the number of triple and path patterns read so far.
+        parts: the number of other parts of groups and query levels read so far.
     """
 
     source: Source
@@ -33,10 +34,10 @@ class Translation:
     labels: set[str] = field(default_factory=set)
     patterns: int = 0
     parts: int = 0
-    _given: set[str] = field(init=False)
+    _taken: set[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        self._given = {token.text for token in self.source.tokens if token.kind == "blank"}
+        self._taken = {token.text for token in self.source.tokens if token.kind == "blank"}
 
     def group(self, tree: Tree) -> Pattern:
         """The algebra of a group graph pattern."""
@@ -58,7 +59,7 @@ class Translation:
             )
 
     def fresh(self, kind: str) -> str:
-        """A variable `_:<kind><number>` that the query does not have: no query can name it."""
-        name = next(n for n in (f"_:{kind}{i}" for i in count(1)) if n not in self._given)
-        self._given.add(name)
+        """A new hidden variable `_:<kind><number>`."""
+        name = next(n for n in (f"_:{kind}{i}" for i in count(1)) if n not in self._taken)
+        self._taken.add(name)
         return name

@@ -1,4 +1,7 @@
-"""The set functions: https://www.w3.org/TR/sparql11-query/#setFunctions."""
+"""The set functions, over values with multiplicities.
+
+https://www.w3.org/TR/sparql11-query/#setFunctions
+"""
 
 from __future__ import annotations
 
@@ -30,22 +33,22 @@ from jobs.sparql.functions.values import (
 _EXACT = Context(prec=20_000)
 
 Counted = Sequence[tuple[str | None, int]]
-"""Terms, each with how many times it is there; None is an error of the aggregated expression."""
+"""Terms with their multiplicities; None is an error of the aggregated expression."""
 
 
 def aggregate(name: str, values: Counted, separator: str = " ") -> str | None:
     """The value of an aggregate over the values of a group; None is an error.
 
-    The result does not depend on the order of `values`. COUNT and SAMPLE pass over errors; to the
-    others an error among the values is an error of the whole, as of any function that gets one.
-    DISTINCT is the caller's: each term once. COUNT(*) counts solutions: any term will do.
+    The result does not depend on the order of `values`. COUNT and SAMPLE ignore errors; of the
+    others, an error among the values is an error of the whole, as of any function. For DISTINCT
+    the caller gives each term once, for COUNT(*) any term per solution.
 
     Raises:
         KeyError: there is no aggregate of this name.
         ValueError: a negative multiplicity.
     """
     if any(count < 0 for _, count in values):
-        raise ValueError("a value cannot be in a group less than no times")
+        raise ValueError("a multiplicity cannot be negative")
     given = [(term, count) for term, count in values if count > 0]
     known = sorted(
         ((term, count) for term, count in given if term is not None),
@@ -82,7 +85,7 @@ def _sum(known: _Known) -> str | None:
 
 
 def _average(known: _Known) -> str | None:
-    """The sum by the number of values; 0 of none."""
+    """The sum divided by the number of values; 0 of no values."""
     total, number = _total(known), integer(sum(count for _, count in known))
     if total is None or number is None:
         return None
@@ -90,9 +93,9 @@ def _average(known: _Known) -> str | None:
 
 
 def _total(known: _Known) -> Value | None:
-    """The sum in the type that all values are promoted to; None if one is no number.
+    """The sum in the type that all values are promoted to; None if one is not a number.
 
-    It is exact, and a sum of floats is rounded once, so it does not depend on an order.
+    It is exact, and a sum of floats is rounded once, so it does not depend on the order.
     """
     numbers: list[tuple[Number, int]] = []
     for term, count in known:
@@ -125,7 +128,7 @@ def _float_sum(values: Sequence[tuple[float, int]]) -> float:
 
 
 def _group_concat(known: _Known, separator: str) -> str | None:
-    """The texts one after the other: a simple literal, whatever languages they have."""
+    """The texts concatenated, as a simple literal: language tags are dropped."""
     texts: list[str] = []
     for term, count in known:
         value = parse(term)

@@ -1,4 +1,4 @@
-"""Sets of characters that XML Schema's regular expressions name: ranges of code points.
+"""The sets of characters that XML Schema's regular expressions name, as ranges of code points.
 
 https://www.w3.org/TR/xmlschema-2/#charcter-classes
 """
@@ -28,17 +28,17 @@ NAME = tuple(sorted((*NAME_START, *_ranges("-.09\u00b7\u00b7\u0300\u036f\u203f\u
 
 
 def category(name: str) -> Ranges | None:
-    """The characters of a Unicode category (`Lu`) or of all that begin with a letter (`L`)."""
+    """The characters of a Unicode category (`Lu`), or of all those with a first letter (`L`)."""
     return _categories().get(name)
 
 
 def block(name: str) -> Ranges | None:
-    """The characters of a Unicode block, by its name behind `Is`: `Greek`, `Latin-1Supplement`."""
-    # Imported only here: patterns seldom name blocks, and it imports a whole XPath.
+    """The characters of a Unicode block, by its name after `Is`: `Greek`, `Latin-1Supplement`."""
+    # Imported here because patterns seldom name blocks, and it imports all of XPath.
     from elementpath.regex import unicode_block
 
     if name == "NoBlock":
-        # The library's word for all the rest.
+        # The library's name for all characters outside of blocks.
         return None
     try:
         found = unicode_block(name)

@@ -9,6 +9,7 @@ from decimal import Decimal
 
 from jobs.rdf.terms import Blank, Iri
 from jobs.sparql.functions import calendar
+from jobs.sparql.functions.floats import nearest_double, nearest_single
 from jobs.sparql.functions.values import (
     NUMERIC_DATATYPES,
     PROMOTION,
@@ -23,8 +24,6 @@ from jobs.sparql.functions.values import (
     Text,
     Value,
     datatype_of,
-    nearest_double,
-    nearest_single,
 )
 
 _FALSE_IF_ILL_TYPED = NUMERIC_DATATYPES | {f"{XSD}boolean"}
@@ -65,7 +64,7 @@ def equal(left: Value, right: Value) -> bool | None:
     Two literals of which one has no known value may or may not be equal: an error, unless they
     are the same term, or one has a language, which no typed literal has. Literals with known
     values of two disjoint kinds (a number and a string, two languages) differ: an extension that
-    17.3.1 permits, made by every engine and by SPARQL 1.2.
+    17.3.1 permits, and that every engine and SPARQL 1.2 have.
     """
     match left, right:
         case (Iri() | Blank(), _) | (_, Iri() | Blank()):

@@ -1,6 +1,6 @@
-"""The one evaluator of SPARQL expressions.
+"""The evaluator of SPARQL expressions.
 
-An expression is compiled once to nested functions over a row of typed values; None stands for an
+An expression is compiled once to nested functions of a row of typed values. None stands for an
 unbound variable in the row, and for an error as a result.
 """
 
@@ -8,52 +8,32 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from typing import assert_never
 
-from jobs.sparql.algebra.expressions import (
-    Call,
-    Constant,
-    Exists,
-    Expression,
-    Variable,
-    variables_of,
-)
-from jobs.sparql.functions import comparisons
-from jobs.sparql.functions.internal import INTERNAL, INTERNAL_LAZY
-from jobs.sparql.functions.special_forms import LAZY, Compiled, Row
-from jobs.sparql.functions.table import FUNCTIONS
+from jobs.sparql.algebra.expressions import Call, Constant, Exists, Expression, Variable
+from jobs.sparql.algebra.scoping import variables_of
+from jobs.sparql.functions.internal import INTERNAL_FORMS, INTERNAL_FUNCTIONS
+from jobs.sparql.functions.library import FUNCTIONS
+from jobs.sparql.functions.special_forms import SPECIAL_FORMS, Compiled, Row, SpecialForm
 from jobs.sparql.functions.values import Value, parse, to_text
 
-_FUNCTIONS = FUNCTIONS | INTERNAL
-_LAZY = LAZY | INTERNAL_LAZY
+_FUNCTIONS = FUNCTIONS | INTERNAL_FUNCTIONS
+_SPECIAL_FORMS = SPECIAL_FORMS | INTERNAL_FORMS
 
 
 def evaluate(expression: Expression, solution: Mapping[str, str | None]) -> str | None:
     """The value of `expression` under `solution`: a term in N-Triples form, or None for an error.
 
-    A variable that `solution` has not, or has as None, is unbound.
+    A variable that is missing in `solution`, or None, is unbound.
 
     Raises:
         ValueError: a call of a function that does not exist, or with a wrong number of arguments,
             or EXISTS.
-        jobs.rdf.terms.TermError: a constant or a term of the solution is no term.
+        jobs.rdf.terms.TermError: a constant or a term of the solution is not an RDF term.
     """
     names = tuple(sorted(variables_of(expression)))
     value = compiled(expression, names)([_value(solution.get(name)) for name in names])
     return None if value is None else to_text(value)
-
-
-def holds(expression: Expression, solution: Mapping[str, str | None]) -> bool:
-    """Whether FILTER keeps `solution`: the effective boolean value is true, and no error."""
-    return effective_boolean_value(evaluate(expression, solution)) is True
-
-
-def effective_boolean_value(term: str | None) -> bool | None:
-    """The effective boolean value of a term; None for an error.
-
-    https://www.w3.org/TR/sparql11-query/#ebv
-    """
-    value = _value(term)
-    return None if value is None else comparisons.effective_boolean_value(value)
 
 
 @lru_cache(maxsize=4096)
@@ -69,6 +49,8 @@ def compiled(expression: Expression, names: Sequence[str]) -> Compiled:
             return _call(function, arguments, parts)
         case Exists():
             raise ValueError("EXISTS is decided by a plan, not by an expression")
+        case _:
+            assert_never(expression)
 
 
 def row_of(terms: Sequence[str | None]) -> list[Value | None]:
@@ -91,14 +73,14 @@ def _constant(value: Value) -> Compiled:
 def _call(
     function: str, arguments: tuple[Expression, ...], parts: tuple[Compiled, ...]
 ) -> Compiled:
-    known = _LAZY.get(function) or _FUNCTIONS.get(function)
-    if known is None or not known.accepts(len(parts)):
+    known = _SPECIAL_FORMS.get(function) or _FUNCTIONS.get(function)
+    if known is None or not known.arity.accepts(len(parts)):
         raise ValueError(f"no function {function} of {len(parts)} arguments")
     if function == "BOUND" and not isinstance(arguments[0], Variable):
         raise ValueError("BOUND takes a variable")
-    if function in _LAZY:
-        return _LAZY[function].make(*parts)
-    implementation = _FUNCTIONS[function].implementation
+    if isinstance(known, SpecialForm):
+        return known.make(*parts)
+    implementation = known.implementation
 
     def run(row: Row) -> Value | None:
         values = [part(row) for part in parts]

@@ -1,20 +1,21 @@
-"""Functions that no query can name: the engine's plans call them."""
+"""Internal functions: no query can name them, only plans and the engine call them."""
 
 from __future__ import annotations
 
 from decimal import Decimal
 
-from jobs.sparql.functions.special_forms import Compiled, Lazy, Row
-from jobs.sparql.functions.table import Function
+from jobs.sparql.functions.arity import Arity, exactly
+from jobs.sparql.functions.library import Function
+from jobs.sparql.functions.special_forms import Compiled, Row, SpecialForm
 from jobs.sparql.functions.values import Number, Text, Value, to_text
 
 _WHOLE_DIGITS, _FRACTION_DIGITS = 18, 10
 
 
 def _addend(value: Value) -> Value | None:
-    """ADDEND: an integer as `i12`, a decimal as `d1.5`; nothing for what is not summed exactly.
+    """ADDEND: an integer as `i12`, a decimal as `d1.5`; an error if SQL cannot sum it exactly.
 
-    These are floats, doubles, numbers that do not fit into DECIMAL(28, 10), and what is no number.
+    That is a float or double, a number that does not fit into DECIMAL(28, 10), or not a number.
     """
     if not isinstance(value, Number) or isinstance(value.value, float):
         return None
@@ -28,7 +29,7 @@ def _addend(value: Value) -> Value | None:
 
 
 def _solution(*parts: Compiled) -> Compiled:
-    """SOLUTION: all values as one text, each with its length; an unbound one is nothing."""
+    """SOLUTION: all values as one text, each with its length; an unbound one is empty."""
 
     def run(row: Row) -> Value | None:
         terms = ("" if (value := part(row)) is None else to_text(value) for part in parts)
@@ -37,5 +38,5 @@ def _solution(*parts: Compiled) -> Compiled:
     return run
 
 
-INTERNAL = {"ADDEND": Function(_addend, 1, 1)}
-INTERNAL_LAZY = {"SOLUTION": Lazy(_solution, 1, None)}
+INTERNAL_FUNCTIONS = {"ADDEND": Function(_addend, exactly(1))}
+INTERNAL_FORMS = {"SOLUTION": SpecialForm(_solution, Arity(1, None))}

@@ -110,7 +110,7 @@ def _whole(value: Decimal, rounding: str) -> Decimal:
 
 def _quotient(dividend: Decimal, divisor: Decimal) -> Decimal:
     context = _EXACT.copy()
-    # The copy has the flags of all that was ever computed with the original.
+    # A copy starts with the flags of every computation with the original.
     context.clear_flags()
     exact = context.divide(dividend, divisor)
     return _QUOTIENT.divide(dividend, divisor) if context.flags[Inexact] else exact

@@ -35,16 +35,16 @@ def sort_key(term: str | None) -> str:
     """Text whose order by code points (of UTF-8 by bytes) is the order of terms.
 
     Unbound, blank nodes (by label), IRIs (by code points), literals. Literals that `<` compares are
-    in its order, and equal values have equal keys. The rest is ours: numbers, strings (by code
-    points), strings with a language (by text, then tag), booleans, xsd:dateTime, dates (each
-    datatype by itself), other literals (by datatype, then lexical form).
+    in its order, and equal values have equal keys. The rest is Weir's choice: numbers, strings (by
+    code points), strings with a language (by text, then tag), booleans, xsd:dateTime, dates (each
+    datatype separately), other literals (by datatype, then lexical form).
 
-    Numbers stand by their exact value, a float for the shortest decimal that it is nearest to, NaN
-    after INF; `=` may call a decimal and a float equal that are neighbours here. Moments without a
-    time zone stand as if in UTC.
+    Numbers are in the order of their exact values, a float as its shortest decimal, NaN after INF;
+    so a decimal and a float that `=` calls equal may be neighbours. Moments without a time zone are
+    in the order of UTC.
 
     Raises:
-        jobs.rdf.terms.TermError: the text is no term.
+        jobs.rdf.terms.TermError: the text is not an RDF term.
     """
     return "" if term is None else _key(parse(term))
 
@@ -55,9 +55,9 @@ def value_key(value: Value | None) -> str:
 
 
 def composable(key: str, *, descending: bool = False) -> str:
-    """`key` so that texts of several keys, one after the other, compare as the first that differs.
+    """`key` encoded so that concatenated keys compare as the first that differs.
 
-    With `descending` the order is the other way round.
+    With `descending` the order is reversed.
     """
     digits = key.encode().hex()
     # An end is less than any digit, or greater.

@@ -1,4 +1,4 @@
-"""Expressions as compact text: what the SQL function `SPARQL_EVAL(text, terms)` takes.
+"""Expressions as compact text, the first argument of the SQL function `SPARQL_EVAL(text, terms)`.
 
 The text is JSON: a number is a variable (the slot in `terms`), a string is a constant, an array is
 a call with the name of the function first: `["&&",["BOUND",0],["=",0,"\\"x\\""]]`.
@@ -11,15 +11,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import assert_never
 
-from jobs.sparql.algebra.expressions import (
-    Call,
-    Constant,
-    Exists,
-    Expression,
-    Variable,
-    variables_of,
-)
-from jobs.sparql.functions.comparisons import effective_boolean_value
+from jobs.sparql.algebra.expressions import Call, Constant, Exists, Expression, Variable
+from jobs.sparql.algebra.scoping import variables_of
 from jobs.sparql.functions.evaluate import compiled, row_of
 from jobs.sparql.functions.special_forms import Compiled
 from jobs.sparql.functions.values import to_text
@@ -32,7 +25,7 @@ def encode(expression: Expression, variables: Sequence[str]) -> str:
 
     Raises:
         ValueError: the expression has a variable that is not among `variables`, or EXISTS, which
-            looks at more than its terms.
+            depends on more than terms.
     """
     slots = {name: slot for slot, name in enumerate(variables)}
     missing = sorted(variables_of(expression) - slots.keys())
@@ -59,7 +52,7 @@ def decode(text: str) -> Expression:
     """The expression that `encode` wrote; slot i is the variable named `str(i)`.
 
     Raises:
-        ValueError: `encode` did not write it.
+        ValueError: the text is not one that `encode` writes.
     """
 
     def expression_of(part: object) -> Expression:
@@ -81,18 +74,12 @@ def decode(text: str) -> Expression:
 def evaluate_row(text: str, terms: Sequence[str | None]) -> str | None:
     """The value of an encoded expression where slot i holds `terms[i]` (null = unbound).
 
-    Terms are in N-Triples form, the value too; null = SPARQL error.
+    Terms and value are in N-Triples form; a null value is a SPARQL error.
     """
-    value = _ready(text, len(terms))(row_of(terms))
+    value = _compiled(text, len(terms))(row_of(terms))
     return None if value is None else to_text(value)
 
 
-def holds_row(text: str, terms: Sequence[str | None]) -> bool:
-    """Whether the effective boolean value of an encoded expression is true; an error is not."""
-    value = _ready(text, len(terms))(row_of(terms))
-    return value is not None and effective_boolean_value(value) is True
-
-
 @lru_cache(maxsize=1024)
-def _ready(text: str, width: int) -> Compiled:
+def _compiled(text: str, width: int) -> Compiled:
     return compiled(decode(text), tuple(map(str, range(width))))

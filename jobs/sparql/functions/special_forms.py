@@ -1,4 +1,4 @@
-"""Operators that see errors or do not evaluate all their arguments.
+"""Special forms: functions that see errors or do not evaluate all their arguments.
 
 https://www.w3.org/TR/sparql11-query/#evaluation
 """
@@ -8,16 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from jobs.sparql.functions.arity import Arity, exactly
 from jobs.sparql.functions.comparisons import effective_boolean_value, equal
 from jobs.sparql.functions.ordering import composable, value_key
 from jobs.sparql.functions.values import FALSE, TRUE, Text, Value, boolean
 
 Row = Sequence[Value | None]
 Compiled = Callable[[Row], Value | None]
-"""An expression ready to run: a row in (None is unbound), a value out (None is an error)."""
+"""A compiled expression: a row in (None is unbound), a value out (None is an error)."""
 
 
-def truth(argument: Compiled, row: Row) -> bool | None:
+def _truth(argument: Compiled, row: Row) -> bool | None:
     """The effective boolean value of an argument; None for an error."""
     value = argument(row)
     return None if value is None else effective_boolean_value(value)
@@ -29,7 +30,7 @@ def _and(*arguments: Compiled) -> Compiled:
     def run(row: Row) -> Value | None:
         result: Value | None = TRUE
         for argument in arguments:
-            held = truth(argument, row)
+            held = _truth(argument, row)
             if held is False:
                 return FALSE
             if held is None:
@@ -45,7 +46,7 @@ def _or(*arguments: Compiled) -> Compiled:
     def run(row: Row) -> Value | None:
         result: Value | None = FALSE
         for argument in arguments:
-            held = truth(argument, row)
+            held = _truth(argument, row)
             if held is True:
                 return TRUE
             if held is None:
@@ -59,7 +60,7 @@ def _not(argument: Compiled) -> Compiled:
     """`!`."""
 
     def run(row: Row) -> Value | None:
-        held = truth(argument, row)
+        held = _truth(argument, row)
         return None if held is None else boolean(not held)
 
     return run
@@ -74,7 +75,7 @@ def _if(condition: Compiled, then: Compiled, otherwise: Compiled) -> Compiled:
     """IF: an error of the condition is an error, one of the branch not taken is none."""
 
     def run(row: Row) -> Value | None:
-        held = truth(condition, row)
+        held = _truth(condition, row)
         if held is None:
             return None
         return then(row) if held else otherwise(row)
@@ -116,9 +117,9 @@ def _not_in(tested: Compiled, *options: Compiled) -> Compiled:
 
 
 def _sort_key(argument: Compiled) -> Compiled:
-    """SORTKEY: the place of a value in SPARQL's order as text, of an error the first.
+    """SORTKEY: text that compares like values in SPARQL's order; an error comes first.
 
-    Translation writes it for ORDER BY; concatenated sort keys compare as the first that differs.
+    Translation adds it for ORDER BY. Concatenated sort keys compare as the first that differs.
     """
     return lambda row: Text(composable(value_key(argument(row))))
 
@@ -129,27 +130,22 @@ def _sort_key_descending(argument: Compiled) -> Compiled:
 
 
 @dataclass(frozen=True, slots=True)
-class Lazy:
-    """How an operator is compiled from its compiled arguments, and how many it takes."""
+class SpecialForm:
+    """A function of its compiled arguments, which it evaluates itself."""
 
     make: Callable[..., Compiled]
-    least: int
-    most: int | None
-
-    def accepts(self, count: int) -> bool:
-        """Whether it can be called with `count` arguments."""
-        return self.least <= count and (self.most is None or count <= self.most)
+    arity: Arity
 
 
-LAZY: dict[str, Lazy] = {
-    "&&": Lazy(_and, 1, None),
-    "||": Lazy(_or, 1, None),
-    "!": Lazy(_not, 1, 1),
-    "BOUND": Lazy(_bound, 1, 1),
-    "IF": Lazy(_if, 3, 3),
-    "COALESCE": Lazy(_coalesce, 0, None),
-    "IN": Lazy(_in, 1, None),
-    "NOT IN": Lazy(_not_in, 1, None),
-    "SORTKEY": Lazy(_sort_key, 1, 1),
-    "SORTKEY DESC": Lazy(_sort_key_descending, 1, 1),
+SPECIAL_FORMS: dict[str, SpecialForm] = {
+    "&&": SpecialForm(_and, Arity(1, None)),
+    "||": SpecialForm(_or, Arity(1, None)),
+    "!": SpecialForm(_not, exactly(1)),
+    "BOUND": SpecialForm(_bound, exactly(1)),
+    "IF": SpecialForm(_if, exactly(3)),
+    "COALESCE": SpecialForm(_coalesce, Arity(0, None)),
+    "IN": SpecialForm(_in, Arity(1, None)),
+    "NOT IN": SpecialForm(_not_in, Arity(1, None)),
+    "SORTKEY": SpecialForm(_sort_key, exactly(1)),
+    "SORTKEY DESC": SpecialForm(_sort_key_descending, exactly(1)),
 }

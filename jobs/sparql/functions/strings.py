@@ -10,7 +10,8 @@ import hashlib
 from collections.abc import Callable
 from urllib.parse import quote
 
-from jobs.sparql.functions.regexes import PatternError, compile_pattern, python_replacement
+from jobs.sparql.functions.regex_syntax import PatternError
+from jobs.sparql.functions.regexes import compile_pattern, python_replacement
 from jobs.sparql.functions.values import LangText, Number, Text, Value, boolean, integer
 
 _String = Text | LangText
@@ -133,7 +134,7 @@ def replace(
 
 
 def langmatches(language: Value, wanted: Value) -> Value | None:
-    """LANGMATCHES: basic filtering of RFC 4647."""
+    """LANGMATCHES: basic filtering of RFC 4647, section 3.3.1."""
     if not isinstance(language, Text) or not isinstance(wanted, Text):
         return None
     tag, range_ = language.lexical.lower(), wanted.lexical.lower()

@@ -1,7 +1,7 @@
 """Functions on dates and times.
 
-https://www.w3.org/TR/sparql11-query/#func-date-time; dates without a time are accepted where they
-have the part, which 17.3.1 permits.
+https://www.w3.org/TR/sparql11-query/#func-date-time; dates without a time are accepted by the
+functions of parts that they have, which 17.3.1 permits.
 """
 
 from __future__ import annotations

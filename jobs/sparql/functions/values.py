@@ -1,10 +1,9 @@
-"""RDF terms as typed values, and back to N-Triples text."""
+"""Typed values of RDF terms, and their N-Triples text."""
 
 from __future__ import annotations
 
 import math
 import re
-import struct
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
@@ -14,19 +13,25 @@ from typing import assert_never
 from jobs.rdf import terms
 from jobs.rdf.terms import LANG_STRING, XSD_STRING, Blank, Iri
 from jobs.sparql.functions.calendar import DATES, Moment, parse_date, parse_date_time
+from jobs.sparql.functions.floats import (
+    canonical_double,
+    canonical_single,
+    nearest_single,
+    to_single,
+)
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 
 NumericType = Choice["integer", "decimal", "float", "double"]
 PROMOTION: tuple[NumericType, ...] = ("integer", "decimal", "float", "double")
-"""Types of arithmetic, from the one that is promoted to the one it is promoted to."""
+"""Types of arithmetic, each promoted to those after it."""
 
 _MAX_DIGITS = 4_000
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A simple literal; the same as xsd:string."""
+    """A simple literal, which is the same as an xsd:string."""
 
     lexical: str
 
@@ -69,7 +74,7 @@ class DateTime:
 class Date:
     """A well-typed xsd:date, xsd:gYearMonth or xsd:gYear (`datatype`, an IRI).
 
-    Its moment is its first.
+    `moment` is the first moment of it.
     """
 
     moment: Moment
@@ -79,7 +84,7 @@ class Date:
 
 @dataclass(frozen=True, slots=True)
 class Opaque:
-    """A literal without a known value: of an unknown datatype, or ill-typed."""
+    """A literal without a known value: its datatype is unknown, or it is ill-typed."""
 
     lexical: str
     datatype: str
@@ -101,11 +106,11 @@ def boolean(value: bool) -> Boolean:
 def parse(text: str) -> Value:
     """The value of a term in N-Triples form.
 
-    An IRI and the text of a literal without escapes are taken as they are: the tables and
-    `translate` let nothing else in, and millions of rows come through here.
+    IRIs and literals without escapes are not checked: tables and `translate` let no malformed one
+    in, and millions of rows are parsed here.
 
     Raises:
-        jobs.rdf.terms.TermError: the text is no term.
+        jobs.rdf.terms.TermError: the text is not an RDF term.
     """
     if "\\" not in text:
         if text.startswith("<") and text.endswith(">"):
@@ -132,7 +137,7 @@ def _literal(lexical: str, datatype: str, language: str | None) -> Literal:
 
 
 def typed(lexical: str, datatype: str) -> Literal:
-    """The value of a lexical form of a datatype (an IRI); Opaque if it has none."""
+    """The value of a lexical form of a datatype (an IRI); Opaque if no value is known."""
     if datatype == XSD_STRING:
         return Text(lexical)
     if not datatype.startswith(XSD):
@@ -177,12 +182,14 @@ def to_text(value: Value) -> str:
             return terms.literal(lexical)
         case LangText(lexical, language):
             return terms.literal(lexical, language=language)
-        case _:
+        case Number() | DateTime() | Date() | Opaque():
             return terms.literal(value.lexical, datatype_of(value))
+        case _:
+            assert_never(value)
 
 
 def integer(value: int) -> Number | None:
-    """An xsd:integer; None (error) beyond what Python converts to text."""
+    """An xsd:integer; None (an error) if it has too many digits for Python to convert to text."""
     # bit_length * log10(2) is about the number of digits.
     if value.bit_length() > _MAX_DIGITS * 3:
         return None
@@ -201,64 +208,13 @@ def decimal(value: Decimal) -> Number | None:
 
 def double(value: float) -> Number:
     """An xsd:double in the canonical form of XSD: `1.0E3`."""
-    return Number(value, "double", canonical_float(value, repr(value)), f"{XSD}double")
+    return Number(value, "double", canonical_double(value), f"{XSD}double")
 
 
 def single(value: float) -> Number:
     """An xsd:float: `value` rounded to 32 bits."""
     rounded = to_single(value)
-    return Number(rounded, "float", canonical_float(rounded, _shortest(rounded)), f"{XSD}float")
-
-
-def to_single(value: float) -> float:
-    """The nearest 32-bit float."""
-    try:
-        (rounded,) = struct.unpack("f", struct.pack("f", value))
-    except OverflowError:
-        return math.copysign(math.inf, value)
-    return float(rounded)
-
-
-def nearest_double(number: int | Decimal | float) -> float:
-    """The nearest 64-bit float; infinite beyond the greatest."""
-    try:
-        return float(number)
-    except OverflowError:
-        return math.inf if number > 0 else -math.inf
-
-
-def nearest_single(number: int | Decimal | float) -> float:
-    """The nearest 32-bit float, rounded once: not to 64 bits before."""
-    near = nearest_double(number)
-    if math.isfinite(near) and number != near and _last_bit(near) == 0:
-        # An odd neighbour lies between the same two floats of 32 bits, and is never halfway.
-        near = math.nextafter(near, math.inf if number > near else -math.inf)
-    return to_single(near)
-
-
-def _last_bit(value: float) -> int:
-    (bits,) = struct.unpack("<q", struct.pack("<d", value))
-    return int(bits) & 1
-
-
-def canonical_float(value: float, shortest: str) -> str:
-    """The canonical lexical form of a float whose shortest decimal form is `shortest`.
-
-    https://www.w3.org/TR/xmlschema-2/#double-canonical-representation
-    """
-    if math.isnan(value):
-        return "NaN"
-    if math.isinf(value):
-        return "INF" if value > 0 else "-INF"
-    sign, digits, _ = Decimal(shortest).as_tuple()
-    exponent = Decimal(shortest).adjusted() if value else 0
-    text = "".join(map(str, digits)).rstrip("0") or "0"
-    return f"{'-' if sign else ''}{text[0]}.{text[1:] or '0'}E{exponent}"
-
-
-def _shortest(value: float) -> str:
-    candidates = (format(value, f".{digits}g") for digits in range(1, 10))
-    return next((c for c in candidates if to_single(float(c)) == value), repr(value))
+    return Number(rounded, "float", canonical_single(rounded), f"{XSD}float")
 
 
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}

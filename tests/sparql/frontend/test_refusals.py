@@ -1,10 +1,10 @@
-"""Every refusal says what, where, why and what to write instead."""
+"""Refusals and syntax errors: what, where, why and what to write instead."""
 
 from __future__ import annotations
 
 import pytest
 
-from jobs.sparql.errors import QuerySyntaxError, UnsupportedQuery
+from jobs.sparql.frontend.errors import QuerySyntaxError, UnsupportedQuery
 from jobs.sparql.frontend.translate import translate
 
 _REFUSED = [
@@ -75,7 +75,7 @@ _MALFORMED = [
 
 
 @pytest.mark.parametrize(("text", "line", "column", "construct"), _REFUSED)
-def test_what_is_not_maintained_is_refused_where_it_stands(
+def test_an_unsupported_construct_is_refused_at_its_place(
     text: str, line: int, column: int, construct: str
 ) -> None:
     with pytest.raises(UnsupportedQuery) as caught:
@@ -84,11 +84,11 @@ def test_what_is_not_maintained_is_refused_where_it_stands(
     assert (error.line, error.column, error.construct) == (line, column, construct)
     assert str(error).startswith(f"q.rq:{line}:{column}: {construct}: ")
     assert error.reason
-    assert error.instead
+    assert error.hint
 
 
 @pytest.mark.parametrize(("text", "line", "column", "construct"), _MALFORMED)
-def test_what_is_no_sparql_is_an_error_where_it_stands(
+def test_malformed_text_is_an_error_at_its_place(
     text: str, line: int, column: int, construct: str
 ) -> None:
     with pytest.raises(QuerySyntaxError) as caught:
@@ -97,7 +97,7 @@ def test_what_is_no_sparql_is_an_error_where_it_stands(
     assert (error.line, error.column, error.construct) == (line, column, construct)
 
 
-def test_a_keyword_in_a_string_comment_or_iri_is_none() -> None:
+def test_a_word_in_a_string_comment_or_iri_is_no_keyword() -> None:
     text = '# SERVICE\nASK { <u:SERVICE> ?SERVICE "SERVICE" # SERVICE }\n }'
     translate(text)
     with pytest.raises(UnsupportedQuery, match="<query>:3:2: SERVICE"):

@@ -1,4 +1,4 @@
-"""What `translate` makes of a text: terms as written, the shape of the algebra, the columns."""
+"""Translation of a text: terms as written, the shape of the algebra, the columns, the limits."""
 
 from __future__ import annotations
 
@@ -8,20 +8,17 @@ from pathlib import Path
 import pytest
 
 from jobs.sparql.algebra.expressions import Call, Constant, Variable
-from jobs.sparql.algebra.nodes import (
-    Ask,
+from jobs.sparql.algebra.patterns import (
     Bgp,
-    Construct,
-    Dataset,
     Distinct,
     Filter,
     Join,
     Pattern,
     Project,
-    Select,
     TriplePattern,
 )
-from jobs.sparql.errors import QuerySyntaxError, UnsupportedQuery
+from jobs.sparql.algebra.queries import Ask, Construct, Dataset, Select
+from jobs.sparql.frontend.errors import QuerySyntaxError, UnsupportedQuery
 from jobs.sparql.frontend.translate import translate
 
 _X = "http://www.w3.org/2001/XMLSchema#"
@@ -82,6 +79,18 @@ def test_the_columns_of_a_star_are_in_order_of_first_appearance() -> None:
     assert _select(text).variables == ("z", "c", "b", "a", "y")
 
 
+def test_a_variable_that_select_names_twice_is_one_column() -> None:
+    # 18.2.4.4: the variables that a SELECT projects are a set.
+    select = _select("SELECT ?b ?a $b { ?a <u:p> ?b { SELECT ?a ?a { ?a <u:q> ?c } } }")
+    assert select.variables == ("b", "a")
+    assert isinstance(select.pattern, Project)
+    assert select.pattern.variables == ("b", "a")
+    assert isinstance(select.pattern.pattern, Join)
+    inner = select.pattern.pattern.right
+    assert isinstance(inner, Project)
+    assert inner.variables == ("a",)
+
+
 def test_a_select_is_a_projection_of_filters_of_one_basic_graph_pattern() -> None:
     text = "SELECT DISTINCT ?o ?missing { ?s <u:p> ?o FILTER(?o > 1) FILTER(?o < 9) }"
     bgp = Bgp((TriplePattern(Variable("s"), Constant("<u:p>"), Variable("o")),))
@@ -106,7 +115,7 @@ def test_a_filter_that_does_not_see_its_variable_in_its_group_stays_there() -> N
     assert isinstance(form.pattern.right, Filter)
 
 
-def test_a_filter_may_mention_a_variable_that_is_nowhere() -> None:
+def test_a_filter_may_mention_a_variable_that_nothing_binds() -> None:
     translate("ASK { ?a <u:p> ?b FILTER(!BOUND(?c)) }")
 
 
@@ -151,7 +160,7 @@ def test_from_names_the_graphs_of_the_dataset() -> None:
     assert translate(text, "default").dataset == Dataset("default", ("<u:g>", "<u:h>"), ())
 
 
-def test_what_only_presents_the_answer_is_recorded() -> None:
+def test_parts_that_only_present_the_answer_are_recorded() -> None:
     text = "SELECT REDUCED ?s { ?s ?p ?o }\nORDER BY  DESC(?s)\n ?o # end"
     assert translate(text).presentation == ("REDUCED", "ORDER BY DESC(?s) ?o")
 

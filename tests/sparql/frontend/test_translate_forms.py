@@ -5,11 +5,18 @@ from __future__ import annotations
 import pytest
 
 from jobs.sparql.algebra.expressions import Call, Constant, Exists, Variable
-from jobs.sparql.algebra.nodes import (
+from jobs.sparql.algebra.paths import (
+    Alternative,
+    Closure,
+    Inverse,
+    Link,
+    Negated,
+    Sequence,
+    ZeroOrOne,
+)
+from jobs.sparql.algebra.patterns import (
     Aggregate,
-    Ask,
     Bgp,
-    Dataset,
     Distinct,
     Extend,
     Filter,
@@ -23,21 +30,12 @@ from jobs.sparql.algebra.nodes import (
     Pattern,
     Project,
     Reduced,
-    Select,
     Slice,
     TriplePattern,
     Union,
     Values,
 )
-from jobs.sparql.algebra.paths import (
-    Alternative,
-    Closure,
-    Inverse,
-    Link,
-    Negated,
-    Sequence,
-    ZeroOrOne,
-)
+from jobs.sparql.algebra.queries import Ask, Dataset, Select
 from jobs.sparql.frontend.translate import translate
 
 _A, _B, _C, _N = (Variable(name) for name in "abcn")
@@ -116,7 +114,7 @@ def _path(text: str) -> Pattern:
         ("!(^<u:p>|<u:q>|^<u:r>)", Negated(("<u:q>",), ("<u:p>", "<u:r>"))),
     ],
 )
-def test_a_path_that_is_no_chain_of_triples_stays_a_path(text: str, path: object) -> None:
+def test_a_path_that_is_not_a_chain_of_triples_stays_a_path(text: str, path: object) -> None:
     assert _path(text) == PathPattern(_A, path, _B)  # type: ignore[arg-type]
 
 
@@ -129,11 +127,11 @@ def test_links_inverses_and_sequences_are_triple_patterns() -> None:
     assert _path("^(<u:p>/<u:q>)") == Bgp((TriplePattern(_B, p, one), TriplePattern(one, q, _A)))
 
 
-def test_the_inverse_of_a_path_is_the_path_the_other_way_round() -> None:
+def test_the_inverse_of_a_path_is_the_path_with_its_ends_exchanged() -> None:
     assert _path("^(<u:p>*)") == PathPattern(_B, Closure(Link("<u:p>"), 0), _A)
 
 
-def test_a_variable_of_a_path_is_none_that_the_query_has() -> None:
+def test_the_variable_between_two_steps_is_not_one_of_the_query() -> None:
     pattern = _where("_:path1 <u:p>/<u:q> ?b")
     assert isinstance(pattern, Bgp)
     assert pattern.patterns[0].object == Variable("_:path2")
@@ -153,7 +151,7 @@ def test_a_filter_with_exists_stays_in_its_group() -> None:
     assert _where(" P { Q FILTER EXISTS { R } } ") == Join(_P, Filter(Exists(_R), _Q))
 
 
-def test_star_selects_what_is_in_scope_as_it_is_first_mentioned() -> None:
+def test_star_selects_the_variables_in_scope_in_order_of_first_mention() -> None:
     text = """SELECT * { FILTER EXISTS { ?no ?no ?z } ?x ?y [] MINUS { ?x ?never 1 }
         OPTIONAL { GRAPH ?g { ?z <u:p>/<u:q> 1 } } { SELECT (?inner AS ?out) { ?inner a 1 } }
         BIND(1 AS ?bound) } VALUES ?given { 1 }"""
@@ -231,7 +229,7 @@ def test_a_bag_is_sliced_before_its_projection_and_a_set_after(text: str, patter
     assert _select(text).pattern == pattern
 
 
-def test_a_distinct_solution_stands_where_its_first_equal_does() -> None:
+def test_a_distinct_solution_is_placed_where_its_first_duplicate_is() -> None:
     pattern = _select(f"SELECT DISTINCT ?a {_ORDER} LIMIT 2").pattern
     place = Call("CONCAT", (Call("SORTKEY DESC", (_A,)), Call("SORTKEY", (Call("STR", (_B,)),))))
     group = Group(("a",), (("_:first1", Aggregate("MIN", place)),), _P)

@@ -1,6 +1,6 @@
-"""Laws of `translate`, judged by pyoxigraph: same text, same graph, same bag of answers.
+"""Laws of `translate`, compared with pyoxigraph: same text, same graph, same bag of answers.
 
-First the ways to write triples, in one group; then the whole grammar over a dataset.
+First the notations for triples, in one group; then the whole grammar over a dataset.
 """
 
 from __future__ import annotations
@@ -14,20 +14,11 @@ from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
 from jobs.sparql.algebra.expressions import Variable
-from jobs.sparql.algebra.nodes import (
-    Ask,
-    Bgp,
-    Construct,
-    Distinct,
-    Filter,
-    Pattern,
-    Project,
-    Select,
-    TriplePattern,
-)
+from jobs.sparql.algebra.patterns import Bgp, Distinct, Filter, Pattern, Project, TriplePattern
+from jobs.sparql.algebra.queries import Ask, Construct, Select
 from jobs.sparql.frontend.translate import translate
+from tests.support.generators.basic_cases import Quad
 from tests.support.generators.small_queries import (
-    Quad,
     ask_queries,
     construct_queries,
     datasets,
@@ -148,7 +139,7 @@ def _cases(draw: st.DrawFn, form: str) -> tuple[str, list[Triple]]:
             for pattern in patterns
         ]
         triples += [(s, p, o) for s, p, o in made if s[0] == "<" and p[0] == "<"]
-    # A product of many patterns is slow for both sides, and teaches nothing.
+    # A product of many patterns is slow for both sides, and tests nothing more.
     assume(prod(_matches(pattern, triples) for pattern in patterns) <= _MOST_SOLUTIONS)
     return text, triples
 
@@ -267,7 +258,7 @@ def test_any_construct_makes_the_triples_that_pyoxigraph_makes(
 ) -> None:
     found, expected = _evaluated(text, quads, default_graph)
     if "_:x" in text:
-        # Equal solutions share their blank nodes here, and have each their own there.
+        # Equal solutions share their blank nodes in Weir, and not in pyoxigraph.
         found, expected = _once(_blanked(found)), _once(_blanked(expected))
     assert same(found, expected)
 
@@ -285,7 +276,7 @@ def test_an_alternative_is_a_union(one: str, two: str, quads: list[Quad]) -> Non
 def _evaluated(
     text: str, quads: list[Quad], default_graph: Literal["union", "default"]
 ) -> tuple[list[Solution], list[Solution]]:
-    """The answers by the algebra, and pyoxigraph's."""
+    """The answers of the reference evaluator, and pyoxigraph's."""
     try:
         found = answers(translate(text, default_graph), quads, most=_MOST_OF_A_PART)
     except TooLargeError:

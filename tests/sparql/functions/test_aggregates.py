@@ -1,4 +1,4 @@
-"""The set functions, judged by pyoxigraph and by the specification's words."""
+"""The set functions: laws, comparison with pyoxigraph, examples of the specification."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_the_order_of_the_values_does_not_matter(
 
 @pytest.mark.parametrize("name", _NAMES)
 @given(values=_values)
-def test_a_value_counts_as_often_as_it_is_there(
+def test_a_multiplicity_is_that_many_equal_values(
     name: str, values: list[tuple[str | None, int]]
 ) -> None:
     spread = [(term, 1) for term, count in values for _ in range(count)]
@@ -88,9 +88,7 @@ def test_pyoxigraph_finds_the_same_extreme(name: str, values: list[str]) -> None
         ("SAMPLE", None),
     ],
 )
-def test_of_no_values_an_aggregate_is_as_the_specification_says(
-    name: str, value: str | None
-) -> None:
+def test_an_aggregate_of_no_values_is_as_specified(name: str, value: str | None) -> None:
     assert aggregate(name, []) == value
     assert aggregate(name, [("<u:gone>", 0)]) == value
 
@@ -100,12 +98,12 @@ def test_an_error_among_the_values_is_an_error(name: str) -> None:
     assert aggregate(name, [('"a"', 1), (None, 1)]) is None
 
 
-def test_count_and_sample_pass_over_errors() -> None:
+def test_count_and_sample_ignore_errors() -> None:
     assert aggregate("COUNT", [("<u:a>", 2), (None, 5)]) == _literal(2, "integer")
     assert aggregate("SAMPLE", [("<u:b>", 1), (None, 1), ("<u:a>", 1)]) == "<u:a>"
 
 
-def test_equal_extremes_are_told_apart_by_their_text() -> None:
+def test_among_equal_extremes_the_text_decides() -> None:
     one, other = _literal(1, "integer"), _literal("1.0", "decimal")
     assert aggregate("MIN", [(one, 1), (other, 1)]) == min(one, other)
     assert aggregate("MAX", [(one, 1), (other, 1)]) == max(one, other)

@@ -1,6 +1,6 @@
-"""Laws of the evaluator, judged by pyoxigraph.
+"""Laws of the evaluator, compared with pyoxigraph.
 
-Where the two differ the specification decides. Not generated, for these reasons:
+Where the two differ the specification decides. Not generated, because they do differ:
 
 * effective boolean values of language-tagged strings and ill-typed numbers: 17.2.2 gives one,
   pyoxigraph an error;
@@ -25,7 +25,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jobs.sparql.algebra.expressions import Call, Constant, Expression, Variable
-from jobs.sparql.algebra.nodes import Ask, Filter
+from jobs.sparql.algebra.patterns import Filter
+from jobs.sparql.algebra.queries import Ask
 from jobs.sparql.frontend.translate import translate
 from jobs.sparql.functions.evaluate import evaluate
 from jobs.sparql.functions.serialization import decode, encode, evaluate_row
@@ -196,6 +197,6 @@ def _comparable(term: str | None) -> object:
 
 
 @pytest.mark.parametrize("text", ['["NOSUCH",0]', '["BOUND","\\"a\\""]', '["STR",0,0]'])
-def test_a_call_that_does_not_exist_is_no_sparql_error(text: str) -> None:
+def test_a_call_that_does_not_exist_is_not_a_sparql_error(text: str) -> None:
     with pytest.raises(ValueError, match=r"no function|BOUND takes"):
         evaluate_row(text, ['"a"'])

@@ -1,4 +1,7 @@
-"""Random queries over random histories: case `seed` is the same everywhere."""
+"""Random queries of basic graph patterns with filters, over random histories.
+
+Case `seed` is the same everywhere.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ Triple = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Case:
-    """A query and a history: per epoch, the quads that vanish and those that appear, net."""
+    """A query and a history: per epoch, the quads that vanish and those that appear."""
 
     seed: int
     query: str
@@ -29,7 +32,7 @@ def case(seed: int) -> Case:
     """The case of a seed."""
     rng = random.Random(seed)
     default_graph = rng.choice(("union", "union", "default"))
-    history = random_history(rng)
+    history = _random_history(rng)
     seen = {quad for _, appear in history for quad in appear}
     read = sorted({quad[1:] for quad in seen if default_graph == "union" or not quad[0]})
     return Case(seed, _query(rng, read), default_graph, history)
@@ -41,7 +44,7 @@ def iri(name: str) -> str:
 
 NODES = tuple(iri(name) for name in "abcd")
 PREDICATES = tuple(iri(name) for name in "pqr")
-# Numbers in canonical form only: pyoxigraph's store rewrites the others.
+# Numbers are in canonical form, because pyoxigraph's store rewrites any others.
 LITERALS = (
     '"1"',
     '"x"@en',
@@ -65,7 +68,7 @@ def _quad(rng: random.Random) -> Quad:
     return (rng.choice(GRAPHS), subject, predicate, target)
 
 
-def random_history(rng: random.Random) -> tuple[tuple[frozenset[Quad], frozenset[Quad]], ...]:
+def _random_history(rng: random.Random) -> tuple[tuple[frozenset[Quad], frozenset[Quad]], ...]:
     present: set[Quad] = set()
     epochs = []
     for _ in range(rng.randint(1, 8)):
@@ -105,7 +108,7 @@ def _query(rng: random.Random, triples: Sequence[Triple]) -> str:
 def _by_example(
     rng: random.Random, names: list[str], triples: Sequence[Triple], size: int
 ) -> list[str]:
-    """Patterns made of triples that exist at some time, so that most queries have answers."""
+    """Patterns made from triples of the history, so that most queries have answers."""
     chosen = [rng.choice(triples)]
     while len(chosen) < size:
         known = {term for s, _, o in chosen for term in (s, o)}

@@ -1,5 +1,6 @@
-"""Random queries of the whole grammar (`random_queries`), each with some histories; case `seed` is
-the same everywhere.
+"""Random queries over the whole grammar (`grammar.py`), each with histories of a dataset.
+
+Case `seed` is the same everywhere.
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ import pyoxigraph as ox
 
 from tests.support.generators.basic_cases import NODES, PREDICATES, XSD, Quad, Triple, iri
 from tests.support.generators.grammar import GRAPHS, LITERALS, Writer
-from tests.support.oracles.batch import Change, Oxigraph
+from tests.support.oracles.histories import Change
+from tests.support.oracles.oxigraph import Oxigraph
 
 History = tuple[Change, ...]
 
 HISTORIES = 20
-"""Per query; maintained as one, so that twenty take little longer than ten."""
+"""Per query; they are maintained as one history, so twenty take little longer than ten."""
 _ATTEMPTS = 12
 # Steps lead from a letter to a later one (or to itself): long paths, and no large cycles.
 _CHAIN = tuple(iri(name) for name in "abcdefgh")
@@ -32,8 +34,8 @@ class WholeCase:
     query: str
     default_graph: str
     histories: tuple[History, ...]
-    by_the_book: str | None
-    """Why pyoxigraph cannot judge the query, None if it can."""
+    departure: str | None
+    """Why pyoxigraph may depart from the specification here; None: it is the oracle of the case."""
 
     @property
     def history(self) -> History:
@@ -50,7 +52,7 @@ class WholeCase:
 
 
 def whole_case(seed: int) -> WholeCase:
-    """The case of a seed: of some queries the first whose answers change, most of the time."""
+    """The case of a seed: mostly the first of some queries whose answer changes."""
     rng = random.Random(f"whole {seed}")
     wanted = rng.choices((1, 2, 4), (1, 2, 7))[0]
     for _ in range(_ATTEMPTS):
@@ -60,11 +62,11 @@ def whole_case(seed: int) -> WholeCase:
     return found
 
 
-def case_of(query: str, default_graph: str, seed: int, by_the_book: str | None) -> WholeCase:
-    """A query that is given, over three random histories."""
+def case_of(query: str, default_graph: str, seed: int, departure: str | None) -> WholeCase:
+    """A given query over three random histories."""
     rng = random.Random(f"given {seed}")
     pool = sorted({_quad(rng, NODES) for _ in range(12)})
-    return WholeCase(seed, query, default_graph, _histories(rng, pool, 3), by_the_book)
+    return WholeCase(seed, query, default_graph, _histories(rng, pool, 3), departure)
 
 
 def _case(seed: int, rng: random.Random) -> WholeCase:
@@ -79,25 +81,25 @@ def _case(seed: int, rng: random.Random) -> WholeCase:
             read.setdefault(name, []).append((s, p, o))
     writer = Writer(rng, read)
     query = writer.query()
-    reasons = [reason for words, reason in _BY_THE_BOOK.items() if re.search(words, query)]
+    reasons = [reason for words, reason in _DEPARTURES.items() if re.search(words, query)]
     if re.search(r"M(IN|AX)\(", query) and _has_literals_without_order(pool, query):
         reasons.append("the order of literals that < does not compare is a choice")
     if _looks_out_of_an_optional(query):
-        reasons.append("inside OPTIONAL, pyoxigraph tells MINUS and EXISTS what is bound outside")
-    by_the_book = next(iter([*writer.by_the_book, *reasons]), None)
-    return WholeCase(seed, query, default_graph, histories, by_the_book)
+        reasons.append("inside OPTIONAL, pyoxigraph gives MINUS and EXISTS the values from outside")
+    departure = next(iter([*writer.departures, *reasons]), None)
+    return WholeCase(seed, query, default_graph, histories, departure)
 
 
 def _different_answers(case: WholeCase) -> int:
-    """How many different answers there are over the histories; pyoxigraph will do for that."""
-    judge = Oxigraph(case.default_graph)
+    """How many different answers there are over the histories, approximately: by pyoxigraph."""
+    oxigraph = Oxigraph(case.default_graph)
     seen: set[frozenset[str]] = set()
     for change in case.history:
-        judge.take(change)
-        result = judge.store.query(case.query)
+        oxigraph.take(change)
+        result = oxigraph.store.query(case.query)
         if isinstance(result, ox.QueryBoolean):
             seen.add(frozenset({str(bool(result))}))
-            # A truth has two values at most.
+            # ASK has two answers at most.
             if len(seen) == 2:
                 return _ATTEMPTS
         else:
@@ -105,27 +107,27 @@ def _different_answers(case: WholeCase) -> int:
     return len(seen)
 
 
-# Literals that `<` does not compare, in pyoxigraph in the order of their text.
+# Literals that `<` does not compare; pyoxigraph orders them by their text.
 _WITHOUT_ORDER = (
     {'"x"@en', f'"true"^^<{XSD}boolean>'},
     {'"x"@en', '"v"^^<urn:unknown>'},
     {'"1"', f'"2"^^<{XSD}integer>'},
     {'"1"', f'"2.5"^^<{XSD}decimal>'},
 )
-_BY_THE_BOOK = {
+_DEPARTURES = {
     "LIMIT|OFFSET": "which of equal solutions are kept is a choice",
     "SAMPLE": "which of a group is a choice",
     "GROUP_CONCAT": "the order of a group is a choice",
     r"COUNT\((DISTINCT )?(?!DISTINCT|[?*\"])": "pyoxigraph makes COUNT of an error an error",
-    "EXISTS.*BOUND": "in BOUND, pyoxigraph takes as unbound what only the outside of EXISTS binds",
-    r"EXISTS.*\)[*?]": "pyoxigraph loses the path of no steps of what EXISTS gives a value",
+    "EXISTS.*BOUND": "in BOUND, pyoxigraph ignores the values from outside of EXISTS",
+    r"EXISTS.*\)[*?]": "pyoxigraph loses the path of no steps from a term that EXISTS substitutes",
     "FROM <.*FROM <": "pyoxigraph counts a triple once per graph",
-    "EXISTS.*MINUS": "inside EXISTS, MINUS shares what the pattern binds, not all that has a value",
-    r"GRAPH \?\w+ \{ (?![?<\"_])": "pyoxigraph does not ask whether a graph that is bound is there",
-    r"GRAPH .*\{ SELECT": "pyoxigraph does not tell a subquery which graph it is in",
-    "REDUCED": "how often a solution is kept is a choice",
+    "EXISTS.*MINUS": "inside EXISTS, pyoxigraph takes outer values as bound by MINUS",
+    r"GRAPH \?\w+ \{ (?![?<\"_])": "pyoxigraph evaluates GRAPH over a graph that does not exist",
+    r"GRAPH .*\{ SELECT": "pyoxigraph evaluates a subquery outside of its GRAPH",
+    "REDUCED": "the multiplicity of a solution is a choice",
     r"(?=.*COUNT\(DISTINCT \*\)).*[>)*+?]/[<(^!]": "pyoxigraph counts what is between two steps",
-    "_:n": "equal solutions make one blank node here, and several by the specification",
+    "_:n": "equal solutions make one blank node in Weir, and several in the specification",
 }
 
 
@@ -154,7 +156,7 @@ def _histories(rng: random.Random, pool: Sequence[Quad], number: int) -> tuple[H
 
 
 def _history(rng: random.Random, pool: Sequence[Quad]) -> History:
-    """Quads of the pool come, go and come again."""
+    """Quads of the pool appear, vanish and appear again."""
     present: frozenset[Quad] = frozenset()
     epochs: list[Change] = []
     for _ in range(rng.randint(2, 6)):

@@ -1,4 +1,4 @@
-"""Random lives of queries: texts, edits, removals and returns, while the graph changes."""
+"""Random lives of registered queries: edited, broken, removed and restored as the graph changes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.support.projects.graphs import knows, name
 from tests.support.projects.maintain import MaintainedProject
 
 VARIABLES = ("a", "b", "n", "m")
-"""All that a text may publish: Spark alone adds columns to an answer table."""
+"""All variables that a text may publish: only Spark adds columns to an answer table."""
 
 _PATTERNS = (
     "?a <urn:knows> ?b .",
@@ -54,7 +54,7 @@ class Text:
         return f"{head} {self.dataset}{where}"
 
     def edited(self, chance: random.Random) -> Text:
-        """Other order, other names, other columns or another body."""
+        """The text with another order, other names, other columns or another body."""
         match chance.choice(("reorder", "reorder", "rename", "publish", "rewrite")):
             case "reorder":
                 return replace(self, body=tuple(chance.sample(self.body, len(self.body))))
@@ -98,17 +98,17 @@ class Life:
 
 
 def lives(chance: random.Random, number: int) -> list[Life]:
-    """Queries at their beginning."""
+    """New queries."""
     return [Life(f"q{i}", text(chance)) for i in range(number)]
 
 
 def text(chance: random.Random) -> Text:
-    """A text that publishes everything that its edits may publish."""
+    """A text that publishes all variables that its edits may publish."""
     return Text(chance.choice(_FORMS), VARIABLES, chance.choice(_FROM), _body(chance))
 
 
 def change_set(chance: random.Random) -> tuple[str, ...]:
-    """Lines of an RDF Patch over few people, so that most of them meet."""
+    """Lines of an RDF Patch over few people, so that most of them know each other."""
     return tuple(
         f"{chance.choice('AAD')} {chance.choice((_knows, _name))(chance)}"
         for _ in range(chance.randint(3, 9))

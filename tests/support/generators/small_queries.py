@@ -7,8 +7,7 @@ from itertools import count
 
 from hypothesis import strategies as st
 
-Quad = tuple[str, str, str, str]
-"""Graph (empty: the unnamed one), subject, predicate, object."""
+from tests.support.generators.basic_cases import Quad
 
 _X = "http://www.w3.org/2001/XMLSchema#"
 _NODES = ("<u:a>", "<u:b>", "<u:c>")
@@ -17,8 +16,9 @@ _GRAPHS = ("<u:g>", "<u:h>")
 _NUMBERS = tuple(f'"{number}"^^<{_X}integer>' for number in (1, 2))
 _VARIABLES = ("?a", "?b", "?c")
 
-# pyoxigraph has no path of no steps from a term that a graph has not, and evaluates GRAPH over a
-# graph that is not there: SPARQL says otherwise, so that every graph has every term.
+# In every graph, so that every graph exists and has every term: pyoxigraph departs from SPARQL in
+# that it has no path of no steps from a term outside the graph, and evaluates GRAPH over a graph
+# that does not exist.
 _EVERYWHERE: tuple[Quad, ...] = tuple(
     (graph, subject, "<u:r>", object_)
     for graph in ("", *_GRAPHS)
@@ -41,7 +41,7 @@ datasets: st.SearchStrategy[list[Quad]] = st.lists(
 
 @dataclass
 class _Query:
-    """What is drawn for one query: names are new each time, and parts are few."""
+    """The state of drawing one query; `budget` is how many more parts of groups it may have."""
 
     draw: st.DrawFn
     budget: int
@@ -98,8 +98,8 @@ def _group(query: _Query, outer: frozenset[str]) -> tuple[str, frozenset[str]]:
         kinds = ["triples", "triples", "triples", "path"]
         if query.budget > 0:
             kinds += ["optional", "union", "graph", "group", "values", "bind", "filter", "exists"]
-            # In EXISTS pyoxigraph takes all that the solution binds for bound in both sides of
-            # MINUS, and in a subquery that does not project it.
+            # In EXISTS, pyoxigraph takes variables that the outer solution binds as bound in both
+            # sides of MINUS, and in a subquery that does not project them.
             kinds += [] if query.in_exists else ["minus", "subquery"]
         text, added = _PARTS[query.pick(*kinds)](query, scope, outer)
         texts.append(text)
@@ -142,7 +142,7 @@ def _triples(query: _Query, scope: frozenset[str], outer: frozenset[str]) -> _Pa
 
 
 def _path_text(query: _Query, depth: int, *, is_repeated: bool = False) -> str:
-    """A property path; alternatives only where a pair counts once, as pyoxigraph forgets others."""
+    """A property path; alternatives only where a pair counts once: pyoxigraph drops duplicates."""
     kinds = ["link", "link", "inverse", "negated"]
     if depth:
         kinds += ["sequence", "closure", "closure"] + (["alternative"] if is_repeated else [])
@@ -187,7 +187,7 @@ def _graph(query: _Query, scope: frozenset[str], outer: frozenset[str]) -> _Part
     if query.maybe():
         text, found = _group(query, outer | scope)
         return f"GRAPH {query.pick(*_GRAPHS)} {text}", found
-    # pyoxigraph binds the variable in every triple pattern, and in nothing else.
+    # pyoxigraph binds the variable in each triple pattern, and nowhere else.
     text, found = _triples(query, scope, outer)
     more, others = _triples(query, scope, outer)
     text = f"{text} {query.pick('', 'OPTIONAL')} {{ {more} }}"
@@ -217,7 +217,7 @@ def _values(query: _Query, scope: frozenset[str], outer: frozenset[str]) -> _Par
 
 def _bind(query: _Query, scope: frozenset[str], outer: frozenset[str]) -> _Part:  # noqa: ARG001
     name = query.new()
-    # What follows may use the new variable as any other.
+    # Later parts may use the new variable as any other.
     return f"BIND({_expression(query)} AS {name})", frozenset({name})
 
 
@@ -318,7 +318,7 @@ def _grouped(query: _Query, where: str, visible: list[str], dataset: str) -> _Pa
     alias, measured = query.new(), query.pick(*(visible or ["?a"]))
     aggregate = query.pick(
         "COUNT(*)",
-        # pyoxigraph sees blank nodes and the middle of a path in a solution.
+        # For pyoxigraph, blank nodes and the middle of a path are part of a solution.
         "COUNT(*)" if "[]" in where or "/" in where else "COUNT(DISTINCT *)",
         f"COUNT({measured})",
         f"COUNT(DISTINCT {measured})",

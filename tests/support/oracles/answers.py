@@ -1,4 +1,4 @@
-"""Answers of engines that write the same thing in different ways, made comparable."""
+"""Answers as bags of rows, in a form in which those of different engines are compared."""
 
 from __future__ import annotations
 
@@ -6,17 +6,32 @@ from collections import Counter
 from functools import lru_cache
 
 from jobs.sparql.functions.values import Number, parse
-from tests.support.oracles.batch import Row, anonymous
+
+Row = tuple[str | None, ...]
+"""Terms in N-Triples form; None is unbound."""
+
+TRUE, FALSE = (
+    f'"{word}"^^<http://www.w3.org/2001/XMLSchema#boolean>' for word in ("true", "false")
+)
 
 
 def comparable(rows: Counter[Row]) -> Counter[Row]:
-    """Rows with numbers by type and value, to 15 digits: pyoxigraph cuts quotients; without the
-    labels of blank nodes.
+    """Rows with numbers by type and value, to 15 digits, and without the labels of blank nodes.
+
+    pyoxigraph cuts quotients off, and engines write the same number in different ways.
     """
     coarse: Counter[Row] = Counter()
     for row, count in anonymous(rows).items():
         coarse[tuple(map(_comparable_term, row))] += count
     return coarse
+
+
+def anonymous(rows: Counter[Row]) -> Counter[Row]:
+    """`rows` with every blank node called `_:`, as no two engines use the same labels."""
+    hidden: Counter[Row] = Counter()
+    for row, count in rows.items():
+        hidden[tuple("_:" if term and term.startswith("_:") else term for term in row)] += count
+    return hidden
 
 
 @lru_cache(maxsize=10_000)

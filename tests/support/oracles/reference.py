@@ -1,6 +1,12 @@
-"""SPARQL evaluated by the book: what the algebra means, slowly and in few lines.
+"""The reference evaluator: the equations of the specification on sets of triples, slowly.
 
 https://www.w3.org/TR/sparql11-query/#sparqlAlgebraEval
+
+It shares no plan, no SQL and no epochs with the engine, and computes patterns, paths, EXISTS and
+solution modifiers on its own. It shares the algebra that the front end translates a query to, and
+the functions: values of expressions, aggregates and the order of terms. So it does not notice an
+error of translation or of a function; these are compared with pyoxigraph and the tests of the W3C
+in `tests/sparql`.
 """
 
 from __future__ import annotations
@@ -9,17 +15,14 @@ import hashlib
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import assert_never
 
-from jobs.sparql.algebra import nodes as algebra
 from jobs.sparql.algebra.expressions import Call, Constant, Exists, Expression, Variable
-from jobs.sparql.algebra.nodes import (
+from jobs.sparql.algebra.patterns import (
     Aggregate,
     Bgp,
-    Construct,
-    Dataset,
     Distinct,
     Extend,
     Filter,
@@ -32,75 +35,33 @@ from jobs.sparql.algebra.nodes import (
     PathPattern,
     Pattern,
     Project,
-    Query,
     Reduced,
     Slice,
     TriplePattern,
     Union,
     Values,
 )
-from jobs.sparql.algebra.scoping import in_scope
+from jobs.sparql.algebra.queries import Ask, Construct, Query, Select
 from jobs.sparql.functions.aggregates import aggregate
-from jobs.sparql.functions.evaluate import effective_boolean_value, evaluate
+from jobs.sparql.functions.comparisons import effective_boolean_value
+from jobs.sparql.functions.evaluate import evaluate
 from jobs.sparql.functions.ordering import composable, sort_key
+from jobs.sparql.functions.values import parse
+from tests.support.generators.basic_cases import Quad
+from tests.support.oracles.answers import FALSE, TRUE, Row
+from tests.support.oracles.reference_dataset import Graphs
 from tests.support.oracles.reference_paths import Triple, pairs
 
 Solution = dict[str, str]
-Quad = tuple[str, str, str, str]
-"""Graph (empty: the unnamed one), subject, predicate, object."""
-
-_TRUE, _FALSE = (
-    f'"{word}"^^<http://www.w3.org/2001/XMLSchema#boolean>' for word in ("true", "false")
-)
 
 
 class TooLargeError(Exception):
-    """A pattern has more solutions than the caller wants to wait for."""
-
-
-@dataclass(frozen=True)
-class Graphs:
-    """Where a pattern is evaluated.
-
-    Attributes:
-        active: the triples that patterns match.
-        named: the named graphs that GRAPH looks in.
-        given: the solution that an EXISTS is evaluated for; its variables have these values in
-            every triple pattern, path and expression of the pattern.
-        most: the most solutions that any part of a pattern may have.
-    """
-
-    active: frozenset[Triple]
-    named: Mapping[str, frozenset[Triple]]
-    given: Mapping[str, str]
-    most: float = math.inf
-
-    @classmethod
-    def of(cls, quads: Iterable[Quad], dataset: Dataset = Dataset()) -> Graphs:  # noqa: B008
-        """The graphs of a dataset; a graph without triples is there if FROM NAMED names it."""
-        found: dict[str, set[Triple]] = {}
-        for graph, *triple in quads:
-            s, p, o = triple
-            found.setdefault(graph, set()).add((s, p, o))
-        if dataset.from_graphs is not None:
-            merged: Iterable[str] = dataset.from_graphs
-        else:
-            merged = found if dataset.default_graph == "union" else [""]
-        names = (
-            [graph for graph in found if graph]
-            if dataset.named_graphs is None
-            else dataset.named_graphs
-        )
-        return cls(
-            frozenset(triple for graph in merged for triple in found.get(graph, ())),
-            {name: frozenset(found.get(name, ())) for name in names},
-            {},
-        )
+    """A part of a query has more solutions than the caller allows."""
 
 
 def answers(query: Query, quads: Iterable[Quad], most: float = math.inf) -> list[Solution]:
     """The solutions of a SELECT; of an ASK one empty solution if it is true, else none; of a
-    CONSTRUCT a solution per triple.
+    CONSTRUCT a solution per triple, with the variables s, p and o.
 
     Raises:
         TooLargeError: some part of the query has more than `most` solutions.
@@ -108,13 +69,27 @@ def answers(query: Query, quads: Iterable[Quad], most: float = math.inf) -> list
     graphs = replace(Graphs.of(quads, query.dataset), most=most)
     found = list(_solutions(query.form.pattern, graphs))
     match query.form:
-        case algebra.Select():
+        case Select():
             return found
-        case algebra.Ask():
+        case Ask():
             return [{}] if found else []
         case Construct(template):
             made = {triple for solution in found for triple in _instances(template, solution)}
             return [dict(zip("spo", triple, strict=True)) for triple in made]
+        case _:
+            assert_never(query.form)
+
+
+def rows(query: Query, quads: Iterable[Quad], columns: Sequence[str]) -> Counter[Row]:
+    """The answer as a bag of rows, with the variables `columns` of a SELECT in their order."""
+    found = answers(query, quads)
+    match query.form:
+        case Select():
+            return Counter(tuple(solution.get(name) for name in columns) for solution in found)
+        case Ask():
+            return Counter({(TRUE if found else FALSE,): 1})
+        case Construct():
+            return Counter({(s["s"], s["p"], s["o"]): 1 for s in found})
         case _:
             assert_never(query.form)
 
@@ -178,7 +153,7 @@ def _unbounded(pattern: Pattern, graphs: Graphs) -> Iterator[Solution]:
         case Filter(condition, inner):
             yield from (s for s in _solutions(inner, graphs) if _holds(condition, s, graphs))
         case Project(variables, inner):
-            # A variable of a subquery that it does not project is another one.
+            # A variable that a subquery does not project is another variable.
             seen = {name: term for name, term in graphs.given.items() if name in variables}
             for solution in _solutions(inner, replace(graphs, given=seen)):
                 yield {v: solution[v] for v in variables if v in solution}
@@ -241,7 +216,7 @@ def _graph(name: Node, inner: Pattern, graphs: Graphs) -> Iterator[Solution]:
 
 
 def _extend(pattern: Extend, graphs: Graphs) -> Iterator[Solution]:
-    """The Extends of one group see one solution: BNODE("x") is the same node in all of them."""
+    """Adjacent Extends are evaluated for one solution: BNODE("x") is the same node in all."""
     steps: list[Extend] = []
     inner: Pattern = pattern
     while isinstance(inner, Extend):
@@ -282,9 +257,11 @@ def _aggregated(wanted: Aggregate, members: list[Solution], graphs: Graphs) -> s
 
 def _slice(pattern: Slice, graphs: Graphs) -> list[Solution]:
     """Solutions that are equal in all keys are in the order of their terms, those of visible
-    variables first, each by the variable's name.
+    variables first, by the variables' names.
     """
-    names = sorted(in_scope(pattern.pattern), key=lambda name: (name.startswith("_:"), name))
+    found = list(_solutions(pattern.pattern, graphs))
+    bound = {name for solution in found for name in solution}
+    names = sorted(bound, key=lambda name: (name.startswith("_:"), name))
 
     def place(solution: Solution) -> tuple[list[str], list[str]]:
         keys = [
@@ -295,13 +272,14 @@ def _slice(pattern: Slice, graphs: Graphs) -> list[Solution]:
         ]
         return keys, [solution.get(name, "") for name in names]
 
-    ordered = sorted(_solutions(pattern.pattern, graphs), key=place)
+    ordered = sorted(found, key=place)
     end = None if pattern.limit is None else pattern.offset + pattern.limit
     return ordered[pattern.offset : end]
 
 
 def _holds(condition: Expression, solution: Solution, graphs: Graphs) -> bool:
-    return effective_boolean_value(_value(condition, solution, graphs)) is True
+    term = _value(condition, solution, graphs)
+    return term is not None and effective_boolean_value(parse(term)) is True
 
 
 def _value(
@@ -312,24 +290,26 @@ def _value(
 
 
 def _decided(expression: Expression, solution: Solution, graphs: Graphs, seed: str) -> Expression:
-    """`expression` with EXISTS decided, and the seed of BNODE filled in."""
+    """`expression` with each EXISTS replaced by its value, and BNODE given its seed."""
     match expression:
         case Exists(pattern):
             given = {**graphs.given, **solution}
             found = _solutions(pattern, replace(graphs, given=given))
             exists = any(True for _ in _compatible(given, found))
-            return Constant(_TRUE if exists else _FALSE)
+            return Constant(TRUE if exists else FALSE)
         case Call(function, arguments):
             decided = tuple(_decided(part, solution, graphs, seed) for part in arguments)
             if function == "BNODE":
                 decided = (Constant(json.dumps(seed)), *decided)
             return Call(function, decided)
-        case _:
+        case Variable() | Constant():
             return expression
+        case _:
+            assert_never(expression)
 
 
 def _instances(template: Iterable[TriplePattern], solution: Solution) -> Iterator[Triple]:
-    """The triples of a template; one that lacks a value or is no triple is left out."""
+    """The triples of a template, without those that lack a value or are not RDF triples."""
     for pattern in template:
         s, p, o = (_instance(node, solution) for node in pattern.nodes)
         if s and p and o and not s.startswith('"') and p.startswith("<"):

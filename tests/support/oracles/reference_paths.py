@@ -1,4 +1,7 @@
-"""Property paths by walking: https://www.w3.org/TR/sparql11-query/#PropertyPathEvaluation."""
+"""Property paths of the reference evaluator, by walking the graph.
+
+https://www.w3.org/TR/sparql11-query/#PropertyPathEvaluation
+"""
 
 from __future__ import annotations
 
@@ -23,8 +26,8 @@ Pair = tuple[str, str]
 def pairs(path: Path, graph: frozenset[Triple], start: str | None, end: str | None) -> list[Pair]:
     """The bag of pairs that `path` connects in `graph`; an end that is a variable is None.
 
-    A path of no steps connects a term that is given with itself, in the graph or not, and of
-    variables every subject and object of the graph.
+    A path of no steps connects a given end with itself, in the graph or not, and between two
+    variables each subject and object of the graph with itself.
     """
     return [
         (a, b)
@@ -71,7 +74,7 @@ def _closure(
     inner: Path, minimum: int, graph: frozenset[Triple], start: str | None, end: str | None
 ) -> set[Pair]:
     if start is None and end is not None:
-        # Walked from the end that is given.
+        # Walk from the given end.
         return {(a, b) for b, a in _closure(Inverse(inner), minimum, graph, end, None)}
     starts = {start} if start is not None else {t for s, _, o in graph for t in (s, o)}
     found = _no_steps(graph, start, end) if minimum == 0 else set()

@@ -1,6 +1,8 @@
-"""Expressions as SPARQL text, and pyoxigraph's value of them: the oracle of the evaluator."""
+"""Expressions as SPARQL text, and their values by pyoxigraph, the oracle of the evaluator."""
 
 from __future__ import annotations
+
+from typing import assert_never
 
 import pyoxigraph
 
@@ -11,7 +13,7 @@ _PREFIX = {"!": "!", "NEG": "-", "POS": "+"}
 
 
 def to_sparql(expression: Expression) -> str:
-    """SPARQL text of an expression, with parentheses everywhere."""
+    """The SPARQL text of an expression, fully parenthesised."""
     match expression:
         case Variable(name):
             return f"?{name}"
@@ -28,6 +30,8 @@ def to_sparql(expression: Expression) -> str:
             return f"{function}({', '.join(parts)})"
         case Exists():
             raise ValueError("a pattern is not rendered")
+        case _:
+            assert_never(expression)
 
 
 def pyoxigraph_value(expression: Expression, solution: dict[str, str | None]) -> str | None:

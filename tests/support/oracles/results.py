@@ -1,4 +1,4 @@
-"""Expected results of W3C tests, and when two bags of solutions are the same."""
+"""Expected results of the W3C tests, and equality of bags of solutions."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _result_set(triples: Iterable[tuple[str, str, str]]) -> list[Solution]:
 
 
 def read_csv(file: Path) -> Counter[tuple[str, ...]]:
-    """The rows of a CSV result as they are written; it does not tell kinds of terms apart."""
+    """The rows of a CSV result as they are written; CSV does not distinguish kinds of terms."""
     with file.open(newline="") as lines:
         header, *rows = csv.reader(lines)
     order = sorted(range(len(header)), key=lambda i: header[i])
@@ -72,8 +72,8 @@ def same(found: Iterable[Solution], expected: Iterable[Solution]) -> bool:
     """Whether two bags of solutions are equal but for the labels of their blank nodes.
 
     Numbers are compared by type and value: the suite's are not all in canonical form. Blank nodes
-    are told apart by the rows they are in, and the nodes there, and so on; that does for all but
-    graphs in which every node has the same neighbours.
+    are distinguished by the rows they occur in, with the nodes there, and so on (colour
+    refinement), which fails only where every node has the same neighbours.
     """
     return _without_labels(found) == _without_labels(expected)
 

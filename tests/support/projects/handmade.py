@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 from deltalake import CommitProperties, write_deltalake
 
-from jobs.catalog.plans import fingerprint
-from jobs.catalog.queries import load_query
-from jobs.plan.lower import lower
+from jobs.catalog.catalog import Catalog
 from jobs.settings import Settings
-from lake.commit import append_rows, arrow_schema, create_if_missing
+from lake.commit import arrow_schema, create_if_missing, write
 from lake.ledger import SUCCEEDED, LedgerRow, record
 from lake.metadata import Metadata
-from lake.reader import location, to_arrow, version
 from lake.tables import QUADS, QUALITY, RUNS, TRANSACTIONS, answers, embeddings
 
 FIRST_EVENT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -53,7 +51,7 @@ class HandMadeLake:
             }
             for epoch in new
         ]
-        quads_version = append_rows(self.settings.lake, QUADS, quads, metadata)
+        quads_version = write(self.settings.open_lake(), QUADS, quads, metadata)
         transactions = [
             {
                 "epoch": epoch,
@@ -70,15 +68,15 @@ class HandMadeLake:
             }
             for epoch in new
         ]
-        append_rows(self.settings.lake, TRANSACTIONS, transactions, metadata)
+        write(self.settings.open_lake(), TRANSACTIONS, transactions, metadata)
         self.epochs += epochs
 
     def maintain(
         self, name: str, changes: Sequence[Change], *, base: int = 0, mode: str = "incremental"
     ) -> None:
         """Commit new rows of a query up to the newest epoch; all rows unless `incremental`."""
-        query = load_query(self.settings.queries / f"{name}.rq")
-        plan = lower(query.query)
+        query = Catalog.of(self.settings).member(name)
+        plan = query.plan
         table = embeddings(name, plan.width)
         columns = [[shown, int(column[1:])] for shown, column in plan.columns]
         metadata = Metadata(
@@ -86,7 +84,7 @@ class HandMadeLake:
             job="maintain",
             watermark=self.epochs,
             base=base,
-            fingerprint=fingerprint(plan),
+            fingerprint=query.fingerprint,
             mode=mode,
             extra={"columns": columns, "is_set": plan.is_set},
         )
@@ -98,11 +96,11 @@ class HandMadeLake:
             for epoch, weight, *values in changes
         ]
         if mode == "incremental":
-            append_rows(self.settings.lake, table, rows, metadata)
+            write(self.settings.open_lake(), table, rows, metadata)
             return
-        create_if_missing(self.settings.lake, table)
+        create_if_missing(self.settings.open_lake(), table)
         write_deltalake(
-            location(self.settings.lake, table.name),
+            self.settings.open_lake().location(table.name),
             pa.Table.from_pylist(rows, schema=arrow_schema(table)),
             mode="overwrite",
             schema_mode="overwrite",
@@ -116,16 +114,16 @@ class HandMadeLake:
         row = LedgerRow(
             "maintain", "maintain", 1, SUCCEEDED, name, "untouched", None, from_epoch, self.epochs
         )
-        record(self.settings.lake, [row])
+        record(self.settings.open_lake(), [row])
 
     def rows(self, table: str) -> list[dict[str, Any]]:
         """All rows of a table."""
-        return to_arrow(self.settings.lake, table).to_pylist()
+        return self.settings.open_lake().rows(table).to_pylist()
 
     def answers(self, name: str) -> list[tuple[Any, ...]]:
         """The published log: (epoch, weight, values...) without event times, sorted."""
         rows = (
-            to_arrow(self.settings.lake, f"answers/{name}").drop_columns("event_time").to_pylist()
+            self.settings.open_lake().rows(f"answers/{name}").drop_columns("event_time").to_pylist()
         )
         return sorted((tuple(row.values()) for row in rows), key=repr)
 
@@ -133,7 +131,15 @@ class HandMadeLake:
         """The version of every table that validate and publish write."""
         names = [QUALITY.name, RUNS.name]
         names += [f"answers/{file.stem}" for file in self.settings.queries.glob("*.rq")]
-        return {name: version(self.settings.lake, name) for name in names}
+        return {name: self.settings.open_lake().version(name) for name in names}
+
+
+def empty_lake(folder: Path) -> HandMadeLake:
+    """A project in `folder` without queries, whose lake has no tables."""
+    (folder / "queries").mkdir()
+    config = folder / "weir.toml"
+    config.write_text('lake = "tables"\n')
+    return HandMadeLake(Settings.load(config))
 
 
 def event_time(epoch: int) -> datetime:
@@ -164,4 +170,4 @@ def publish_by_hand(
         "embeddings_version": 1,
     }
     metadata = Metadata("publish", "publish", watermark, base, mode="initial", extra=extra)
-    append_rows(lake.settings.lake, answers(name, known), rows, metadata)
+    write(lake.settings.open_lake(), answers(name, known), rows, metadata)

@@ -13,7 +13,6 @@ import yaml
 
 from jobs.ingest_changes import IngestResult, ingest_changes
 from jobs.settings import Settings
-from lake.reader import to_arrow, version
 
 QUAD = ("graph", "subject", "predicate", "object")
 TABLES = ("quads", "triples", "transactions", "graphs", "rejected")
@@ -61,14 +60,14 @@ class Project:
 
     def rows(self, table: str, *columns: str) -> Rows:
         """The rows of a table of the lake, sorted."""
-        found = to_arrow(self.settings.lake, table, columns=columns or None).to_pylist()
+        found = self.settings.open_lake().rows(table, columns=columns or None).to_pylist()
         return sorted(
             (tuple(row.values()) for row in found), key=lambda row: json.dumps(row, default=str)
         )
 
     def state(self, epoch: int) -> set[tuple[object, ...]]:
         """The quads that hold at an epoch."""
-        quads = to_arrow(self.settings.lake, "quads")
+        quads = self.settings.open_lake().rows("quads")
         connection = duckdb.connect()
         connection.register("quads", quads)
         found = connection.execute(
@@ -82,10 +81,10 @@ class Project:
         """Everything that ingest writes, but for what is a run's own."""
         found = {}
         for table in TABLES:
-            names = to_arrow(self.settings.lake, table).column_names
+            names = self.settings.open_lake().rows(table).column_names
             found[table] = self.rows(table, *(n for n in names if n not in _OWN_TO_A_RUN))
         return found
 
     def versions(self) -> dict[str, int | None]:
         """The newest version of every table."""
-        return {table: version(self.settings.lake, table) for table in TABLES}
+        return {table: self.settings.open_lake().version(table) for table in TABLES}

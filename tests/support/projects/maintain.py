@@ -12,14 +12,13 @@ from typing import Any
 
 import pyoxigraph as ox
 
+from jobs.compute.session import Spark
 from jobs.maintain.outcome import MaintainResult
 from jobs.maintain_queries import maintain_queries
 from jobs.plan.lower import CONSTRUCT_COLUMNS
-from jobs.progress.watermarks import mark, untouched
+from jobs.progress.completion import Completion
 from jobs.publish_answers import PublishResult, publish_answers
-from jobs.stage import Spark
 from jobs.validate_answers import validate_answers
-from lake.reader import to_arrow, version
 from tests.support.projects.ingest import Project
 
 PATCHES = {"name": "p", "kind": "patches", "location": "changes"}
@@ -109,25 +108,24 @@ class MaintainedProject(Project):
         """The answer of the query, as its text is now, at an epoch, by pyoxigraph."""
         return evaluate((self.folder / f"queries/{name}.rq").read_text(), self.states[epoch - 1])
 
-    def judge(self, name: str, first: int, last: int) -> None:
+    def check_answers(self, name: str, first: int, last: int) -> None:
         """Compare the published answer with pyoxigraph's at every epoch of `first`..`last`."""
         for epoch in range(first, last + 1):
             assert self.answer(name, epoch) == self.expected(name, epoch), (name, epoch)
 
     def watermark(self, name: str) -> int:
         """The epoch up to which the embeddings of a query are complete."""
-        ranges = untouched(self.settings, "maintain").get(name, ())
-        found = mark(self.settings, f"embeddings/{name}", "maintain", ranges)
+        found = Completion.read(self.settings.open_lake()).maintained(name)
         assert found is not None
-        return found.watermark
+        return found.epoch
 
     def table(self, name: str) -> list[dict[str, Any]]:
         """The rows of a table."""
-        return to_arrow(self.settings.lake, name).to_pylist()
+        return self.settings.open_lake().rows(name).to_pylist()
 
     def columns(self, name: str) -> list[str]:
         """The columns of a table."""
-        return to_arrow(self.settings.lake, name).column_names
+        return self.settings.open_lake().rows(name).column_names
 
     def ledger(self, job: str) -> dict[str, dict[str, Any]]:
         """Per query, its row by the last run of a job; the row of the run itself is under ""."""
@@ -140,10 +138,11 @@ class MaintainedProject(Project):
         }
 
     def all_versions(self) -> dict[str, int | None]:
-        """The newest version of every table of the lake, but for the ledger."""
-        lake = Path(self.settings.lake)
-        names = [str(log.parent.relative_to(lake)) for log in sorted(lake.rglob("_delta_log"))]
-        return {name: version(self.settings.lake, name) for name in names if name != "runs"}
+        """The newest version of every table of the lake, but for the ledger and its summary."""
+        folder, lake = Path(self.settings.lake), self.settings.open_lake()
+        logs = sorted(folder.rglob("_delta_log"))
+        names = {str(log.parent.relative_to(folder)) for log in logs}
+        return {name: lake.version(name) for name in sorted(names - {"runs", "ledger_summary"})}
 
 
 def evaluate(query: str, quads: Iterable[ox.Quad]) -> Counter[Solution]:

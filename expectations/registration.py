@@ -1,0 +1,155 @@
+"""Every expectation of a suite as an expectation of Great Expectations, on Spark and in memory.
+
+Each has its own name there, and so its own line in a validation result. All expectations that are
+checked together share one metric, which is computed once per batch: the rows that do not meet them,
+found by one statement. Each expectation picks its own from the metric's value.
+
+Importing this module takes seconds: `expectations.run.library` does it, with warnings off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, ClassVar
+
+import duckdb
+import pandas as pd
+import pyarrow as pa
+from great_expectations.core.metric_domain_types import MetricDomainTypes
+from great_expectations.execution_engine.pandas_execution_engine import PandasExecutionEngine
+from great_expectations.execution_engine.sparkdf_execution_engine import SparkDFExecutionEngine
+from great_expectations.expectations.expectation import BatchExpectation
+from great_expectations.expectations.metrics.metric_provider import MetricProvider, metric_value
+
+from expectations.statement import CHECKED_ROWS, unexpected_rows
+from expectations.suite import Suite
+
+_SUITES: dict[str, Suite] = {}
+"""The registered suites: Great Expectations passes only plain values, so here the names."""
+
+
+def register(suites: Sequence[Suite]) -> list[SuiteExpectation]:
+    """The expectations of the suites, to be checked together on one batch.
+
+    Raises:
+        ValueError: another suite has the same name.
+    """
+    for suite in suites:
+        if _SUITES.setdefault(suite.name, suite) != suite:
+            raise ValueError(f"two suites have the same name: {suite.name}")
+    together = [suite.name for suite in suites]
+    return [
+        _registered(expectation.name)(
+            suite=suite.name, together=together, description=expectation.sentence
+        )
+        for suite in suites
+        for expectation in suite.expectations
+    ]
+
+
+@cache
+def _registered(name: str) -> type[SuiteExpectation]:
+    """The expectation of this name; defining the class registers it."""
+    return type(name, (SuiteExpectation,), {"__module__": __name__})
+
+
+class UnexpectedRows(MetricProvider):
+    """The rows of a batch that do not meet expectations: a dictionary per expectation and scope.
+
+    Its keys are those of the structs that `expectations.statement.unexpected_rows` returns. The
+    statement is in the dialect of the engine: Spark for a Spark frame, DuckDB for a pandas frame,
+    which `in_memory` makes of an Arrow table.
+    """
+
+    metric_name = "weir.unexpected_rows"
+    domain_keys = ("batch_id",)
+    value_keys = ("together",)
+
+    @metric_value(engine=SparkDFExecutionEngine)
+    def _spark(
+        cls,  # noqa: N805  (it is registered as a class method)
+        execution_engine: SparkDFExecutionEngine,
+        metric_domain_kwargs: dict[str, Any],
+        metric_value_kwargs: dict[str, Any],
+        **_: Any,
+    ) -> list[dict[str, Any]]:
+        statement = unexpected_rows(_suites(metric_value_kwargs), "spark")
+        frame = _batch(execution_engine, metric_domain_kwargs)
+        frame.createOrReplaceTempView(CHECKED_ROWS)
+        found = execution_engine.spark.sql(statement).collect()
+        return [unexpected.asDict() for row in found for unexpected in row["unexpected"]]
+
+    @metric_value(engine=PandasExecutionEngine)
+    def _pandas(
+        cls,  # noqa: N805
+        execution_engine: PandasExecutionEngine,
+        metric_domain_kwargs: dict[str, Any],
+        metric_value_kwargs: dict[str, Any],
+        **_: Any,
+    ) -> list[dict[str, Any]]:
+        statement = unexpected_rows(_suites(metric_value_kwargs), "duckdb")
+        frame = _batch(execution_engine, metric_domain_kwargs)
+        with duckdb.connect() as connection:
+            connection.register(CHECKED_ROWS, pa.Table.from_pandas(frame, preserve_index=False))
+            found = connection.sql(statement).fetchall()
+        return [unexpected for (row,) in found for unexpected in row]
+
+
+def in_memory(rows: pa.Table) -> pd.DataFrame:
+    """The rows as Great Expectations takes them; the columns stay Arrow's."""
+    frame: pd.DataFrame = rows.to_pandas(types_mapper=pd.ArrowDtype)
+    return frame
+
+
+def _suites(value_kwargs: dict[str, Any]) -> tuple[Suite, ...]:
+    return tuple(_SUITES[name] for name in value_kwargs["together"])
+
+
+def _batch(execution_engine: Any, domain: dict[str, Any]) -> Any:
+    frame, _, _ = execution_engine.get_compute_domain(domain, domain_type=MetricDomainTypes.TABLE)
+    return frame
+
+
+class SuiteExpectation(BatchExpectation):
+    """One expectation of a suite; its type is the expectation's name.
+
+    Attributes:
+        suite: the suite that it belongs to.
+        together: the suites that are checked together; equal for all that share the metric.
+    """
+
+    suite: str
+    together: list[str]
+
+    metric_dependencies: ClassVar[tuple[str, ...]] = (UnexpectedRows.metric_name,)
+    success_keys: ClassVar[tuple[str, ...]] = ("suite", "together")
+    domain_keys: ClassVar[tuple[str, ...]] = ("batch_id",)
+
+    def _validate(
+        self,
+        metrics: dict[str, Any],
+        runtime_configuration: dict[str, Any] | None = None,
+        execution_engine: Any = None,
+    ) -> dict[str, Any]:
+        """Success, the number of unexpected rows, examples, and the same per scope."""
+        del runtime_configuration, execution_engine
+        of_this = (self.suite, self.expectation_type)
+        scopes = [
+            {
+                "scope": found["scope"],
+                "unexpected_rows": found["unexpected_rows"],
+                "examples": list(dict.fromkeys((found["first"], found["last"]))),
+            }
+            for found in metrics[UnexpectedRows.metric_name]
+            if (found["suite"], found["expectation"]) == of_this
+        ]
+        examples = [example for scope in scopes for example in scope["examples"]]
+        return {
+            "success": not scopes,
+            "result": {
+                "unexpected_count": sum(scope["unexpected_rows"] for scope in scopes),
+                "partial_unexpected_list": list(dict.fromkeys(examples)),
+                "details": {"scopes": scopes},
+            },
+        }

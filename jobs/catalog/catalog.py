@@ -1,0 +1,115 @@
+"""The catalog: what a folder declares, read on demand and compiled at most once per process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import TypeAlias, assert_never
+
+from jobs.catalog.compilation_cache import CompilationCache
+from jobs.catalog.maintained import Maintained
+from jobs.catalog.names import Declaration, declarations
+from jobs.catalog.queries import read_query
+from jobs.errors import ConfigurationError
+from jobs.settings import Settings
+
+_Found: TypeAlias = Maintained | ConfigurationError
+_REMEMBERED = 16_384
+"""Definitions that a process remembers between the catalogs of its stages."""
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """What a folder declares.
+
+    Names are those of files; a file is read when something else of it is needed. An error in one
+    file spares the others.
+    """
+
+    declarations: tuple[Declaration, ...]
+    cache: CompilationCache | None = None
+    _read: dict[Declaration, _Found] = field(default_factory=dict, init=False, repr=False)
+
+    @classmethod
+    def of(cls, settings: Settings) -> Catalog:
+        """The catalog of a project.
+
+        Raises:
+            ConfigurationError: the folder of queries does not exist.
+        """
+        return cls.of_folder(settings.queries, settings.cache)
+
+    @classmethod
+    def of_folder(cls, folder: Path, cache: Path | None = None) -> Catalog:
+        """The catalog of a folder; without `cache` every process compiles it again.
+
+        Raises:
+            ConfigurationError: the folder does not exist.
+        """
+        return cls(declarations(folder), None if cache is None else CompilationCache(cache))
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The declared names that tables can have, in the order of the files; none is opened."""
+        return tuple(each.name for each in self.declarations if each.is_usable)
+
+    def is_usable(self, name: str) -> bool:
+        """Whether the file that declares a name has no error."""
+        return not isinstance(self._find(self._by_name[name]), ConfigurationError)
+
+    def member(self, name: str) -> Maintained:
+        """What a file declares under a name.
+
+        Raises:
+            ConfigurationError: the first thing that is wrong with the file.
+            KeyError: no file declares the name.
+        """
+        found = self._find(self._by_name[name])
+        if isinstance(found, ConfigurationError):
+            raise found.with_traceback(None)
+        return found
+
+    @cached_property
+    def members(self) -> tuple[Maintained, ...]:
+        """All that is declared without an error, in the order of the files."""
+        found = (self._find(each) for each in self.declarations)
+        return tuple(each for each in found if not isinstance(each, ConfigurationError))
+
+    @cached_property
+    def errors(self) -> Mapping[str, ConfigurationError]:
+        """The first thing that is wrong with each file that has an error, by the file's stem."""
+        found = ((each.name, self._find(each)) for each in self.declarations)
+        return {name: each for name, each in found if isinstance(each, ConfigurationError)}
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, Declaration]:
+        return {each.name: each for each in self.declarations}
+
+    def _find(self, declaration: Declaration) -> _Found:
+        # Within a catalog a file stays as it was first read.
+        if declaration not in self._read:
+            self._read[declaration] = _found(declaration, self.cache)
+        return self._read[declaration]
+
+
+def _found(declaration: Declaration, cache: CompilationCache | None) -> _Found:
+    try:
+        declaration.check_name()
+        source = declaration.read()
+    except ConfigurationError as error:
+        return error
+    return _compiled(declaration, source, cache)
+
+
+@lru_cache(_REMEMBERED)
+def _compiled(declaration: Declaration, source: bytes, cache: CompilationCache | None) -> _Found:
+    try:
+        match declaration.kind:
+            case "query":
+                return read_query(declaration, source, cache)
+            case _:
+                assert_never(declaration.kind)
+    except ConfigurationError as error:
+        return error

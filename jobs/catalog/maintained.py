@@ -1,0 +1,81 @@
+"""What Weir maintains, as the stages see it: a query, or another kind of definition."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Protocol
+
+from jobs.catalog.names import Kind
+from jobs.plan.plan import Plan
+
+Form = Literal["select", "ask", "construct"]
+"""What the rows of an answer are: solutions, one truth value, or triples."""
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A published table.
+
+    Attributes:
+        table: its name in the lake, `answers/<name>`.
+        columns: its columns but those that every answer table has, in order.
+        form: what its rows are.
+        max_rows: more rows in the answer fail validation; None for any number.
+    """
+
+    table: str
+    columns: tuple[str, ...]
+    form: Form
+    max_rows: int | None
+
+
+class Maintained(Protocol):
+    """A definition whose published answers follow the graph at every epoch.
+
+    Attributes:
+        name: of its tables and views: `embeddings/<name>`, `answers/<name>`.
+        kind: what its file declares.
+        file: the file that declares it.
+        text: the text of that file.
+        description: what it is for, one sentence, or empty.
+        presentation: parts of the text without effect on the maintained answer.
+        history: what it starts with: the current answer as one delta, or one delta per epoch.
+        fingerprint: of what its stored rows depend on; another one has them recomputed.
+        plan: the operators that compute it.
+        outputs: the tables that it publishes.
+        reads: the logs of the lake whose changes concern it, by table name.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def kind(self) -> Kind: ...
+
+    @property
+    def file(self) -> Path: ...
+
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def description(self) -> str: ...
+
+    @property
+    def presentation(self) -> tuple[str, ...]: ...
+
+    @property
+    def history(self) -> Literal["current", "full"]: ...
+
+    @property
+    def fingerprint(self) -> str: ...
+
+    @property
+    def plan(self) -> Plan: ...
+
+    @property
+    def outputs(self) -> tuple[Output, ...]: ...
+
+    @property
+    def reads(self) -> frozenset[str]: ...

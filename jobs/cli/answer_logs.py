@@ -1,0 +1,157 @@
+"""The published log of a query, read by DuckDB: its answer at an epoch, its changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import duckdb
+from sqlglot import exp
+
+from jobs.cli.plain_values import connect_with_plain_values
+from jobs.compute.sql import column, columns, rows_of, select
+from jobs.errors import WeirError
+from jobs.settings import Settings
+from lake.lake import Lake
+from lake.metadata import Metadata
+from lake.tables import ANSWER_COLUMNS
+
+Rows = tuple[tuple[str, ...], list[tuple[Any, ...]]]
+"""Names of columns, and rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerLog:
+    """The answer table of a query, registered with a DuckDB connection.
+
+    Attributes:
+        relation: its name in DuckDB.
+        variables: the columns of the variables of all texts that the query has had.
+    """
+
+    query: str
+    relation: str
+    variables: tuple[str, ...]
+
+    def state(self, *values: exp.Expr, after_weight: Iterable[exp.Expr] = ()) -> exp.Select:
+        """`values`, `weight`, `after_weight` of the rows whose weights do not sum to 0.
+
+        Rows are distinguished by the columns of all texts that the query has had.
+        """
+        weight = exp.Sum(this=column("weight"))
+        return (
+            select(*values, exp.cast(weight, "BIGINT").as_("weight"), *after_weight)
+            .from_(rows_of(self.relation))
+            .group_by(*columns(self.variables))
+            .having(weight.neq(0))
+        )
+
+    def variables_at(self, lake: Lake, epoch: int | None) -> tuple[str, ...]:
+        """The columns of the text that the query had at an epoch, by default the newest.
+
+        The columns of its other texts are null in all rows of that state. All variables if the
+        commit that made the text valid is no longer in the history.
+        """
+        for commit in lake.commits(f"answers/{self.query}"):
+            metadata = Metadata.from_json(commit.get("userMetadata"))
+            if metadata is None or metadata.job != "publish":
+                continue
+            # The rows of a text begin at its base.
+            if epoch is None or metadata.base <= epoch:
+                return tuple(name for name, _ in metadata.extra["columns"])
+        return self.variables
+
+
+def register_log(connection: duckdb.DuckDBPyConnection, lake: Lake, query: str) -> AnswerLog | None:
+    """Make the published log of a query readable for DuckDB; None if the query has none."""
+    relation = f"{query} log"
+    names = register_table(connection, lake, f"answers/{query}", relation)
+    if not names:
+        return None
+    variables = tuple(name for name in names if name not in ANSWER_COLUMNS)
+    return AnswerLog(query, relation, variables)
+
+
+def register_table(
+    connection: duckdb.DuckDBPyConnection, lake: Lake, table_name: str, relation: str
+) -> list[str]:
+    """Make a table of the lake readable for DuckDB; its columns, or none if there is no table."""
+    table = lake.open(table_name)
+    if table is None:
+        return []
+    dataset = table.to_pyarrow_dataset()
+    connection.register(relation, dataset)
+    return list(dataset.schema.names)
+
+
+def answer_at(
+    settings: Settings, query: str, epoch: int | None, *, terms: bool, limit: int
+) -> Rows:
+    """The published answer of a query at an epoch, by default the newest.
+
+    Args:
+        terms: exact terms instead of plain values.
+        limit: maximum number of rows; 0 = all.
+
+    Raises:
+        WeirError: the query has no published answer.
+    """
+    lake, connection = settings.open_lake(), connect_with_plain_values(settings)
+    log = _existing_log(connection, lake, query)
+    variables = log.variables_at(lake, epoch)
+    answer = log.state(*_values(variables, terms=terms))
+    if epoch is not None:
+        answer = answer.where(column("epoch") <= epoch)
+    return _fetch(connection, answer.order_by(*columns(variables)), limit)
+
+
+def changes_between(
+    settings: Settings, query: str, first: int, last: int | None, *, terms: bool, limit: int
+) -> Rows:
+    """The published changes of a query from epoch `first` to `last`, both included.
+
+    Args:
+        terms: exact terms instead of plain values.
+        limit: maximum number of rows; 0 = all.
+
+    Raises:
+        WeirError: the query has no published answer.
+    """
+    lake, connection = settings.open_lake(), connect_with_plain_values(settings)
+    log = _existing_log(connection, lake, query)
+    changes = (
+        select(
+            *columns(("epoch", "weight")),
+            *_values(log.variables, terms=terms),
+            column("event_time"),
+        )
+        .from_(rows_of(log.relation))
+        .where(column("epoch") >= first)
+        .order_by(*columns(("epoch", *log.variables)))
+    )
+    if last is not None:
+        changes = changes.where(column("epoch") <= last)
+    return _fetch(connection, changes, limit)
+
+
+def plain_value(name: str) -> exp.Expr:
+    """A column of terms as plain values, under its own name."""
+    return exp.alias_(exp.func("plain_value", column(name)), name, quoted=True)
+
+
+def _existing_log(connection: duckdb.DuckDBPyConnection, lake: Lake, query: str) -> AnswerLog:
+    log = register_log(connection, lake, query)
+    if log is None:
+        raise WeirError(f"{query} has no published answer", lake.root, "`weir run` creates one.")
+    return log
+
+
+def _values(variables: tuple[str, ...], *, terms: bool) -> list[exp.Expr]:
+    return [*columns(variables)] if terms else [plain_value(name) for name in variables]
+
+
+def _fetch(connection: duckdb.DuckDBPyConnection, query: exp.Select, limit: int) -> Rows:
+    limited = query.limit(limit) if limit else query
+    result = connection.execute(limited.sql(dialect="duckdb"))
+    return tuple(name for name, *_ in result.description), result.fetchall()

@@ -1,0 +1,443 @@
+"""Named relations over the tables of the lake, computed where `Placement` decides.
+
+A small relation that is read again is fetched to the driver, and a statement that reads only
+such relations is run there by DuckDB. A statement that reads anything else runs on Spark, with the
+relations of the driver sent to it: that is the distributed path, which every relation beyond the
+limits takes by itself.
+
+A statement over small relations may have a large result. It stays in DuckDB, which spills, and is
+streamed from there into a table; if Spark has to read it and it has more than `driver_rows` rows,
+or DuckDB has not the memory, Spark makes it again.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Self, TypeAlias
+
+import duckdb
+import pyarrow as pa
+from sqlglot import exp
+
+from jobs.compute.connection import connect
+from jobs.compute.duck import DuckEngine
+from jobs.compute.placement import Extent, Placement
+from jobs.compute.relations import Keep, LakeQuery, Statement
+from jobs.compute.sql import column, rows_of, select
+from lake.change_feed import changes, changes_here
+from lake.commit import Mode, rows_written, write
+from lake.scan import attach
+from lake.staging import staging_folder
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from jobs.compute.session import Session
+    from jobs.compute.spark import SparkEngine
+    from jobs.settings import Settings
+    from lake.lake import Lake
+    from lake.metadata import Metadata
+    from lake.tables import Table
+
+Frame: TypeAlias = "pa.Table | DataFrame"
+"""Rows that the driver has, or that Spark will compute."""
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A commit of a table: its version and the number of rows it wrote."""
+
+    version: int
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class SparkShape:
+    """Sizes of what Spark keeps and writes.
+
+    Attributes:
+        broadcast_rows: most rows of a relation that is in one partition or sent to every task.
+        rows_per_file: of a table.
+        staging: folder or URI for rows of the driver that are too many for a plan of Spark.
+    """
+
+    broadcast_rows: int
+    rows_per_file: int
+    staging: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """A stored table, or the rows of it that meet `where`."""
+
+    table_name: str
+    version: int | None
+    where: exp.Expr | None
+
+
+@dataclass(slots=True)
+class _Relation:
+    """What the engine knows of a relation.
+
+    Attributes:
+        on_driver: whether DuckDB has it.
+        origin: the statement or the stored table that Spark can make it from; None for rows of the
+            driver.
+        is_large: whether the driver only looks rows up in it.
+        on_spark: whether Spark has it.
+    """
+
+    on_driver: bool
+    origin: Statement | _Stored | None = None
+    is_large: bool = False
+    on_spark: bool = False
+
+
+class Engine:
+    """Relations by name, made by the same statements on DuckDB and on Spark.
+
+    Args:
+        lake: the tables.
+        session: gives the Spark session; started where a statement needs it.
+        connection: the DuckDB of the driver; closed by `release`.
+        placement: decides where a relation is computed.
+        shape: of what Spark keeps and writes.
+    """
+
+    def __init__(
+        self,
+        lake: Lake,
+        session: Session,
+        connection: duckdb.DuckDBPyConnection,
+        placement: Placement,
+        shape: SparkShape,
+    ) -> None:
+        self.placement = placement
+        self._lake, self._session, self._shape = lake, session, shape
+        self._remote: SparkEngine | None = None
+        self._local = DuckEngine(connection)
+        self._relations: dict[str, _Relation] = {}
+        # DuckDB takes one statement of a connection at a time.
+        self._driver = threading.RLock()
+
+    @classmethod
+    def of(cls, settings: Settings, lake: Lake, session: Session, job: str) -> Self:
+        """The engine of a stage."""
+        limits = settings.limits
+        shape = SparkShape(
+            limits.broadcast_rows, limits.rows_per_file, staging_folder(lake.root, job)
+        )
+        return cls(lake, session, connect(settings), Placement.of(limits), shape)
+
+    @property
+    def spark(self) -> SparkSession:
+        """The Spark session, which may have to be started."""
+        return self._spark.spark
+
+    def require_spark(self) -> None:
+        """Start Spark now rather than at the first statement that needs it."""
+        assert self._spark is not None
+
+    @property
+    def _spark(self) -> SparkEngine:
+        from jobs.compute.spark import SparkEngine
+
+        with self._driver:
+            if self._remote is None:
+                self._remote = SparkEngine(
+                    self._session(), self._shape.broadcast_rows, self._shape.staging
+                )
+            return self._remote
+
+    def open(
+        self,
+        name: str,
+        table_name: str,
+        *,
+        version: int | None = None,
+        where: exp.Expr | None = None,
+    ) -> None:
+        """Name a stored table; nothing is read yet.
+
+        Args:
+            name: of the relation.
+            table_name: of the table in the lake.
+            version: of the table; by default the newest.
+            where: the rows that are meant. A lower bound of `epoch` in it (`epoch > n`) lets the
+                files of older epochs be skipped.
+
+        Raises:
+            FileNotFoundError: there is no such table.
+        """
+        table = self._lake.open(table_name, version)
+        if table is None:
+            raise FileNotFoundError(self._lake.location(table_name))
+        after = _after_epoch(where)
+        extent = Extent.of(table, after)
+        stored = _Stored(table_name, version, where)
+        if not self.placement.reads(extent, is_slice=after is not None):
+            self._open_on_spark(name, stored)
+            return
+        with self._driver:
+            if where is None:
+                attach(self._local.connection, name, table)
+            else:
+                attach(self._local.connection, f"{name}_all", table)
+                chosen = select("*").from_(rows_of(f"{name}_all")).where(where)
+                self._local.make(Statement(name, chosen))
+        is_large = self.placement.only_looks_up(extent)
+        self._relations[name] = _Relation(True, stored, is_large)
+
+    def query(self, name: str, query: LakeQuery, keep: Keep = "view") -> None:
+        """Make a relation by a query over stored tables, which are opened."""
+        for table in query.tables:
+            self.open(table.name, table.table, version=table.version, where=table.where)
+        self.make(Statement(name, query.select, keep))
+
+    def open_feed(
+        self, name: str, table_name: str, first_version: int, last_version: int, rows: int
+    ) -> None:
+        """Name the change feed of a table: its columns, `_change_type`, `_commit_version`.
+
+        Args:
+            name: of the relation.
+            table_name: of the table in the lake.
+            first_version: the first commit of the feed.
+            last_version: the last one, included.
+            rows: about how many changes these commits hold.
+
+        Raises:
+            ChangeFeedGap: a commit of the range is no longer in the log. Files that are lost may
+                show only when the rows are read (`lost_files_are_a_gap`).
+        """
+        versions = (table_name, first_version, last_version)
+        if self.placement.holds(rows):
+            self._load_here(name, changes_here(self._lake, *versions))
+        else:
+            self._spark.register(name, changes(self.spark, self._lake, *versions))
+            self._relations[name] = _Relation(False, on_spark=True)
+
+    def load(self, name: str, frames: Frame | Sequence[Frame], keep: Keep = "view") -> None:
+        """Name rows: those of all `frames`, which have the same columns.
+
+        Rows of Spark are fetched if they are few and `keep` stores them.
+        """
+        parts = [*frames] if isinstance(frames, Sequence) else [frames]
+        here = [part for part in parts if isinstance(part, pa.Table)]
+        if len(here) == len(parts):
+            rows = pa.concat_tables(here)
+            if self.placement.holds(rows.num_rows):
+                self._load_here(name, rows)
+                return
+        sent = [self._spark.send(p) if isinstance(p, pa.Table) else p for p in parts]
+        self._register(name, reduce(lambda one, other: one.unionByName(other), sent), keep)
+
+    def make(self, statement: Statement) -> None:
+        """Make a relation on the side that its input decides."""
+        read = [self._relations[name] for name in _read_by(statement.select)]
+        reads_large = any(relation.is_large for relation in read)
+        # "cache" may be as large as what it is made of.
+        takes_all = reads_large and statement.keep == "cache"
+        if takes_all or not all(relation.on_driver for relation in read):
+            self._make_on_spark(statement)
+            return
+        try:
+            with self._driver:
+                self._local.make(statement)
+        except duckdb.OutOfMemoryException:
+            # Small relations with a large join: Spark can spill to the disks of a cluster.
+            self._make_on_spark(statement)
+            return
+        is_large = reads_large and statement.keep == "view"
+        self._relations[statement.name] = _Relation(True, statement, is_large)
+
+    def staging(self, name: str) -> str:
+        """A folder or URI for rows of this engine that are too many for the driver."""
+        return f"{self._shape.staging}/{name}"
+
+    def count(self, name: str) -> int:
+        """The number of rows of a relation."""
+        if self._relations[name].on_driver:
+            with self._driver:
+                return self._local.count(name)
+        return self._spark.count(name)
+
+    def rows(self, query: exp.Query) -> list[tuple[object, ...]]:
+        """The rows of a query whose result is small by construction."""
+        read = _read_by(query)
+        if all(self._relations[name].on_driver for name in read):
+            with self._driver:
+                return self._local.rows(query)
+        self._send(read)
+        return self._spark.rows(query)
+
+    def fetch(self, name: str) -> Frame:
+        """The rows of a relation: in memory if the driver has them and they are few."""
+        few = self._few(name)
+        return self.frame(name) if few is None else few
+
+    def frame(self, name: str) -> DataFrame:
+        """The frame of a relation; one of the driver is sent to Spark or made there again."""
+        self._send({name})
+        return self.spark.table(name)
+
+    def write(
+        self,
+        table: Table,
+        name: str,
+        metadata: Metadata,
+        *,
+        mode: Mode = "append",
+        rows: int | None = None,
+        merge_schema: bool = False,
+    ) -> Commit:
+        """Write a relation to a table in one commit, sorted as the table is.
+
+        Args:
+            table: the definition, whose columns the relation has.
+            name: of the relation.
+            metadata: of the commit.
+            mode: `append`, or `overwrite` all rows.
+            rows: about how many there are, so that files of Spark have `rows_per_file` each.
+            merge_schema: whether new columns are added to the stored table, which Spark does.
+        """
+        version: int | None = None
+        if self._relations[name].on_driver and not merge_schema:
+            version = self._write_here(table, name, metadata, mode)
+        if version is None:
+            version = write(
+                self._lake,
+                table,
+                self.frame(name),
+                metadata,
+                mode=mode,
+                files=None if rows is None else max(1, -(-rows // self._shape.rows_per_file)),
+                merge_schema=merge_schema,
+            )
+        return Commit(version, rows_written(self._lake, table.name, version))
+
+    def release(self) -> None:
+        """Forget all relations."""
+        if self._remote is not None:
+            self._remote.release()
+        self._local.connection.close()
+        self._relations.clear()
+
+    def _open_on_spark(self, name: str, stored: _Stored) -> None:
+        self._spark.register(name, self._stored_frame(stored))
+        self._relations[name] = _Relation(False, stored, on_spark=True)
+
+    def _stored_frame(self, stored: _Stored) -> DataFrame:
+        from lake.session import read
+
+        frame = read(self.spark, self._lake, stored.table_name, stored.version)
+        return frame if stored.where is None else frame.where(stored.where.sql(dialect="spark"))
+
+    def _make_on_spark(self, statement: Statement) -> None:
+        self._send(_read_by(statement.select))
+        frame = self._spark.frame(statement.select)
+        self._register(statement.name, frame, statement.keep)
+
+    def _register(self, name: str, frame: DataFrame, keep: Keep) -> None:
+        """Name a frame; it is fetched if it is small and `keep` stores it."""
+        most = self.placement.driver_rows
+        if keep != "view" and most:
+            rows = frame.limit(most + 1).toArrow()
+            if self.placement.holds(rows.num_rows):
+                self._load_here(name, rows)
+                return
+        self._spark.register(name, frame, keep)
+        self._relations[name] = _Relation(False, on_spark=True)
+
+    def _load_here(self, name: str, rows: pa.Table) -> None:
+        with self._driver:
+            self._local.load(name, rows)
+        self._relations[name] = _Relation(True)
+
+    def _few(self, name: str) -> pa.Table | None:
+        """The rows of a relation if the driver has them and they are not too many."""
+        if not self._relations[name].on_driver:
+            return None
+        try:
+            with self._driver:
+                rows = self._local.arrow(name, self.placement.driver_rows + 1)
+        except duckdb.OutOfMemoryException:
+            return None
+        return rows if self.placement.holds(rows.num_rows) else None
+
+    def _send(self, names: set[str]) -> None:
+        """Name relations of the driver on Spark too."""
+        for name in names:
+            relation = self._relations[name]
+            if relation.on_spark:
+                continue
+            match relation.origin:
+                case None:
+                    with self._driver:
+                        rows = self._local.arrow(name)
+                    self._spark.register(name, self._spark.send(rows))
+                case _Stored() as stored:
+                    self._spark.register(name, self._stored_frame(stored))
+                case Statement() as statement:
+                    few = None if relation.is_large else self._few(name)
+                    if few is not None:
+                        self._spark.register(name, self._spark.send(few))
+                    else:
+                        self._send(_read_by(statement.select))
+                        keep: Keep = "view" if statement.keep == "view" else "cache"
+                        self._spark.register(name, self._spark.frame(statement.select), keep)
+            relation.on_spark = True
+
+    def _write_here(self, table: Table, name: str, metadata: Metadata, mode: Mode) -> int | None:
+        """Stream a relation from DuckDB into a table; None if DuckDB has not the memory."""
+        cells = [
+            exp.cast(column(each.name), _WITH_ZONE.get(each.type, each.type)).as_(
+                each.name, quoted=True
+            )
+            for each in table.columns
+        ]
+        query = select(*cells).from_(rows_of(name))
+        if table.cluster_by:
+            query = query.order_by(*map(column, table.cluster_by))
+        try:
+            with self._driver:
+                batches = self._local.stream(query)
+                first = [*islice(batches, 2)]
+                if len(first) > 1:
+                    every = chain(first, batches)
+                    rows = pa.RecordBatchReader.from_batches(batches.schema, every)
+                    return write(self._lake, table, rows, metadata, mode=mode)
+            # DuckDB is done: other threads may use it while this one waits for the file system.
+            few = pa.Table.from_batches(first, batches.schema)
+            return write(self._lake, table, few, metadata, mode=mode)
+        except Exception as error:
+            # Through Arrow and delta-rs it comes as an error of theirs.
+            if "out of memory" not in str(error).lower():
+                raise
+            return None
+
+
+_WITH_ZONE = {"TIMESTAMP": "TIMESTAMPTZ"}
+"""DuckDB's types by other names than Spark's."""
+
+
+def _after_epoch(where: exp.Expr | None) -> int | None:
+    """The lower bound of `epoch` in a conjunction, exclusive; None if it has none."""
+    if where is None or where.find(exp.Or, exp.Not) is not None:
+        return None
+    bounds = [
+        int(literal.name)
+        for each in where.find_all(exp.GT)
+        if each.this.name == "epoch" and (literal := each.expression.find(exp.Literal)) is not None
+    ]
+    return max(bounds, default=None)
+
+
+def _read_by(query: exp.Query) -> set[str]:
+    """The names of the relations that a query reads."""
+    defined = {cte.alias for cte in query.find_all(exp.CTE)}
+    return {table.name for table in query.find_all(exp.Table)} - defined

@@ -1,0 +1,94 @@
+"""Where a relation is computed: by DuckDB in the driver's process, or by Spark.
+
+A run of some hundred changes works with some thousand rows. Spark needs about a second per query to
+plan and schedule joins of such relations, DuckDB some milliseconds, and both run the same
+statements with the same result. What does not fit into these limits is distributed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from deltalake import DeltaTable
+
+from jobs.settings import Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How much of a stored table may be read; `rows` is None where the table does not say."""
+
+    bytes: int
+    rows: int | None
+
+    @classmethod
+    def of(cls, table: DeltaTable, after_epoch: int | None = None) -> Self:
+        """The files of a table, or those that may have rows of a later epoch than `after_epoch`.
+
+        By the statistics in the table's log: no file is opened.
+        """
+        files = pa.table(table.get_add_actions(flatten=True))
+        if not files.num_rows:
+            return cls(0, 0)
+        if after_epoch is not None and "max.epoch" in files.column_names:
+            newest = files["max.epoch"]
+            later = pc.greater(newest, pa.scalar(after_epoch))
+            files = files.filter(pc.or_kleene(pc.is_null(newest), later))
+        size, rows = (pc.sum(files[name]).as_py() for name in ("size_bytes", "num_records"))
+        counted = pc.count(files["num_records"], mode="only_null").as_py() == 0
+        return cls(size or 0, (rows or 0) if counted else None)
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Decides for every relation whether the driver computes it.
+
+    Attributes:
+        driver_rows: most rows of a relation that the driver computes with; 0 leaves all to Spark.
+        driver_table_bytes: size of a stored table up to which the driver reads it.
+        driver_scan_rows: rows of such a table up to which the driver also makes what takes all of
+            it; beyond, it only looks rows up.
+        driver_parse_bytes: input bytes that the driver parses.
+    """
+
+    driver_rows: int
+    driver_table_bytes: int
+    driver_scan_rows: int
+    driver_parse_bytes: int
+
+    @classmethod
+    def of(cls, limits: Limits) -> Self:
+        """The placement that the configuration asks for."""
+        return cls(
+            limits.driver_rows,
+            limits.driver_table_bytes,
+            limits.driver_scan_rows,
+            limits.driver_parse_bytes,
+        )
+
+    def parses(self, size: int) -> bool:
+        """Whether the driver parses `size` bytes of input."""
+        return size <= self.driver_parse_bytes
+
+    def holds(self, rows: int) -> bool:
+        """Whether the driver takes a relation of `rows` rows."""
+        return 0 < self.driver_rows >= rows
+
+    def reads(self, extent: Extent, *, is_slice: bool) -> bool:
+        """Whether the driver reads a stored table.
+
+        Args:
+            extent: of the files that are read.
+            is_slice: whether these are the rows of some epochs, which are taken as a whole; of a
+                whole table, a statement may take a few rows only.
+        """
+        if not self.driver_rows or extent.rows is None or extent.bytes > self.driver_table_bytes:
+            return False
+        return not is_slice or self.holds(extent.rows)
+
+    def only_looks_up(self, extent: Extent) -> bool:
+        """Whether the driver leaves it to Spark to make what takes all rows of such a table."""
+        return extent.rows is None or extent.rows > self.driver_scan_rows

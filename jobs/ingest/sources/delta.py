@@ -1,0 +1,181 @@
+"""The kind `delta`: a Delta table of terms with its change feed on, an epoch per commit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Literal
+
+from deltalake import DeltaTable as StoredTable
+from deltalake.exceptions import DeltaError, TableNotFoundError
+from deltalake.schema import PrimitiveType
+from pydantic import BaseModel, ConfigDict, Field
+
+from jobs.errors import ConfigurationError
+from jobs.ingest.changesets import AcceptedChangeSets, ChangeSet, SourcePosition, State
+from jobs.ingest.reading import Reader, SourceReading
+from jobs.ingest.sources.errors import SourceError, errors_of
+from jobs.ingest.sources.source import Source
+from jobs.settings import Settings
+from lake.change_feed import ChangeFeedGap, lost_files_are_a_gap
+
+_STATE = State()
+
+
+class Columns(BaseModel):
+    """Names of the columns of a table of terms."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    subject: str = "subject"
+    predicate: str = "predicate"
+    object: str = "object"
+    graph: str | None = None
+
+
+class DeltaTable(Source):
+    """A Delta table of terms in N-Triples form with its change feed on; each commit is an epoch.
+
+    The position is the version of the table. The first change set is the content of a version, all
+    others are commits.
+    """
+
+    kind: Literal["delta"]
+    columns: Columns = Field(Columns(), description="which columns hold the terms")
+    starting_version: int | None = Field(
+        None,
+        ge=0,
+        description="version whose content is the first epoch; else the newest at first sight",
+    )
+
+    def pending(self, position: SourcePosition, settings: Settings) -> list[ChangeSet]:
+        """The commits that are not ingested; before the first of them the content of a version."""
+        table = self._open(settings.storage_options)
+        newest, at = table.version(), self._change_sets_of(table)
+        if position.last is not None:
+            self._refuse_another(table, position, position.last)
+            return [at(version) for version in range(int(position.last) + 1, newest + 1)]
+        first = newest if self.starting_version is None else self.starting_version
+        if first > newest:
+            raise ConfigurationError(
+                f"source {self.name}: starting_version {first} does not exist yet,"
+                f" the newest is {newest}",
+                self.location,
+                "Correct sources.yml.",
+            )
+        return [at(first, _STATE), *(at(version) for version in range(first + 1, newest + 1))]
+
+    def read(
+        self, accepted: AcceptedChangeSets, position: SourcePosition, reader: Reader
+    ) -> SourceReading:
+        """The rows of the versions; where the feed has a gap, the newest content instead."""
+        from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+        from pyspark.errors import PySparkException
+
+        from jobs.ingest.sources.delta_rows import read_versions
+
+        del position
+        engine = reader.engine
+        # Started here: a session that does not start is no error of the source.
+        engine.require_spark()
+        document = reader.next_document()
+
+        def read_accepted(folder: str) -> SourceReading:
+            with lost_files_are_a_gap(self.location):
+                return read_versions(
+                    engine,
+                    f"source_{self.name}",
+                    self,
+                    accepted.of(self.name),
+                    document,
+                    reader.settings.limits,
+                    engine.staging(folder),
+                )
+
+        with errors_of(self, PySparkException, Py4JError, ChangeFeedGap):
+            try:
+                return read_accepted(self.name)
+            except ChangeFeedGap:
+                # Files of the batch's last version may be gone too; the newest has all of its own.
+                accepted.replace_by(self._newest_content(reader.settings.storage_options))
+                return read_accepted(f"{self.name}-content")
+
+    def _newest_content(self, storage_options: Mapping[str, str]) -> ChangeSet:
+        table = self._open(storage_options)
+        return self._change_sets_of(table)(table.version(), _STATE)
+
+    def _change_sets_of(self, table: StoredTable) -> Callable[..., ChangeSet]:
+        """What makes a change set of a version of the table, its content or its commit."""
+        table_id = _table_id(table)
+        times = {
+            commit["version"]: datetime.fromtimestamp(commit["timestamp"] / 1000, UTC)
+            for commit in table.history()
+            if "version" in commit and "timestamp" in commit
+        }
+
+        def at(version: int, state: State | None = None) -> ChangeSet:
+            return ChangeSet(
+                self, str(version), state, change_id=table_id, event_time=times.get(version)
+            )
+
+        return at
+
+    def _refuse_another(self, table: StoredTable, position: SourcePosition, last: str) -> None:
+        """Refuse a table that is not the one of which version `last` was ingested.
+
+        Raises:
+            SourceError: it is another one.
+        """
+        newest = table.version()
+        why = f"the table's newest version is {newest}"
+        if last.isdecimal() and int(last) <= newest:
+            # A table that was replaced within its history has another id from there on.
+            if position.last_id is None or position.last_id == _table_id(table):
+                return
+            with suppress(DeltaError):
+                table.load_as_version(int(last))
+                if position.last_id == _table_id(table):
+                    return
+            why = "the table there is a new one"
+        raise SourceError(
+            f"source {self.name}: {last} was ingested last, and {why}: it is not the same table",
+            self.location,
+            "Bring the table back, or declare the new one under another name.",
+        )
+
+    def _open(self, storage_options: Mapping[str, str]) -> StoredTable:
+        """The table, if it is as declared."""
+        try:
+            table = StoredTable(self.location, storage_options=dict(storage_options) or None)
+        except TableNotFoundError:
+            raise ConfigurationError(
+                f"source {self.name}: there is no Delta table",
+                self.location,
+                "Correct sources.yml.",
+            ) from None
+        if table.metadata().configuration.get("delta.enableChangeDataFeed") != "true":
+            raise ConfigurationError(
+                f"source {self.name}: the table has no change feed",
+                self.location,
+                "Set its property delta.enableChangeDataFeed to true.",
+            )
+        types = {field.name.lower(): field.type for field in table.schema().fields}
+        for name in self.columns.model_dump(exclude_none=True).values():
+            if name.lower() not in types:
+                raise ConfigurationError(
+                    f"source {self.name}: the table has no column {name}, but {', '.join(types)}",
+                    self.location,
+                    "Name the columns of the terms in sources.yml (`columns:`).",
+                )
+            if types[name.lower()] != PrimitiveType("string"):
+                raise ConfigurationError(
+                    f"source {self.name}: the column {name} is not a string",
+                    self.location,
+                    "Columns hold terms in N-Triples form; a view or another table can give it.",
+                )
+        return table
+
+
+def _table_id(table: StoredTable) -> str:
+    return str(table.metadata().id)

@@ -1,0 +1,177 @@
+"""The rows of versions of a Delta table: contents and commits, on Spark."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from functools import reduce
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+
+from jobs.compute.engine import Engine, Frame
+from jobs.compute.relations import Statement
+from jobs.compute.sql import rows_of, select
+from jobs.ingest import netting
+from jobs.ingest.changesets import ChangeSet
+from jobs.ingest.netting import QUAD
+from jobs.ingest.reading import ChangeSetReading, SourceReading
+from jobs.ingest.rows import SCHEMA, SPARK_SCHEMA, Rows, rows_by_tasks, rows_on_driver
+from jobs.ingest.sources.bags import bag_assertions
+from jobs.ingest.sources.delta import DeltaTable
+from jobs.ingest.sources.delta_terms import UNCHECKED, checking, respelling
+from jobs.settings import Limits
+from lake.change_feed import CHANGE_TYPE, COMMIT_VERSION, changes_of
+
+_APPEARED = ("insert", "update_postimage")
+
+
+def read_versions(
+    engine: Engine,
+    prefix: str,
+    source: DeltaTable,
+    change_sets: Mapping[int, ChangeSet],
+    document: int,
+    limits: Limits,
+    staging: str,
+) -> SourceReading:
+    """The rows of successive change sets of one table, by ordinal.
+
+    Rows whose terms are no terms are rejected without a line.
+
+    Args:
+        engine: Spark.
+        prefix: of the relations that are made.
+        source: the table.
+        change_sets: by ordinal; contents and commits.
+        document: the number of the table's content.
+        limits: how many rows the driver takes.
+        staging: folder or URI for more of them.
+
+    Raises:
+        ChangeFeedGap: commits of the range are gone.
+    """
+    parts = [
+        _content(engine, source, int(each.position), ordinal)
+        for ordinal, each in change_sets.items()
+        if each.state is not None
+    ]
+    commits = {
+        int(each.position): ordinal for ordinal, each in change_sets.items() if each.state is None
+    }
+    if commits:
+        parts.append(_commits(engine, prefix, source, commits, limits.broadcast_rows))
+    unchecked = reduce(DataFrame.unionByName, (part.select(*UNCHECKED) for part in parts))
+    check = checking(source.name, source.graph_term, document, limits.raw_bytes)
+    few = unchecked.limit(limits.broadcast_rows + 1).toArrow()
+    if few.num_rows <= limits.broadcast_rows:
+        checked = pa.Table.from_batches(check(few.to_batches()), schema=SCHEMA)
+        rows = rows_on_driver(checked)
+    else:
+        rows = rows_by_tasks(engine.spark, unchecked.mapInArrow(check, SPARK_SCHEMA), staging)
+    return _reading(rows, change_sets)
+
+
+def _content(engine: Engine, source: DeltaTable, version: int, ordinal: int) -> DataFrame:
+    table = _table(engine, source, version).distinct()
+    return table.withColumns({"ordinal": F.lit(ordinal), "line": F.lit(0), "insert": F.lit(True)})
+
+
+def _commits(
+    engine: Engine,
+    prefix: str,
+    source: DeltaTable,
+    ordinals: Mapping[int, int],
+    broadcast_rows: int,
+) -> DataFrame:
+    """What the commits make appear or vanish; what cancels out within a commit is left out.
+
+    Rows are counted by the one spelling of their quad: it holds as long as one of any spelling
+    does. `ordinals` is by version.
+    """
+    first, last = min(ordinals), max(ordinals)
+    feed = changes_of(engine.spark, source.location, first, last)
+    sign = F.when(F.col(CHANGE_TYPE).isin(*_APPEARED), 1).otherwise(-1)
+    ordinal = F.col(COMMIT_VERSION) - F.lit(first - ordinals[first])
+    net = (
+        feed.select(ordinal.alias("epoch"), sign.alias("one"), *_terms(source))
+        .groupBy("epoch", *QUAD)
+        .agg(F.sum("one").alias("sign"))
+        .where("sign <> 0")
+    )
+    changes, near, held = f"{prefix}_changes", f"{prefix}_near", f"{prefix}_held"
+    _respell(engine, changes, net, source.graph_term, broadcast_rows)
+    about = _near(_table(engine, source, last), engine.frame(changes))
+    _respell(engine, near, about, source.graph_term, broadcast_rows)
+    engine.make(Statement(held, netting.rows_about(near, changes, QUAD)))
+    engine.make(Statement(f"{prefix}_assertions", bag_assertions(changes, held)))
+    assertions = engine.frame(f"{prefix}_assertions")
+    return assertions.withColumn("ordinal", F.col("epoch").cast("int"))
+
+
+def _near(table: DataFrame, changes: DataFrame) -> DataFrame:
+    """The rows that may be one of the `changes` in another spelling.
+
+    Subjects and predicates have one spelling but for escapes; a row with one is looked at.
+    """
+    about = changes.select("subject", "predicate").distinct().withColumn("about", F.lit(True))
+    escaped = F.col("subject").contains("\\") | F.col("predicate").contains("\\")
+    marked = table.join(about, ["subject", "predicate"], "left")
+    return marked.where(F.coalesce("about", F.lit(False)) | escaped).select(*QUAD)
+
+
+def _respell(
+    engine: Engine, name: str, rows: DataFrame, default_graph: str, broadcast_rows: int
+) -> None:
+    """Make `rows` the relation `name`, their terms as Weir's tables spell them."""
+    respell = respelling(default_graph)
+    few = rows.limit(broadcast_rows + 1).toArrow()
+    if few.num_rows <= broadcast_rows:
+        engine.load(name, pa.Table.from_batches(respell(few.to_batches()), few.schema))
+    else:
+        spelled = f"{name}_spelled"
+        engine.load(spelled, rows.mapInArrow(respell, rows.schema))
+        # Read more than once.
+        engine.make(Statement(name, select("*", from_=rows_of(spelled)), "cache"))
+
+
+def _table(engine: Engine, source: DeltaTable, version: int) -> DataFrame:
+    reader = engine.spark.read.format("delta").option("versionAsOf", version)
+    return reader.load(source.location).select(*_terms(source))
+
+
+def _terms(source: DeltaTable) -> list[Any]:
+    """The columns of the quad; a term that is null becomes empty, which is none."""
+    columns = source.columns
+    graph = F.lit("") if columns.graph is None else F.col(columns.graph)
+    named = {
+        "graph": graph,
+        "subject": F.col(columns.subject),
+        "predicate": F.col(columns.predicate),
+        "object": F.col(columns.object),
+    }
+    return [F.coalesce(term, F.lit("")).alias(name) for name, term in named.items()]
+
+
+def _reading(rows: Rows, change_sets: Mapping[int, ChangeSet]) -> SourceReading:
+    changes, rejections = (_by_ordinal(frame) for (frame,) in (rows.changes, rows.rejections))
+    return SourceReading(
+        rows,
+        {
+            ordinal: ChangeSetReading(
+                each.change_id, each.event_time, changes[ordinal], rejections[ordinal]
+            )
+            for ordinal, each in change_sets.items()
+        },
+    )
+
+
+def _by_ordinal(frame: Frame) -> Counter[int]:
+    """The number of rows of each change set."""
+    if isinstance(frame, pa.Table):
+        return Counter(row["ordinal"] for row in frame.select(["ordinal"]).to_pylist())
+    return Counter(
+        {row["ordinal"]: row["count"] for row in frame.groupBy("ordinal").count().collect()}
+    )

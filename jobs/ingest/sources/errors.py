@@ -1,0 +1,49 @@
+"""Errors of one source, which stop that source and no other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from deltalake.exceptions import DeltaError
+from pyarrow.lib import ArrowException
+
+from jobs.errors import WeirError
+
+if TYPE_CHECKING:
+    from jobs.ingest.sources.source import Source
+
+_STORAGE_ERRORS: tuple[type[Exception], ...] = (OSError, ValueError, ArrowException, DeltaError)
+"""What files, their content and tables raise."""
+_MESSAGE_LENGTH = 500
+"""Characters of another program's message that are shown."""
+
+
+class SourceError(WeirError):
+    """A source cannot go on; the others do."""
+
+
+@contextmanager
+def errors_of(source: Source, *kinds: type[Exception]) -> Iterator[None]:
+    """Turn errors of reading a source into a SourceError.
+
+    Args:
+        source: the source that is read.
+        kinds: error classes beside those of files, of their content and of tables.
+
+    Raises:
+        WeirError: as it was raised inside; a SourceError for any other error of these kinds.
+    """
+    try:
+        yield
+    except WeirError:
+        raise
+    except (*_STORAGE_ERRORS, *kinds) as error:
+        # Without the stack of the JVM.
+        message = " ".join(str(error).partition("\n\tat ")[0].split())
+        raise SourceError(
+            f"source {source.name}: {message[:_MESSAGE_LENGTH] or type(error).__name__}",
+            source.location,
+            "Check that it exists, is readable and is as declared; the next run tries again.",
+        ) from error

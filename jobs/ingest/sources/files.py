@@ -1,0 +1,94 @@
+"""Sources that are folders of files: which files count, and which change sets are new."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection
+from fnmatch import fnmatchcase
+from typing import Any
+
+from pydantic import Field
+
+from jobs.errors import ConfigurationError
+from jobs.ingest.changesets import ChangeSet
+from jobs.ingest.sources.errors import SourceError
+from jobs.ingest.sources.source import Source
+from jobs.rdf.files import FileInfo, format_of, list_files
+from jobs.rdf.records import Format
+
+
+class FileSource(Source):
+    """A source that is a folder of files."""
+
+    glob: str = Field("*", description="names that count, relative to the folder; * also matches /")
+
+
+def rdf_files(
+    source: Source, location: str, glob: str = "*", format_: Format | None = None
+) -> list[tuple[FileInfo, Format]]:
+    """The RDF files at `location` whose names match `glob`, in the order of their names.
+
+    Args:
+        source: whose files they are, for errors.
+        location: folder, file or URI.
+        glob: pattern of names relative to `location`.
+        format_: of all files; else each has the one of its name, and files of no format are left
+            out.
+
+    Raises:
+        ConfigurationError: nothing is there, or none of the files has a known format.
+    """
+    try:
+        files = list_files(location)
+    except FileNotFoundError:
+        raise ConfigurationError(
+            f"source {source.name}: nothing is there",
+            location,
+            "Correct sources.yml, or create it.",
+        ) from None
+    matching = [file for file in files if fnmatchcase(file.name, glob)]
+    found = [
+        (file, known) for file in matching if (known := format_ or format_of(file.name)) is not None
+    ]
+    if matching and not found:
+        raise ConfigurationError(
+            f"source {source.name}: none of {len(matching)} files has a name with a known ending,"
+            f" for example {matching[0].name}",
+            location,
+            "Name them .nt, .nq, .ttl, .trig, .rdf, .jsonld or .rdfp (.gz or not).",
+        )
+    return found
+
+
+def new_change_sets(
+    found: list[ChangeSet], ingested: Collection[str], order: Callable[[str], Any]
+) -> list[ChangeSet]:
+    """Those of `found` whose positions are not `ingested`.
+
+    Args:
+        found: change sets, in order.
+        ingested: positions of files that are ingested.
+        order: sort key of positions.
+
+    Raises:
+        SourceError: a new change set comes before one that is ingested.
+    """
+    new = [each for each in found if each.position not in ingested]
+    late = [each for each in new if ingested and order(each.position) < max(map(order, ingested))]
+    if late:
+        raise SourceError(
+            f"{late[0].position} appeared after later change sets had been ingested",
+            late[0].source.location,
+            "Rename it so that it comes last, or remove it.",
+        )
+    return new
+
+
+_DIGITS = re.compile(r"(\d+)")
+
+
+def natural_order(name: str) -> tuple[tuple[int, int | str], ...]:
+    """A sort key by which `v9` comes before `v10`."""
+    return tuple(
+        (0, int(part)) if part.isdigit() else (1, part) for part in _DIGITS.split(name) if part
+    )

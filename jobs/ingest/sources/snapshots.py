@@ -1,0 +1,142 @@
+"""The kind `snapshots`: a folder of versions of a graph, an epoch each."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from jobs.ingest.changesets import AcceptedChangeSets, ChangeSet, Document, SourcePosition, State
+from jobs.ingest.reading import ChangeSetReading, ParsedDocument, Reader, SourceReading
+from jobs.ingest.rows import Rows
+from jobs.ingest.sources.errors import SourceError
+from jobs.ingest.sources.files import FileSource, natural_order, new_change_sets, rdf_files
+from jobs.ingest.sources.versions import Version, carried
+from jobs.rdf.files import FileInfo
+from jobs.rdf.records import Format, ParseRequest
+from jobs.settings import Settings
+
+
+class Snapshots(FileSource):
+    """A folder of versions, files or folders of files; each is an epoch, numbers in names count."""
+
+    kind: Literal["snapshots"]
+    format: Format | None = Field(None, description="format of all files; else by their names")
+    base_iri: str | None = Field(None, description="what relative IRIs are resolved against")
+
+    def pending(self, position: SourcePosition, settings: Settings) -> list[ChangeSet]:
+        """The versions that are not ingested."""
+        del settings
+        return new_change_sets(self._versions(), {*position.positions}, natural_order)
+
+    def read(
+        self, accepted: AcceptedChangeSets, position: SourcePosition, reader: Reader
+    ) -> SourceReading:
+        """The rows of the versions, and earlier documents instead of broken ones."""
+        parsed = reader.parse(accepted, self.name)
+        versions = {
+            ordinal: Version(ordinal, _usable_numbers(documents))
+            for ordinal, documents in parsed.documents.items()
+        }
+        earlier = _EarlierVersions(self, position.last, reader)
+        accepted_versions = [versions[ordinal] for ordinal in accepted.of(self.name)]
+        carry = carried(accepted_versions, earlier.last_good)
+        return SourceReading(
+            parsed.rows + earlier.rows,
+            {
+                ordinal: ChangeSetReading(
+                    change_id=None,
+                    event_time=documents[0].result.header.event_time,
+                    changes=sum(each.result.changes for each in documents),
+                    rejections=sum(each.result.rejections for each in documents),
+                    is_usable=versions[ordinal].is_usable,
+                )
+                for ordinal, documents in parsed.documents.items()
+            },
+            carry,
+        )
+
+    def versions_until(self, position: str) -> list[ChangeSet]:
+        """The versions up to `position` that still exist, newest first."""
+        last = natural_order(position)
+        known = [each for each in self._versions() if natural_order(each.position) <= last]
+        return known[::-1]
+
+    def _versions(self) -> list[ChangeSet]:
+        """The versions of the folder: its files, and its folders with all files in them."""
+        versions: dict[str, list[Document]] = {}
+        for file, format_ in rdf_files(self, self.location, self.glob, self.format):
+            version, _, inner = file.name.partition("/")
+            # A version that is one file is the same document from version to version.
+            versions.setdefault(version, []).append(self._document(file, format_, name=inner))
+        return [
+            ChangeSet(self, version, State(), tuple(versions[version]))
+            for version in sorted(versions, key=natural_order)
+        ]
+
+    def _document(self, file: FileInfo, format_: Format, name: str) -> Document:
+        request = ParseRequest(
+            file.path,
+            format_,
+            "snapshot",
+            scope=f"{self.name}/{name}",
+            graph=self.graph_term,
+            base=self.base_iri,
+        )
+        return Document(name, file.size, request)
+
+
+def _usable_numbers(documents: tuple[ParsedDocument, ...]) -> dict[str, int | None]:
+    return {
+        each.document.name: each.result.document if each.result.usable else None
+        for each in documents
+    }
+
+
+class _EarlierVersions:
+    """Documents of versions that are ingested, parsed again where a later one is broken.
+
+    Args:
+        source: whose versions they are.
+        last: position of the last of them, None if there is none.
+        reader: what to parse with.
+    """
+
+    def __init__(self, source: Snapshots, last: str | None, reader: Reader) -> None:
+        self._source, self._last, self._reader = source, last, reader
+        self.rows = Rows()
+        """The rows of the documents that were found."""
+
+    def last_good(self, name: str) -> int | None:
+        """The number of the newest usable content of the document, or None if it had none.
+
+        Raises:
+            SourceError: the earlier versions are gone, or cannot be read.
+        """
+        if self._last is None:
+            return None
+        versions = self._source.versions_until(self._last)
+        if not versions:
+            raise SourceError(
+                f"source {self._source.name}: {name or 'a document'} is broken, and the versions"
+                " before, which hold its last good content, are gone",
+                self._source.location,
+                f"Bring {self._last} back, or repair the document.",
+            )
+        for version in versions:
+            found = [document for document in version.documents if document.name == name]
+            if not found:
+                # A version of which nothing is usable leaves the state as it was.
+                if any(self._usable_rows(each, version) for each in version.documents):
+                    return None
+                continue
+            rows = self._usable_rows(found[0], version)
+            if rows is not None:
+                self.rows += rows
+                return rows.results[0].document
+        return None
+
+    def _usable_rows(self, document: Document, version: ChangeSet) -> Rows | None:
+        """The rows of a document under a number of its own, None if it is not usable."""
+        rows, result = self._reader.parse_earlier(document, version)
+        return rows if result.usable else None

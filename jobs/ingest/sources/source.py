@@ -1,0 +1,108 @@
+"""A source: the keys that all kinds share in `sources.yml`, and what ingest needs of a kind."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Self
+from urllib.parse import urlparse
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from jobs.rdf.terms import check_term
+
+if TYPE_CHECKING:
+    from jobs.ingest.changesets import AcceptedChangeSets, ChangeSet, SourcePosition
+    from jobs.ingest.reading import Reader, SourceReading
+    from jobs.settings import Settings
+
+UNNAMED_GRAPH = "default"
+"""`graph: default` puts quads without a graph into the unnamed graph."""
+
+
+class Source(BaseModel, ABC):
+    """A declared source.
+
+    A kind of source is a subclass with the key `kind: Literal["<name>"]`, its own keys, `pending`
+    and `read`, listed in `declared.AnySource`.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    locations: ClassVar[tuple[str, ...]] = ("location",)
+    """The keys that hold paths or URIs."""
+
+    name: str = Field(
+        pattern=r"^[a-z][a-z0-9_]{0,62}$", description="name, unique among the sources"
+    )
+    location: str = Field(
+        min_length=1, description="folder, file or URI; relative to the folder of sources.yml"
+    )
+    graph: str | None = Field(
+        None,
+        description="where quads without a graph go: an IRI, or `default` for the unnamed graph;"
+        " without it a graph of the source's own, <urn:weir:graph:NAME>",
+    )
+
+    @field_validator("graph")
+    @classmethod
+    def _is_iri(cls, graph: str | None) -> str | None:
+        if graph in (None, UNNAMED_GRAPH):
+            return graph
+        term = graph if graph.startswith("<") else f"<{graph}>"
+        reason = check_term(term, "graph")
+        if reason is not None:
+            raise ValueError(f"not an IRI: {reason}")
+        return term
+
+    @property
+    def graph_term(self) -> str:
+        """The graph of quads that name none, as `quads` holds it."""
+        match self.graph:
+            case None:
+                return f"<urn:weir:graph:{self.name}>"
+            case "default":
+                return ""
+            case term:
+                return term
+
+    def located_in(self, folder: Path) -> Self:
+        """The source with absolute locations; relative ones are relative to `folder`."""
+        return self.model_copy(
+            update={
+                key: _absolute(location, folder)
+                for key in self.locations
+                if (location := getattr(self, key)) is not None
+            }
+        )
+
+    @abstractmethod
+    def pending(self, position: SourcePosition, settings: Settings) -> list[ChangeSet]:
+        """The change sets after `position`, in order.
+
+        Raises:
+            ConfigurationError: the location does not exist, or holds nothing of this kind.
+            SourceError: the change sets do not continue `position`.
+        """
+
+    @abstractmethod
+    def read(
+        self, accepted: AcceptedChangeSets, position: SourcePosition, reader: Reader
+    ) -> SourceReading:
+        """The rows of the source's change sets of a batch.
+
+        Args:
+            accepted: the change sets of the batch; the source is stopped in it where a change set
+                cannot be used.
+            position: how far the source was ingested before the batch.
+            reader: what to read with.
+
+        Raises:
+            SourceError: the source stops before its first change set of the batch.
+        """
+
+
+def _absolute(location: str, folder: Path) -> str:
+    # One letter before the colon is a drive.
+    if len(urlparse(location).scheme) > 1:
+        return location
+    return str((folder / location).resolve())

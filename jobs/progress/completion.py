@@ -1,0 +1,128 @@
+"""How far everything is complete, read once: watermarks, backlogs, verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+from jobs.progress.backlog import Backlog, backlog_of
+from jobs.progress.verdicts import Verdict, graph_failure
+from jobs.progress.watermarks import Watermark, head, watermark
+from lake.lake import Lake
+from lake.ledger import SUCCEEDED, UNTOUCHED
+from lake.ledger_summary import read_ledger
+
+_Job = Literal["maintain", "publish"]
+_COLUMNS = (
+    "job",
+    "query",
+    "status",
+    "mode",
+    "reason",
+    "from_epoch",
+    "to_epoch",
+    "table_version",
+    "checked_run",
+)
+
+
+@dataclass(frozen=True)
+class Completion:
+    """How far everything in a lake is complete, as it was when it was read.
+
+    The ledger is read at once, a table of a query when it is first needed.
+    """
+
+    lake: Lake
+    _rows: tuple[dict[str, Any], ...] = field(repr=False)
+    """The rows of the ledger that still matter, in the order of runs."""
+    _watermarks: dict[tuple[_Job, str], Watermark | None] = field(
+        default_factory=dict, init=False, repr=False
+    )
+
+    @classmethod
+    def read(cls, lake: Lake) -> Completion:
+        """The completion of a lake in the state that the lake has open."""
+        return cls(lake, tuple(read_ledger(lake).rows.select(_COLUMNS).to_pylist()))
+
+    @cached_property
+    def head(self) -> int:
+        """The newest epoch, 0 before the first."""
+        return head(self.lake)
+
+    def maintained(self, query: str) -> Watermark | None:
+        """How far the embedding table of a query is complete; None before its first commit."""
+        return self._watermark("maintain", query, f"embeddings/{query}")
+
+    def published(self, query: str) -> Watermark | None:
+        """How far the answer table of a query is complete; None before its first commit."""
+        return self._watermark("publish", query, f"answers/{query}")
+
+    def backlog(self, queries: Iterable[str]) -> tuple[Backlog, ...]:
+        """What each query has to publish; none if it is complete, or not maintained yet."""
+        found = (
+            backlog_of(self.lake, query, self.maintained(query), self.published(query))
+            for query in queries
+        )
+        return tuple(each for each in found if each is not None)
+
+    @cached_property
+    def verdicts(self) -> Mapping[str, Verdict]:
+        """The last validation of every query."""
+        return {
+            row["query"]: Verdict(
+                row["table_version"],
+                row["checked_run"],
+                row["from_epoch"],
+                row["status"] == SUCCEEDED,
+                row["reason"] or "",
+            )
+            for row in self._about_queries("validate")
+        }
+
+    @cached_property
+    def graph_validated_to(self) -> int:
+        """The epoch up to which the checks of the graph succeeded, 0 before the first."""
+        runs = (row for row in self._rows if row["job"] == "validate" and row["query"] is None)
+        return max((row["to_epoch"] or 0 for row in runs), default=0)
+
+    @cached_property
+    def graph_failure(self) -> str | None:
+        """What did not hold of the graph's epochs after `graph_validated_to`.
+
+        In the last run that checked them; None if nothing is known.
+        """
+        if self.graph_validated_to >= self.head:
+            return None
+        return graph_failure(self.lake, self.graph_validated_to)
+
+    @cached_property
+    def last_maintenance(self) -> Mapping[str, tuple[str | None, str | None]]:
+        """Mode and reason of the last run of maintain that reported on each query.
+
+        Of all queries that were ever maintained, registered or not.
+        """
+        rows = self._about_queries("maintain")
+        return {row["query"]: (row["mode"], row["reason"]) for row in rows}
+
+    def _about_queries(self, job: str) -> Iterable[dict[str, Any]]:
+        return (row for row in self._rows if row["job"] == job and row["query"] is not None)
+
+    def _watermark(self, job: _Job, query: str, table_name: str) -> Watermark | None:
+        key = job, query
+        if key not in self._watermarks:
+            ranges = self._untouched.get(key)
+            self._watermarks[key] = watermark(self.lake, table_name, job, ranges)
+        return self._watermarks[key]
+
+    @cached_property
+    def _untouched(self) -> Mapping[tuple[str, str], tuple[int, int]]:
+        """The newest range that did not touch a query, by job and query."""
+        ranges = (
+            ((row["job"], row["query"]), (row["from_epoch"], row["to_epoch"]))
+            for row in self._rows
+            if row["mode"] == UNTOUCHED and row["status"] == SUCCEEDED and row["query"] is not None
+        )
+        return dict(sorted(ranges, key=lambda each: (each[1][1], -each[1][0])))

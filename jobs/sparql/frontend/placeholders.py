@@ -1,0 +1,183 @@
+"""The text that rdflib's grammar reads: a query with a numbered placeholder for each term.
+
+The grammar decides what the structure of a query is. What a term is, is decided here, because the
+parser would normalise lexical forms, resolve escapes twice and forget where things stand.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from itertools import count
+
+from jobs.rdf import terms
+from jobs.sparql.algebra.expressions import Constant, Variable
+from jobs.sparql.frontend import literals
+from jobs.sparql.frontend.lexer import Token
+from jobs.sparql.frontend.prologue import Prologue
+from jobs.sparql.frontend.source import Source
+from jobs.sparql.frontend.tree import Leaf
+
+_KEYWORDS = frozenset(
+    re.findall(
+        r"\w+",
+        """
+    A ABS AS ASC ASK AVG BASE BIND BNODE BOUND BY CEIL COALESCE CONCAT CONSTRUCT CONTAINS
+    COUNT DATATYPE DAY DEFAULT DESC DESCRIBE DISTINCT ENCODE_FOR_URI EXISTS FILTER FLOOR FROM
+    GRAPH GROUP GROUP_CONCAT HAVING HOURS IF IN IRI ISBLANK ISIRI ISLITERAL ISNUMERIC ISURI
+    LANG LANGMATCHES LCASE LIMIT MAX MD5 MIN MINUS MINUTES MONTH NAMED NOT NOW OFFSET OPTIONAL
+    ORDER PREFIX RAND REDUCED REGEX REPLACE ROUND SAMETERM SAMPLE SECONDS SELECT SEPARATOR
+    SERVICE SHA1 SHA256 SHA384 SHA512 SILENT STR STRAFTER STRBEFORE STRDT STRENDS STRLANG
+    STRLEN STRSTARTS STRUUID SUBSTR SUM TIMEZONE TZ UCASE UNDEF UNION URI UUID VALUES WHERE
+    YEAR
+    """,
+    )
+)
+_TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
+
+
+class PlaceholderText:
+    """The body of a query in which term or variable number i, from 1, stands as `i`.
+
+    Attributes:
+        text: what the grammar reads; a placeholder is written as a term of the same kind.
+        leaves: the terms and variables by their number, less one.
+    """
+
+    def __init__(self, source: Source, prologue: Prologue) -> None:
+        self._source, self._prologue = source, prologue
+        self.leaves: list[Leaf] = []
+        self.text = ""
+        self._offsets: list[int] = []
+        self._written: list[Token] = []
+        self._used = {t.text for t in source.tokens if t.kind == "blank"}
+        self._labels: dict[str, str] = {}
+        tokens = iter(enumerate(source.tokens))
+        for index, token in tokens:
+            last = self._write(index, token)
+            for _ in range(last - index):
+                next(tokens)
+
+    def token_at(self, offset: int) -> Token | None:
+        """The token that is written at `offset` of `text`, or the one before."""
+        index = bisect_right(self._offsets, offset) - 1
+        return self._written[index] if index >= 0 else None
+
+    def label(self, made: str) -> str:
+        """The label of a blank node that the text gives none (`[]`, a list): the next unused one.
+
+        `made` is the label that rdflib drew at random.
+        """
+        if made not in self._labels:
+            candidates = (f"_:b{number}" for number in count())
+            self._labels[made] = next(label for label in candidates if label not in self._used)
+            self._used.add(self._labels[made])
+        return self._labels[made]
+
+    def _write(self, index: int, token: Token) -> int:
+        """Write the placeholder of one token, or of a literal with its language or datatype.
+
+        Returns the index of the last token that it stands for.
+        """
+        source = self._source
+        following = [*source.tokens[index + 1 : index + 3], None, None]
+        last = index
+        match token.kind:
+            case "iri" | "name":
+                inverse = "-" if self._is_inverse_in_set(index - 1) else ""
+                spelled = f"<{inverse}{self._number(terms.iri(self._prologue.iri(token)), token)}>"
+            case "number":
+                spelled = str(self._number(literals.number(token.text), token))
+            case "string":
+                suffix, datatype = following[0], following[1]
+                value = literals.string(token, source.file)
+                if suffix and suffix.kind == "language":
+                    term, last = terms.literal(value, language=suffix.text[1:]), index + 1
+                elif suffix and suffix.text == "^^":
+                    if datatype is None or datatype.kind not in ("iri", "name"):
+                        raise source.malformed("^^", suffix, "no datatype follows")
+                    term, last = terms.literal(value, self._prologue.iri(datatype)), index + 2
+                else:
+                    term = terms.literal(value)
+                spelled = f'"{self._number(term, token)}"'
+            case "variable":
+                spelled = f"?{self._leaf(Leaf(Variable(token.text[1:]), token))}"
+            case "blank":
+                spelled = f"_:{self._leaf(Leaf(Variable(token.text), token))}"
+            case "word" if token.is_word("TRUE", "FALSE"):
+                spelled = f'"{self._number(literals.boolean(token.text), token)}"'
+            case "word" if token.text == "a" and self._is_inverse_in_set(index - 1):
+                spelled = f"<-{self._number(_TYPE, token)}>"
+            case "word":
+                spelled = self._word(token)
+            case "punctuation" if self._is_inverse_in_set(index):
+                return last
+            case "punctuation":
+                spelled = token.text
+            case "language":
+                raise source.malformed(token.text, token, "a language tag may only follow a string")
+        self._append(spelled, token, adjacent=self._is_adjacent(index, token))
+        return last
+
+    def _is_inverse_in_set(self, index: int) -> bool:
+        """Whether the token is the `^` before an IRI of a negated property set.
+
+        rdflib loses the IRI after it, so the two are written as one IRI with a minus.
+        """
+        tokens = self._source.tokens
+        if index < 1 or tokens[index].text != "^":
+            return False
+        before = index - 1
+        while before > 0 and (_is_iri(tokens[before]) or tokens[before].text in ("|", "^")):
+            before -= 1
+        in_list = tokens[before].text == "(" and before > 0 and tokens[before - 1].text == "!"
+        if not in_list and tokens[index - 1].text != "!":
+            return False
+        if not any(map(_is_iri, tokens[index + 1 : index + 2])):
+            raise self._source.malformed("^", tokens[index], "no IRI follows")
+        return True
+
+    def _word(self, token: Token) -> str:
+        if token.text.upper() not in _KEYWORDS:
+            raise self._source.malformed(
+                token.text,
+                token,
+                "not a keyword of SPARQL 1.1",
+                "A prefixed name needs a colon, a variable a question mark.",
+            )
+        return token.text
+
+    def _is_adjacent(self, index: int, token: Token) -> bool:
+        """Whether the parser must see no space before: the number of a sign, a path's modifier."""
+        if index == 0:
+            return False
+        before = self._source.tokens[index - 1]
+        if token.kind == "number":
+            return before.end == token.offset and before.text in ("+", "-")
+        if token.text in ("*", "+", "?"):
+            after = self._source.tokens[index + 1 : index + 2]
+            is_sign = token.text == "+" and any(
+                t.kind == "number" and t.offset == token.end for t in after
+            )
+            return not is_sign and (before.kind in ("iri", "name") or before.text in (")", "a"))
+        return False
+
+    def _number(self, term: str, token: Token) -> int:
+        reason = terms.check_term(term, "object")
+        if reason is not None:
+            raise self._source.malformed(token.text, token, reason)
+        return self._leaf(Leaf(Constant(term), token))
+
+    def _leaf(self, leaf: Leaf) -> int:
+        self.leaves.append(leaf)
+        return len(self.leaves)
+
+    def _append(self, spelled: str, token: Token, *, adjacent: bool) -> None:
+        self.text += "" if adjacent else " "
+        self._offsets.append(len(self.text))
+        self._written.append(token)
+        self.text += spelled
+
+
+def _is_iri(token: Token) -> bool:
+    return token.kind in ("iri", "name") or token.text == "a"

@@ -1,0 +1,103 @@
+"""Claims: one run of a job at a time, by rows of the ledger (delta-rs, no Spark)."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pyarrow.compute as pc
+from deltalake import CommitProperties, Transaction
+from deltalake.exceptions import CommitFailedError
+
+from lake.commit import checkpoint, create_if_missing
+from lake.lake import Lake
+from lake.ledger import ABANDONED, CLAIMED, LedgerRow, append_to
+from lake.ledger_summary import Ledger, read_ledger, write_summary
+from lake.processes import lives
+from lake.tables import RUNS
+
+
+class AlreadyRunning(Exception):  # noqa: N818  (named after what is wrong)
+    """Another run of the job is going on."""
+
+    def __init__(self, job: str, claim: Mapping[str, Any]) -> None:
+        self.job, self.run_id = job, claim["run_id"]
+        self.host, self.pid, self.since = claim["host"], claim["pid"], claim["recorded_at"]
+        super().__init__(
+            f"run {self.run_id} of {job} has been going on since {self.since:%Y-%m-%d %H:%M:%S} UTC"
+            f" (process {self.pid} on {self.host})."
+            " Wait for it to end, or end that process and try again."
+        )
+
+
+def claim(
+    lake: Lake, job: str, run_id: str, *, lease_seconds: int, code_version: str | None = None
+) -> int:
+    """Claim the next number of `job` for this process and return it.
+
+    One append carries the number as a Delta transaction of the job: of two processes that claim at
+    once, Delta lets one commit; the other reads again and finds the winner at work.
+
+    A claim that never ended counts as going on while its process lives; a claim of another machine
+    counts for `lease_seconds`. A dead one is marked `abandoned`.
+
+    Raises:
+        AlreadyRunning: another run of the job is going on.
+    """
+    table = create_if_missing(lake, RUNS)
+    while True:
+        lake.committed(RUNS.name)
+        ledger = read_ledger(lake)
+        runs = _runs_of(ledger, job)
+        open_claims = _open_claims(runs)
+        for other in open_claims:
+            if _goes_on(other, lease_seconds):
+                raise AlreadyRunning(job, other)
+        number = 1 + max((run["number"] for run in runs), default=0)
+        rows = [
+            *(
+                LedgerRow(
+                    dead["run_id"], job, dead["number"], ABANDONED, reason="its process is gone"
+                )
+                for dead in open_claims
+            ),
+            LedgerRow(run_id, job, number, CLAIMED, code_version=code_version),
+        ]
+        checkpoint(f"{job}:before:claim")
+        try:
+            append_to(
+                table, rows, CommitProperties(app_transactions=[Transaction(f"weir-{job}", number)])
+            )
+        except CommitFailedError:
+            before = table.version()
+            lake.committed(RUNS.name)
+            if table.version() == before:
+                # Nobody was quicker: the commit itself is impossible.
+                raise
+            continue
+        checkpoint(f"{job}:after:claim")
+        lake.committed(RUNS.name)
+        write_summary(lake, ledger, job, run_id)
+        return number
+
+
+def _runs_of(ledger: Ledger, job: str) -> list[dict[str, Any]]:
+    """The rows about runs of the job as a whole."""
+    of_job = (pc.field("job") == job) & pc.field("query").is_null()
+    columns = ["run_id", "number", "status", "host", "pid", "process", "recorded_at"]
+    found: list[dict[str, Any]] = ledger.rows.filter(of_job).select(columns).to_pylist()
+    return found
+
+
+def _open_claims(runs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Claims that no other row ended."""
+    ended = {run["number"] for run in runs if run["status"] != CLAIMED}
+    return [run for run in runs if run["status"] == CLAIMED and run["number"] not in ended]
+
+
+def _goes_on(claim: Mapping[str, Any], lease_seconds: int) -> bool:
+    if claim["host"] == socket.gethostname():
+        return lives(claim["pid"], claim["recorded_at"], claim["process"])
+    return bool(datetime.now(UTC) < claim["recorded_at"] + timedelta(seconds=lease_seconds))

@@ -1,0 +1,249 @@
+"""The lake: a folder or URI of Delta tables, each opened once (delta-rs, no Spark)."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlparse
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+from deltalake import DeltaTable
+from deltalake.exceptions import TableNotFoundError
+from pyarrow import fs
+
+from lake.metadata import Metadata
+
+_FIRST_COMMITS = 8
+
+
+class DamagedTable(Exception):  # noqa: N818  (named after what is wrong)
+    """The log of a table holds a commit that cannot be read."""
+
+
+class Lake:
+    """Where the tables are, and those that were opened.
+
+    A table that was opened stays as it was then, but for commits made through this value: a stage
+    sees one state of the lake from its start to its end. `refresh` starts from the newest state.
+
+    Args:
+        root: folder or URI of the tables.
+        storage_options: credentials of delta-rs for an object store.
+
+    Attributes:
+        opened: how often each table was opened, for tests of cost.
+    """
+
+    def __init__(self, root: str, storage_options: Mapping[str, str] | None = None) -> None:
+        self.root = root.rstrip("/")
+        self.storage_options = dict(storage_options) if storage_options else None
+        self.opened: Counter[str] = Counter()
+        self._tables: dict[tuple[str, int | None], DeltaTable] = {}
+        self._histories: dict[str, _Recorded] = {}
+        # The queries of a stage are committed by several threads.
+        self._lock = threading.RLock()
+
+    def __repr__(self) -> str:
+        return f"Lake({self.root!r})"
+
+    def location(self, table_name: str) -> str:
+        """Folder or URI of a table."""
+        return f"{self.root}/{table_name}"
+
+    def open(self, table_name: str, version: int | None = None) -> DeltaTable | None:
+        """The table, at `version` or as it was when it was first opened; None if there is none.
+
+        Raises:
+            DamagedTable: a commit file of it is empty.
+        """
+        with self._lock:
+            newest = self._tables.get((table_name, None))
+            if newest is not None and version in (None, newest.version()):
+                return newest
+            found = self._tables.get((table_name, version))
+            if found is None:
+                found = self._open(table_name, version)
+                if found is not None:
+                    self._tables[table_name, version] = found
+            return found
+
+    def existing(self, table_name: str) -> DeltaTable:
+        """`open` of a table that must be there.
+
+        Raises:
+            FileNotFoundError: there is no such table.
+        """
+        table = self.open(table_name)
+        if table is None:
+            raise FileNotFoundError(self.location(table_name))
+        return table
+
+    def exists(self, table_name: str) -> bool:
+        """Whether the table has been created."""
+        return self.open(table_name) is not None
+
+    def is_open(self, table_name: str) -> bool:
+        """Whether a state of the table was opened, which this value then keeps to."""
+        with self._lock:
+            return (table_name, None) in self._tables
+
+    def version(self, table_name: str) -> int | None:
+        """The newest version of the table, or None when there is no table."""
+        table = self.open(table_name)
+        return None if table is None else table.version()
+
+    def rows(
+        self,
+        table_name: str,
+        columns: Sequence[str] | None = None,
+        filters: Sequence[tuple[str, str, Any]] | None = None,
+    ) -> pa.Table:
+        """The rows of a small table, those that meet all `filters`.
+
+        Raises:
+            FileNotFoundError: there is no such table.
+        """
+        return self.existing(table_name).to_pyarrow_table(
+            columns=None if columns is None else list(columns),
+            filters=None if filters is None else list(filters),
+        )
+
+    def last_metadata(
+        self, table_name: str, *, job: str | None = None
+    ) -> tuple[int, Metadata] | None:
+        """The newest commit that carries our metadata (of `job`, if given), with its version.
+
+        None when there is no table, or no such commit in its history.
+        """
+        for commit in self.commits(table_name):
+            metadata = Metadata.from_json(commit.get("userMetadata"))
+            if metadata is not None and job in (None, metadata.job):
+                return int(commit["version"]), metadata
+        return None
+
+    def commits(self, table_name: str) -> Iterator[dict[str, Any]]:
+        """The commits that the log still has, newest first, each with its `version`.
+
+        Read once, and no further than is iterated; none when there is no table.
+        """
+        with self._lock:
+            known = self._histories.get(table_name)
+            if known is None:
+                table = self.open(table_name)
+                known = _Recorded(iter(()) if table is None else history(table))
+                self._histories[table_name] = known
+        return iter(known)
+
+    def committed(self, table_name: str) -> None:
+        """See a commit that this process made."""
+        with self._lock:
+            self._histories.pop(table_name, None)
+            table = self._tables.get((table_name, None))
+            if table is not None:
+                table.update_incremental()
+
+    def forget(self, table_name: str) -> None:
+        """Open a table again when it is next needed: it was created, replaced or removed."""
+        with self._lock:
+            self._histories.pop(table_name, None)
+            for key in [key for key in self._tables if key[0] == table_name]:
+                del self._tables[key]
+
+    def refresh(self) -> None:
+        """Start from the newest state of all tables."""
+        with self._lock:
+            self._tables.clear()
+            self._histories.clear()
+
+    def _open(self, table_name: str, version: int | None) -> DeltaTable | None:
+        address = self.location(table_name)
+        _refuse_empty_commits(address)
+        try:
+            table = _Table(address, version=version, storage_options=self.storage_options)
+        except TableNotFoundError:
+            return None
+        self.opened[table_name] += 1
+        return table
+
+
+def history(table: DeltaTable) -> Iterator[dict[str, Any]]:
+    """The commits that the log of a table still has, newest first, each with its `version`.
+
+    The log is read in growing pieces: mostly the newest commit is the one that is wanted.
+    """
+    limit, oldest = _FIRST_COMMITS, table.version() + 1
+    while True:
+        newest = table.history(limit)
+        # Others may have committed since the last piece.
+        older = [each for each in newest if "version" in each and each["version"] < oldest]
+        yield from older
+        if not older and len(newest) < limit:
+            return
+        oldest = older[-1]["version"] if older else oldest
+        limit *= 8
+
+
+class _Recorded:
+    """The items of an iterator, which can be iterated several times and is advanced on demand."""
+
+    def __init__(self, source: Iterator[dict[str, Any]]) -> None:
+        self._source, self._seen, self._lock = source, list[dict[str, Any]](), threading.Lock()
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        for position in count():
+            with self._lock:
+                if position == len(self._seen):
+                    following = next(self._source, None)
+                    if following is None:
+                        return
+                    self._seen.append(following)
+            yield self._seen[position]
+
+
+class _Table(DeltaTable):
+    """A table whose files, if they are local, Arrow reads without calling Python.
+
+    delta-rs gives Arrow a file system in Python. Its threads read ahead; one that needs the
+    interpreter while that ends makes the process abort, crash or wait for ever. That was seen in
+    half of the programs that end right after a small read.
+    """
+
+    def to_pyarrow_dataset(self, **options: Any) -> ds.Dataset:  # type: ignore[override]
+        folder = local_folder(unquote(self.table_uri))
+        if options.get("filesystem") is None and folder is not None and folder.is_dir():
+            options["filesystem"] = fs.SubTreeFileSystem(str(folder), fs.LocalFileSystem())
+        return super().to_pyarrow_dataset(**options)
+
+
+def local_folder(address: str) -> Path | None:
+    """The folder of an address in the local file system, or None for an object store."""
+    parts = urlparse(address)
+    match parts.scheme:
+        case "":
+            return Path(address)
+        case "file":
+            return Path(unquote(parts.path))
+        case _:
+            return None
+
+
+def _refuse_empty_commits(address: str) -> None:
+    """delta-rs takes an empty commit file for a version and numbers the history wrongly.
+
+    Only a local file system leaves one (a machine that lost power); object stores write all or
+    nothing.
+    """
+    folder = local_folder(address)
+    if folder is None:
+        return
+    for commit in (folder / "_delta_log").glob("*.json"):
+        if commit.stat().st_size == 0:
+            raise DamagedTable(
+                f"{commit}: the commit file is empty, most likely by a power failure while it was "
+                "written. If it is the newest, remove it; else restore it from a backup."
+            )

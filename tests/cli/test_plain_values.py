@@ -1,0 +1,48 @@
+"""Plain values of terms, compared with the texts from which pyoxigraph made the terms."""
+
+from __future__ import annotations
+
+import duckdb
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyoxigraph import BlankNode, Literal, NamedNode
+
+from jobs.cli.plain_values import connect_with_plain_values
+from jobs.settings import Settings
+
+
+@pytest.fixture(scope="module")
+def connection() -> duckdb.DuckDBPyConnection:
+    return connect_with_plain_values(Settings())
+
+
+texts = st.text(
+    st.one_of(
+        st.characters(exclude_categories=["Cs"], exclude_characters="\0"),
+        st.sampled_from('\\"nrtbfuU0041\n\r\t\b\f\x01\x7f'),
+    ),
+    max_size=30,
+)
+
+
+@given(texts)
+def test_the_plain_value_of_a_literal_is_its_lexical_form(
+    connection: duckdb.DuckDBPyConnection, text: str
+) -> None:
+    terms = [
+        str(Literal(text)),
+        str(Literal(text, language="en")),
+        str(Literal(text, datatype=NamedNode('http://a/"'.replace('"', "d")))),
+    ]
+    query = "SELECT plain_value(term) FROM (SELECT unnest(?) AS term)"
+    assert [row[0] for row in connection.execute(query, [terms]).fetchall()] == [text] * 3
+
+
+def test_the_plain_value_of_an_iri_and_of_a_blank_node(
+    connection: duckdb.DuckDBPyConnection,
+) -> None:
+    terms = [str(NamedNode("http://a/é?x=1")), str(BlankNode("b1")), None]
+    query = "SELECT plain_value(term) FROM (SELECT unnest(?) AS term)"
+    found = [row[0] for row in connection.execute(query, [terms]).fetchall()]
+    assert found == ["http://a/é?x=1", "_:b1", None]

@@ -1,0 +1,89 @@
+"""A lake that an earlier version of Weir made goes on: nothing is recomputed, nothing is lost.
+
+`lakes/<version>.zip` is a project of five queries over two sources after three runs of that
+version; `lakes/<version>-killed.zip` is the same after a run that was killed between its commits
+of `quads` and `triples`.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.support.projects.command_line import Weir
+
+LAKES = Path(__file__).parent / "lakes"
+KILLED_AT = 5
+"""The epoch that the killed run had begun to commit."""
+
+
+def unpack(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with zipfile.ZipFile(LAKES / f"{name}.zip") as archive:
+        archive.extractall(folder)
+    monkeypatch.chdir(folder)
+
+
+def modes(weir: Weir) -> dict[str, str]:
+    """What maintain did per query in its last run."""
+    statement = (
+        "SELECT query, mode FROM runs WHERE job = 'maintain' AND query IS NOT NULL"
+        " AND number = (SELECT max(number) FROM runs WHERE job = 'maintain')"
+    )
+    rows = weir("sql", statement, "--output", "json").json
+    return {row["query"]: row["mode"] for row in rows}
+
+
+def answer(weir: Weir, query: str) -> list[tuple[str, ...]]:
+    rows = weir("show", query, "--output", "json").json
+    return sorted(
+        tuple(str(value) for name, value in row.items() if name != "weight") for row in rows
+    )
+
+
+@pytest.mark.parametrize("version", ["0.1.0"])
+def test_there_is_nothing_to_do_in_a_lake_that_was_complete(
+    weir: Weir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str
+) -> None:
+    unpack(version, tmp_path, monkeypatch)
+    called = weir("run", "--output", "json")
+    assert called.code == 0
+    assert [stage["stage"] for stage in called.json["stages"]] == ["ingest"]
+    status = weir("status", "--output", "json").json
+    assert {row["state"] for row in status} == {"current"}
+
+
+@pytest.mark.parametrize("version", ["0.1.0"])
+def test_new_changes_are_maintained_incrementally(
+    weir: Weir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str
+) -> None:
+    unpack(version, tmp_path, monkeypatch)
+    before = Path("data/versions/002.ttl").read_text()
+    after = before.replace('mask  :title "Bronze mask"@en', 'mask  :room "3" ; :title "Mask"@en')
+    assert after != before
+    Path("data/versions/003.ttl").write_text(after)
+    called = weir("run", "--output", "json")
+    assert (called.code, called.json["errors"]) == (0, [])
+    assert modes(weir) == {
+        "exhibits": "incremental",
+        "labels": "incremental",
+        "loans": "incremental",
+        "lost": "untouched",
+        "rooms": "incremental",
+    }
+    assert answer(weir, "exhibits") == [("Greek vase", "2"), ("Mask", "3"), ("Roman coin", "2")]
+    assert answer(weir, "rooms") == [("2", "1"), ("3", "1")]
+
+
+@pytest.mark.parametrize("version", ["0.1.0"])
+def test_a_run_that_was_killed_is_completed(
+    weir: Weir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str
+) -> None:
+    unpack(f"{version}-killed", tmp_path, monkeypatch)
+    called = weir("run", "--output", "json")
+    assert (called.code, called.json["errors"]) == (0, [])
+    epochs = weir("sql", "SELECT max(epoch) AS newest FROM transactions", "--output", "json").json
+    assert epochs == [{"newest": KILLED_AT}]
+    assert set(modes(weir).values()) <= {"incremental", "untouched"}
+    assert ("Roman coin", "http://example.org/rome") in answer(weir, "loans")

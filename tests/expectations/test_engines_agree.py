@@ -1,0 +1,84 @@
+"""Law: DuckDB on rows in memory and Spark on the same rows give the same results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from expectations.answers import ANSWERS_SUITE
+from expectations.embeddings import EMBEDDINGS_SUITE
+from expectations.quads import QUADS_SUITE
+from expectations.run import Check, run_checks
+from expectations.suite import Suite
+from expectations.transactions import TRANSACTIONS_SUITE
+from tests.support.generators.suite_rows import table
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+_BOOLEAN = "http://www.w3.org/2001/XMLSchema#boolean"
+_WHOLE = ("<http://a/s>", "_:b0.1", '"o"@en-GB', f'"true"^^<{_BOOLEAN}>', f'"0"^^<{_BOOLEAN}>', "")
+_PARTS = (*'<>"\\_:.@^{}- ', "\n", "\x00", "\x85", "\u2028", "\u00b7", "\U000effff", "\U000f0000")
+_MORE_PARTS = ('"', "<http://a/", "_:", "^^<", "@en", "\\n", "\\u00e9", "\\U0001f600", "\\'")
+
+_NUMBERS = st.none() | st.integers(-1, 3)
+_TERMS = (
+    st.none()
+    | st.sampled_from(_WHOLE)
+    | st.text(st.characters(codec="utf-8"), max_size=3)
+    | st.lists(
+        st.sampled_from(_PARTS) | st.sampled_from(_MORE_PARTS) | st.characters(codec="utf-8"),
+        max_size=6,
+    ).map("".join)
+)
+_OTHER_COLUMNS: dict[str, st.SearchStrategy[Any]] = {
+    **dict.fromkeys(("graph", "subject", "predicate", "object"), _TERMS),
+    **dict.fromkeys(("source", "position", "node"), st.none() | st.text("a'\"\\", max_size=2)),
+    "terms": st.none() | st.lists(_TERMS, max_size=4),
+    "form": st.sampled_from((None, "select", "ask", "construct")),
+    "is_set": st.none() | st.booleans(),
+    "is_total": st.none() | st.booleans(),
+}
+
+
+def rows(*suites: Suite) -> st.SearchStrategy[list[dict[str, Any]]]:
+    """Rows with the columns of the suites, valid and invalid ones."""
+    columns = {name for suite in suites for name in suite.columns}
+    row = st.fixed_dictionaries({n: _OTHER_COLUMNS.get(n, _NUMBERS) for n in sorted(columns)})
+    return st.lists(row, min_size=100, max_size=100)
+
+
+@pytest.mark.parametrize(
+    "suites",
+    [(QUADS_SUITE,), (TRANSACTIONS_SUITE,), (EMBEDDINGS_SUITE, ANSWERS_SUITE)],
+    ids=["quads", "transactions", "answers"],
+)
+def test_rows_in_memory_and_on_spark_get_the_same_results(
+    spark: SparkSession, suites: tuple[Suite, ...]
+) -> None:
+    # Every row has a scope of its own, which identifies what failed, so shrinking is left out.
+    @settings(
+        max_examples=5,
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(rows(*suites))
+    def law(drawn: Sequence[Mapping[str, Any]]) -> None:
+        scopes = tuple(str(number) for number in range(len(drawn)))
+        held = table(
+            suites,
+            [{**row, "scope": scope} for row, scope in zip(drawn, scopes, strict=True)],
+        )
+        on_spark = spark.createDataFrame(held).coalesce(1)
+        found = run_checks([Check(suites, held, scopes), Check(suites, on_spark, scopes)])
+        half = len(found) // 2
+        assert found[:half] == found[half:]
+
+    law()

@@ -1,0 +1,112 @@
+"""States and changes as quad assertions, on DuckDB, against dictionaries in Python."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Sequence
+
+import pyarrow as pa
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jobs.compute.engine import Engine
+from jobs.compute.relations import Statement
+from jobs.compute.sql import columns, rows_of, select, union_all
+from jobs.ingest import netting
+from jobs.ingest.netting import QUAD
+from jobs.ingest.quad_assertions import (
+    DatedState,
+    changes_as_assertions,
+    pairs,
+    state_assertions,
+)
+from jobs.ingest.reading import Carried
+from jobs.ingest.rows import CHANGE_COLUMNS, SCHEMA
+from jobs.settings import Settings
+from tests.support.projects.ingest import no_spark
+
+Quad = tuple[str, str, str, str]
+GRAPHS = ["", "<g>", "<h>"]
+HEAD = 7
+
+QUADS = st.builds(
+    lambda graph, number: (graph, "<s>", "<p>", f'"{number}"'),
+    st.sampled_from(GRAPHS),
+    st.integers(0, 2),
+)
+CONTENTS = st.frozensets(QUADS, max_size=6)
+STATES = st.lists(
+    st.tuples(st.none() | st.frozensets(st.sampled_from(GRAPHS)), CONTENTS), min_size=1, max_size=5
+)
+
+
+def covers(graphs: frozenset[str] | None, quad: Quad) -> bool:
+    return graphs is None or quad[0] in graphs
+
+
+def states_after(
+    before: frozenset[Quad], states: Iterable[tuple[frozenset[str] | None, frozenset[Quad]]]
+) -> list[frozenset[Quad]]:
+    found = [before]
+    for graphs, content in states:
+        kept = {quad for quad in found[-1] if not covers(graphs, quad)}
+        found.append(frozenset(kept | {quad for quad in content if covers(graphs, quad)}))
+    return found
+
+
+def table(columns: Sequence[str], rows: Sequence[tuple[object, ...]]) -> pa.Table:
+    schema = pa.schema([SCHEMA.field(name) for name in columns])
+    values = [dict(zip(columns, row, strict=True)) for row in rows]
+    return pa.Table.from_pylist(values, schema=schema)
+
+
+def netted(
+    before: frozenset[Quad],
+    rows: Sequence[tuple[int, int, Quad]],
+    states: Sequence[DatedState],
+    carried: Sequence[Carried] = (),
+) -> list[frozenset[Quad]]:
+    """The states at the epochs from `HEAD` on."""
+    with tempfile.TemporaryDirectory() as folder:
+        configuration = Settings(lake=folder)
+        engine = Engine.of(configuration, configuration.open_lake(), no_spark, "ingest")
+        changes = [(ordinal, document, 0, True, *quad) for ordinal, document, quad in rows]
+        engine.load("changes", table(CHANGE_COLUMNS, changes))
+        engine.load("stored", table(QUAD, sorted(before)))
+        no_changes = changes_as_assertions(
+            "changes", pairs(engine, "plain", ("ordinal", "epoch"), [])
+        )
+        parts = [no_changes, *state_assertions(engine, "changes", "stored", states, carried)]
+        engine.make(Statement("assertions", union_all(parts)))
+        engine.make(Statement("log", netting.net_quads("assertions", "stored")))
+        log = engine.rows(select(*columns((*QUAD, "epoch", "weight")), from_=rows_of("log")))
+        engine.release()
+    found = [before]
+    for state in states:
+        held = {*found[-1]}
+        for *quad, epoch, weight in log:
+            if epoch == state.epoch:
+                (held.add if weight == 1 else held.remove)(tuple(quad))  # type: ignore[arg-type]
+        found.append(frozenset(held))
+    return found
+
+
+@settings(max_examples=40, deadline=None)
+@given(before=CONTENTS, states=STATES)
+def test_a_state_replaces_the_graphs_that_it_covers_and_no_other(
+    before: frozenset[Quad], states: list[tuple[frozenset[str] | None, frozenset[Quad]]]
+) -> None:
+    rows = [(i, i, quad) for i, (_, content) in enumerate(states) for quad in sorted(content)]
+    dated = [DatedState(i, HEAD + i, graphs) for i, (graphs, _) in enumerate(states)]
+    assert netted(before, rows, dated) == states_after(before, states)
+
+
+def test_a_carried_document_counts_for_a_state_within_the_graphs_that_it_covers() -> None:
+    one, two = (("<g>", "<s>", "<p>", '"1"'), ("<h>", "<s>", "<p>", '"2"'))
+    rows = [(0, 0, two), (-1, 1, one), (-1, 1, two)]
+    states = [
+        DatedState(0, HEAD, frozenset({"<g>", "<h>"})),
+        DatedState(1, HEAD + 1, frozenset({"<h>"})),
+    ]
+    found = netted(frozenset(), rows, states, [Carried(1, 0)])
+    assert found == [frozenset(), frozenset({one, two}), frozenset({one})]

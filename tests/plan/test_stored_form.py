@@ -1,0 +1,96 @@
+"""Fingerprints that lakes hold stay what they are, whatever classes and fields are called."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+
+from jobs.catalog.fingerprint import fingerprint
+from jobs.plan.lower import lower
+from jobs.plan.operators import PlanNode
+from jobs.plan.stored_form import stored_form
+from jobs.plan.structure import walk
+from jobs.sparql.frontend.translate import translate
+
+# Another value here means that every lake computes such queries from scratch.
+STORED = {
+    "star": (
+        "SELECT ?s { ?s <u:p> ?x ; <u:q> 1 FILTER(?x > 1) }",
+        "26ef912a82b6c46aa115318a2d65ef4aed13311f4aa7eb6b3c411a30467033cf",
+    ),
+    "product": (
+        "SELECT * { ?a <u:p> ?b . ?c <u:q> ?d . <u:a> <u:p> <u:b> }",
+        "76616e724573b9a86464ac1e2dd47324c3c54bf0687aba9b80c657d6d08d2c48",
+    ),
+    "join": (
+        "SELECT * { { SELECT DISTINCT ?s { ?s <u:p> ?o } } { ?s <u:q> ?n BIND(STR(?n) AS ?t) } }",
+        "d5149332e9ff32f98bc59bdc025a0d1a20df3ac6fdcce1d030b847ebd7968a4b",
+    ),
+    "optional": (
+        "SELECT * { ?s <u:p> ?o OPTIONAL { ?s <u:q> ?n FILTER(?n != ?o) } }",
+        "c87bf6b91dd5935830addaae732abbca08cb87d18df2f79e101723880b5dbc37",
+    ),
+    "exists": (
+        "SELECT * { ?s <u:p> ?o FILTER EXISTS { ?s <u:q> ?n FILTER(?n != ?o) } }",
+        "12ddec731d5e21c9b805745e880d827ce7c1477fd74c68edaab0bef9db33d726",
+    ),
+    "not exists": (
+        "SELECT * { ?s <u:p> ?o FILTER NOT EXISTS { ?s <u:q> ?n } }",
+        "08e170c21ebd45bb73b8f5b3439aa68821710dc48cdd4254fc8965d935ca121c",
+    ),
+    "minus": (
+        "SELECT * { ?s <u:p> ?o OPTIONAL { ?s <u:q> ?n } MINUS { ?m <u:r> ?n } }",
+        "42bedfe088f61c66ab61a8b90d9aec6f5c864b8e95757a0a36013c675202a830",
+    ),
+    "exists as a value": (
+        "SELECT ?s ?k { ?s <u:p> ?o BIND(EXISTS { ?s <u:q> ?o } AS ?k) }",
+        "f03cde867e6095e1b5fb4cba3bc5ca2080e68c2c4312e4d932614a8a40359433",
+    ),
+    "union, values": (
+        "SELECT * { { ?s <u:p> ?o } UNION { VALUES (?s ?n) { (<u:a> UNDEF) } } }",
+        "9cb9217d9c6fd28b73649d072d40771883be7d99249f20d4a09d749e79d52b57",
+    ),
+    "groups": (
+        "SELECT ?s (COUNT(DISTINCT ?o) AS ?n) (GROUP_CONCAT(?o; SEPARATOR='|') AS ?t)"
+        " { ?s <u:p> ?o } GROUP BY ?s HAVING(COUNT(*) > 1)",
+        "903cd99f49b7a9aedde5ccbb2147343512eb620bf6bcdae1b2b92e88eba3d0a1",
+    ),
+    "slice": (
+        "SELECT ?s { ?s <u:p> ?o } ORDER BY DESC(?o) STR(?s) LIMIT 3 OFFSET 1",
+        "6f7adcca07aeccbf027c00655d7af4bd1c9749a58dba173e67860d841e033cfa",
+    ),
+    "paths": (
+        "SELECT * { <u:a> <u:p>+ ?o . ?o (<u:q>|!<u:r>)* ?x }",
+        "12895c715ac7625f4be2e6f168447edcf9dcea1b680873097175b69e08191f96",
+    ),
+    "graphs": (
+        "SELECT * FROM <u:g> FROM NAMED <u:h> { ?s <u:p> ?o GRAPH ?g { ?s <u:q>+ ?n } }",
+        "a23c4797ab742c624b8090fa209f68ae1991e9d6ada213263ac578d78bfae302",
+    ),
+    "ask": (
+        "ASK { ?s <u:p> 'x'@en }",
+        "6816896597498fa8a95bdd8b90e663c7b97289d3974d28c3db5917e04b02425d",
+    ),
+    "construct": (
+        "CONSTRUCT { ?s <u:q> _:b . _:b <u:r> ?o } { ?s <u:p> ?o }",
+        "e5fe9ed579217a4cf9c67e95d8b4a9f43dbb2259e1a6bf25392765142181ff77",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", STORED)
+def test_the_fingerprint_of_an_existing_plan_stays_what_it_is(name: str) -> None:
+    text, stored = STORED[name]
+    assert fingerprint(lower(translate(text), allow_product=True)) == stored
+
+
+def test_the_pinned_plans_have_every_kind_of_node() -> None:
+    plans = [lower(translate(text), allow_product=True) for text, _ in STORED.values()]
+    found = {type(node) for plan in plans for node in walk(plan.root)}
+    assert found == {*get_args(PlanNode)}
+
+
+def test_what_is_no_value_of_a_plan_has_no_stored_form() -> None:
+    with pytest.raises(TypeError, match="a plan does not hold a object"):
+        stored_form(object())
