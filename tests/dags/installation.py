@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
 from collections.abc import Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from lake.lake import Lake
 
 HERE = Path(__file__).parent
 CODE = HERE.parent.parent
+PATIENCE = 1800
+"""Seconds after which DAGs that have not ended are killed, with all that they started."""
 LOCAL_SPARK = {"conn_type": "spark", "host": "local[2]", "extra": {"deploy-mode": "client"}}
 
 
@@ -80,7 +83,7 @@ class Airflow:
             dags: their ids.
             variables: further variables of the environment.
         """
-        done = subprocess.run(
+        process = subprocess.Popen(
             [sys.executable, HERE / "run_dags.py", *dags],
             cwd=self._home,
             env={**environment(self._home, self.project), **(variables or {})},
@@ -88,10 +91,15 @@ class Airflow:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            check=False,
+            start_new_session=True,
         )
-        assert done.returncode == 0, done.stdout[-8000:]
-        return Runs(json.loads(done.stdout.splitlines()[-1]), done.stdout)
+        try:
+            output, _ = process.communicate(timeout=PATIENCE)
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+        assert process.returncode == 0, output[-8000:]
+        return Runs(json.loads(output.splitlines()[-1]), output)
 
     def newest_states(self, dag: str) -> dict[str, str]:
         """The states of the tasks of the newest run of a DAG."""

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from setup import steps
+from setup.__main__ import main
 from setup.steps import SetupError, Step, call, run_pending
 
 
@@ -71,6 +72,11 @@ def test_the_output_of_a_failed_command_is_shown(capfd: pytest.CaptureFixture[st
     with pytest.raises(SetupError, match="Look again"):
         call(["sh", "-c", "echo the reason; exit 3"], "Look again.")
     assert "the reason" in capfd.readouterr().err
+
+
+def test_an_unknown_step_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["jvm"]) == 2
+    assert "the steps are venv, packages, project, java, jars" in capsys.readouterr().err
 
 
 def _fail() -> None:
