@@ -193,6 +193,11 @@ def any_of(conditions: Sequence[exp.Expr]) -> exp.Expr:
     return exp.or_(*conditions, copy=False) if conditions else exp.false()
 
 
+def negated(condition: exp.Expr) -> exp.Expr:
+    """The negation of a condition; null stays null."""
+    return exp.not_(condition, copy=False)
+
+
 def is_null(expression: exp.Expr) -> exp.Expr:
     """Whether a value is null."""
     return exp.Is(this=expression, expression=exp.null())

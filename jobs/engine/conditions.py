@@ -13,7 +13,7 @@ from typing import assert_never
 from sqlglot import exp
 
 from jobs.compute.functions import EVALUATE
-from jobs.compute.sql import all_of, any_of, as_text, case, column, is_not_null, text
+from jobs.compute.sql import all_of, any_of, as_text, case, column, is_not_null, negated, text
 from jobs.engine.terms import FALSE, TRUE, begins
 from jobs.sparql.algebra.expressions import Call, Constant, Exists, Expression, Variable
 from jobs.sparql.algebra.scoping import variables_of
@@ -38,7 +38,7 @@ def condition_sql(condition: Expression, bound: frozenset[str]) -> exp.Expr:
         case Call("||", parts):
             return any_of([condition_sql(part, bound) for part in parts])
         case Call("!", (inner,)):
-            return exp.not_(condition_sql(inner, bound), copy=False)
+            return negated(condition_sql(inner, bound))
         case Call(function, arguments):
             exact = _exact(function, arguments, bound)
             return exact if exact is not None else _interpreted(condition, bound)
@@ -61,10 +61,10 @@ def _exact(
             return _term(left, bound).eq(_term(right, bound))
         case (("=" | "!="), (Variable() as variable, Constant(term))) if term.startswith("<"):
             equal = _term(variable, bound).eq(text(term))
-            return equal if function == "=" else exp.Not(this=equal)
+            return equal if function == "=" else negated(equal)
         case (("IN" | "NOT IN"), (Variable() as variable, *options)) if iris := _iris(options):
             found = any_of([_term(variable, bound).eq(text(iri)) for iri in iris])
-            return found if function.upper() == "IN" else exp.not_(found, copy=False)
+            return found if function.upper() == "IN" else negated(found)
         case keyword, (Variable() as variable,) if keyword in _KINDS_BY_KEYWORD:
             return begins(_term(variable, bound), _KINDS_BY_KEYWORD[keyword])
         case (("=" | "!="), (Call("LANG", (Variable() as variable,)), Constant(term))):
@@ -73,7 +73,7 @@ def _exact(
                 return None
             # Stored language tags are in lower case, so a tag with capitals equals none of them.
             has = _of_literal(variable, bound, _ends(_term(variable, bound), f'"@{language}'))
-            return has if function == "=" else exp.Not(this=has)
+            return has if function == "=" else negated(has)
         case "LANGMATCHES", (Call("LANG", (Variable() as variable,)), Constant(term)):
             return _language_matches(variable, _simple_literal(term), bound)
         case _:
@@ -101,7 +101,11 @@ def value_sql(expression: Expression, bound: frozenset[str]) -> exp.Expr:
 def _interpreted(condition: Expression, bound: frozenset[str]) -> exp.Expr:
     boolean = Call("!", (Call("!", (condition,)),))
     value = _evaluated(boolean, bound)
-    return exp.Case(this=value).when(text(TRUE), exp.true()).when(text(FALSE), exp.false())
+    ifs = [
+        exp.If(this=text(TRUE), true=exp.true()),
+        exp.If(this=text(FALSE), true=exp.false()),
+    ]
+    return exp.Case(this=value, ifs=ifs)
 
 
 def _evaluated(expression: Expression, bound: frozenset[str]) -> exp.Expr:
