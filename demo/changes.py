@@ -60,14 +60,14 @@ class Version:
 
 
 def versions(lake: str) -> list[Version]:
-    """The versions that were ingested, in order."""
+    """The ingested versions, in order."""
     rows = Lake(lake).rows(TRANSACTIONS.name).sort_by("epoch").to_pylist()
     counts = ("epoch", "inserted", "deleted", "rejected")
     return [Version(row["position"].split("/")[0], *(row[name] for name in counts)) for row in rows]
 
 
 def stage_seconds(lake: str, since: datetime) -> dict[str, float]:
-    """How long each stage worked that ended after `since`; their start-up not counted."""
+    """The seconds of each stage that ended after `since`, without its start-up."""
     rows = Lake(lake).rows(RUNS.name).sort_by("recorded_at").to_pylist()
     return {
         row["job"]: row["seconds"]
