@@ -39,7 +39,7 @@ def surviving(mutants: tuple[Mutant, ...]) -> list[str]:
             source = file.read_text()
             file.write_text(mutant.applied(source))
             begun = time.monotonic()
-            failure = _first_failure(copy)
+            failure = _first_failure(copy, mutant.name)
             file.write_text(source)
             verdict = "survived" if failure is None else "killed"
             seconds = time.monotonic() - begun
@@ -49,10 +49,10 @@ def surviving(mutants: tuple[Mutant, ...]) -> list[str]:
     return survived
 
 
-def _first_failure(tree: Path) -> str | None:
+def _first_failure(tree: Path, mutant: str = "") -> str | None:
     """The first test that fails in a tree; None if none does."""
     environment = os.environ | {"PYTHONPATH": str(tree), "WEIR_SHARED": str(_shared())}
-    command = [sys.executable, "-m", "tests.mutants", "--check"]
+    command = [sys.executable, "-m", "tests.mutants", "--check", mutant]
     done = subprocess.run(
         command, cwd=tree, env=environment, capture_output=True, text=True, check=False
     )
@@ -62,14 +62,17 @@ def _first_failure(tree: Path) -> str | None:
     return lines[-1][:80] if lines else f"exit {done.returncode}"
 
 
-def check() -> None:
-    """Exit with the first test that fails in this tree; an error of the engine is a failure."""
+def check(mutant: str) -> None:
+    """Exit with the first test that fails in this tree; an error of the engine is a failure.
+
+    Regressions that were added for `mutant` come first.
+    """
     from tests.engine.test_w3c_histories import evaluation_cases, wrong_answers
     from tests.support.generators.grammar_cases import whole_case
     from tests.support.grammar_laws import broken_laws
     from tests.support.regressions import read, regression_files
 
-    for file in regression_files():
+    for file in sorted(regression_files(), key=lambda file: mutant not in file.read_text()):
         if broken_laws(read(file)):
             sys.exit(f"regression {file.stem}")
     for seed in SEEDS:
@@ -89,10 +92,10 @@ def main() -> None:
     """Run all mutants, or those that are named."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("word", nargs="?", default="", help="a part of the mutants' names")
-    parser.add_argument("--check", action="store_true", help="run the tests in this tree as it is")
+    parser.add_argument("--check", metavar="MUTANT", help="run the tests in this tree as it is")
     options = parser.parse_args()
-    if options.check:
-        check()
+    if options.check is not None:
+        check(options.check)
         return
     if failure := _first_failure(PROJECT):
         sys.exit(f"the tests fail without a mutant: {failure}")
