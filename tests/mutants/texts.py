@@ -142,8 +142,8 @@ MUTATIONS = (
     Mutation(
         "NOT EXISTS is EXISTS",
         "plan/exists",
-        "node = _joined(node, pattern, context, lowering, AntiJoin)",
-        "node = _joined(node, pattern, context, lowering, SemiJoin)",
+        "node = _exists_join(node, pattern, context, lowering, AntiJoin)",
+        "node = _exists_join(node, pattern, context, lowering, SemiJoin)",
     ),
     Mutation(
         "EXISTS is not correlated",
