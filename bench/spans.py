@@ -54,7 +54,7 @@ PROBES = (
     Probe("ingest", "jobs.ingest.batch", "_net", _always("net changes")),
     Probe("ingest", "jobs.ingest.journal", "Journal.commit", _always("commits")),
     Probe("maintain", "jobs.maintain_queries", "tasks_behind", _always("watermarks and plans")),
-    Probe("maintain", "jobs.compute.engine", "Engine.open", _always("open the tables")),
+    Probe("maintain", "jobs.maintain.group", "_open_graph", _always("open the tables")),
     Probe("maintain", "jobs.maintain.group", "read_touched", _always("read changes")),
     Probe("maintain", "jobs.maintain.group", "read_neighbourhood", _always("neighbourhood")),
     Probe("maintain", "jobs.maintain.group", "read_whole", _always("whole graph")),
@@ -70,18 +70,18 @@ PROBES = (
     ),
     Probe(
         "maintain",
-        "jobs.compute.engine",
-        "Engine.write",
+        "jobs.maintain.new_rows",
+        "NewRows._write",
         _always("  of that, commits (summed)"),
     ),
-    Probe("validate", "jobs.validate_answers", "_validate_graph", _always("the graph")),
-    Probe("validate", "jobs.validate_answers", "_validate_queries", _always("the queries")),
-    Probe("validate", "jobs.validate_answers", "run_checks", _always("  of both, the checks")),
+    Probe("validate", "jobs.validate_answers", "validate_graph", _always("the graph")),
+    Probe("validate", "jobs.validate_answers", "validate_queries", _always("the queries")),
+    Probe("validate", "jobs.validate.validation", "run_checks", _always("  of both, the checks")),
     Probe(
         "validate", "expectations.run", "library", _always("  of these, loading Great Expectations")
     ),
     Probe("publish", "jobs.publish_answers", "_work", _always("backlog")),
-    Probe("publish", "jobs.publish_answers", "_publish", _always("all queries (4 threads)")),
+    Probe("publish", "jobs.publish_answers", "publish", _always("all queries (4 threads)")),
 )
 
 

@@ -1,1 +1,1 @@
-"""When the stages run: Airflow wiring only."""
+"""The schedules of the stages: Airflow wiring only."""

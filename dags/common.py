@@ -1,14 +1,14 @@
-"""What the DAGs share: the project, its assets, and how a stage is submitted to Spark.
+"""Shared by all DAGs: the project, its assets, and the tasks that submit a stage to Spark.
 
 Environment of the Airflow processes:
 
-* `WEIR_PROJECT`: folder of `weir.toml`; without it, the folder above this one.
+* `WEIR_PROJECT`: folder of `weir.toml` (default: the parent of this folder).
 * `WEIR_INGEST_SCHEDULE`, `WEIR_COMPACT_SCHEDULE`: cron expressions.
-* `WEIR_RETRIES`: how often a failed task is tried again, 2 if not given.
-* `WEIR_PY_FILES`: the zip that `make zip` makes, where the executors are on other machines.
-* `PYSPARK_PYTHON`: Python of the executors, if it is not the one that runs Airflow.
+* `WEIR_RETRIES`: retries of a failed task (default: 2).
+* `WEIR_PY_FILES`: the archive of `make zip`, for executors that cannot import our packages.
+* `PYSPARK_PYTHON`: Python of the executors (default: the one that runs Airflow).
 
-Where Spark runs is said by the Airflow connection `spark_default` alone.
+The Airflow connection `spark_default` alone decides where Spark runs.
 """
 
 from __future__ import annotations
@@ -48,20 +48,20 @@ def schedule(stage: str, default: str) -> str:
 def asset(table: str) -> Asset:
     """The asset of a table of the lake.
 
-    Its URI does not say where the lake is: Airflow holds a name to the URI that it first saw, and
-    refuses to run the tasks of an asset whose lake has moved.
+    Its URI does not contain the location of the lake: Airflow binds a name to its first URI, and
+    would refuse to run the tasks of an asset after the lake has moved.
     """
     location = f"{SETTINGS.lake}/{table}"
     return Asset(name=table, uri=f"x-weir://lake/{table}", extra={"location": location})
 
 
 def quads() -> Asset:
-    """The asset that says: there may be new changes."""
+    """The asset whose event means: there may be new changes."""
     return asset(QUADS.name)
 
 
 def answers() -> list[Asset]:
-    """One asset per registered query; only the names of the files are read."""
+    """One asset per registered query, by the names of the files alone."""
     return [asset(f"answers/{name}") for name in declared_names(SETTINGS.queries)]
 
 
@@ -82,18 +82,18 @@ def submit(stage: str, **wiring: Any) -> SparkSubmitOperator:
         conf={
             "spark.pyspark.driver.python": sys.executable,
             "spark.pyspark.python": os.environ.get("PYSPARK_PYTHON", sys.executable),
-            # Airflow keeps every line that Spark says; at INFO these are thousands.
+            # Airflow stores all of Spark's output; at INFO that is thousands of lines.
             "spark.log.level": "WARN",
-            # Options of the driver's JVM come too late once it runs.
+            # Options of the driver's JVM must be known when it starts.
             **SETTINGS.spark.conf,
         },
         py_files=os.environ.get("WEIR_PY_FILES"),
         **{
-            # A retry takes up what the failed try left: every stage starts from its own watermark.
+            # A retry continues where the failed attempt stopped: at the stage's own watermark.
             "retries": int(os.environ.get("WEIR_RETRIES", "2")),
             "retry_delay": timedelta(minutes=1),
             "retry_exponential_backoff": True,
-            # Ended before the lease of its claim, after which another machine may take over.
+            # Shorter than the lease of its claim, after which another machine may take over.
             "execution_timeout": timedelta(seconds=SETTINGS.limits.lease_seconds * 0.85),
             **wiring,
         },
@@ -101,10 +101,9 @@ def submit(stage: str, **wiring: Any) -> SparkSubmitOperator:
 
 
 def announce(table: Asset) -> BashOperator:
-    """The task that emits the asset event of `table` if the lake has something to be done.
+    """The task that emits the asset event of `table` if there is pending work; else it is skipped.
 
-    It is skipped, and emits nothing, if not. What counts is what stands in the tables, not how the
-    tasks before it ended.
+    The tables decide, not the outcome of the tasks before it.
     """
     command = [sys.executable, "-m", "jobs.pending_work", "--config", str(CONFIG)]
     return BashOperator(
@@ -119,5 +118,5 @@ def announce(table: Asset) -> BashOperator:
 
 @task(trigger_rule="one_failed", retries=0)
 def any_failure() -> None:
-    """Make the run fail if any of its tasks did; without it only the last ones would count."""
-    raise AirflowFailException("A task of this run failed; its log says why.")
+    """Make the run fail if any of its tasks failed; by default only the last ones would count."""
+    raise AirflowFailException("A task of this run failed; see its log.")

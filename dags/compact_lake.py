@@ -1,6 +1,6 @@
-"""Keep the tables quick to read: bring small files together and consolidate logs.
+"""Keep the tables fast to read: merge small files and consolidate logs.
 
-Nothing that a query has not read yet is consolidated: the slowest watermark is the limit.
+Only epochs that all queries have processed are consolidated: the slowest watermark is the limit.
 """
 
 from airflow.sdk import DAG

@@ -1,9 +1,9 @@
-"""Take new change sets of all sources into `quads`.
+"""Append the new change sets of all sources to `quads`.
 
-Each source goes on from its own position in `transactions`: a run that finds nothing new commits
-nothing, a run that was killed is completed by the next. A source that stops makes the run fail and
-spares the others: what they brought is announced all the same. So is a query that is new, edited or
-behind; if there is nothing to be done, nobody is woken.
+Each source continues from its position in `transactions`: a run without new change sets commits
+nothing, and a run that was killed is completed by the next one. A source that stops makes the run
+fail, but not the other sources; their changes are announced nevertheless. A query that is new,
+edited or behind is announced, too. Without pending work there is no event, and no other DAG runs.
 """
 
 from airflow.sdk import DAG

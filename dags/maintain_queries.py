@@ -1,9 +1,9 @@
 """Keep every registered query's answers equal to the query over `quads`.
 
-One run per wake-up. What is new comes from the tables' watermarks, so a lost or merged wake-up does
-no harm and re-running commits nothing. Each stage goes on with what the one before it has done: a
-query that cannot be maintained, or whose rows fail a check, makes the run fail and spares the
-others. Only rows that are validated are published, whatever happened before.
+One run per event. The watermarks of the tables determine the new changes, so a lost or merged event
+does no harm, and running again commits nothing. Each stage continues with what the one before it
+has completed: a query that cannot be maintained, or whose rows fail a check, makes the run fail,
+but not the other queries. Only validated rows are published.
 """
 
 from airflow.sdk import DAG
@@ -20,7 +20,7 @@ with DAG(
     tags=["weir", "answers"],
 ):
     maintain = submit("maintain_queries")
-    # The same rows fail the same checks again: somebody has to look at them first.
+    # No retry: the same rows would fail the same checks again.
     validate = submit("validate_answers", retries=0, trigger_rule="all_done")
     publish = submit("publish_answers", outlets=answers(), trigger_rule="all_done")
     maintain >> validate >> publish

@@ -1,7 +1,7 @@
-"""`make demo`: the main job on five versions of the Brick ontology, through the real DAGs.
+"""`make demo`: run the DAGs on five versions of the Brick ontology and show the answers.
 
 `airflow dags test` runs the DAG files with their real operators, without a scheduler: each task is
-a spark-submit. Then the answer tables are read without Spark and shown.
+a spark-submit. Then the answer tables are read without Spark.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ PROJECT = Path(__file__).resolve().parent
 LAKE = PROJECT / "lake"
 LOGS = CACHE / "demo"
 DAGS = {
-    "ingest_changes": "read the five versions, store what each changed",
-    "maintain_queries": "compute, check and publish what that changes in ten answers",
+    "ingest_changes": "read the five versions and store their changes",
+    "maintain_queries": "compute, check and publish the changes of ten answers",
 }
-# Each task is a JVM of its own that lives for seconds: the quick compiler is enough.
+# Each task is a JVM of its own that runs for seconds: its fast compiler is enough.
 QUICK_START = {"spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"}
-# Every run leaves rows in these; all others change only when there is something new.
+# Every run appends rows to these; all others change only if there is something new.
 LEDGERS = ("runs", "quality")
 EXAMPLES = 2
 TRY = (
@@ -44,7 +44,7 @@ console = Console(highlight=False, soft_wrap=False, width=None if sys.stdout.isa
 
 
 def main() -> int:
-    """Run both DAGs, then show what changed."""
+    """Run both DAGs, then show the changes."""
     started = time.monotonic()
     before = table_versions()
     try:
@@ -57,7 +57,7 @@ def main() -> int:
     show_versions()
     for query in sorted(PROJECT.glob("queries/*.rq")):
         show(query)
-    say_where(before, time.monotonic() - started)
+    show_tables(before, time.monotonic() - started)
     return 0
 
 
@@ -68,7 +68,7 @@ def table_versions() -> dict[str, int]:
 
 
 def run_dag(dag: str, purpose: str) -> None:
-    """Run one DAG as Airflow would.
+    """Run one DAG as Airflow does.
 
     Raises:
         SetupError: a task of it failed.
@@ -93,10 +93,10 @@ def run_dag(dag: str, purpose: str) -> None:
         )
     if done.returncode:
         sys.stderr.write(reason(log.read_text()))
-        raise SetupError(f"DAG {dag} failed; all that it said is in {log}")
+        raise SetupError(f"DAG {dag} failed; its output is in {log}")
     seconds = time.monotonic() - started
     stages = stage_seconds(str(LAKE), since)
-    shares = ", ".join(f"{job} {took:.1f} s" for job, took in stages.items())
+    shares = ", ".join(f"{job} {spent:.1f} s" for job, spent in stages.items())
     start_up = seconds - sum(stages.values())
     console.print(
         f"demo: DAG {dag}: {seconds:.1f} s: {shares}, starting Airflow and Spark {start_up:.1f} s"
@@ -104,14 +104,14 @@ def run_dag(dag: str, purpose: str) -> None:
 
 
 def reason(log: str) -> str:
-    """Why a DAG failed, from its log: the stage's own words, else the last lines."""
+    """Why a DAG failed, by its log: the error of the stage, else the last lines."""
     lines = log.splitlines(keepends=True)
-    said = [line for line in lines if line.startswith("error: ")]
-    return "".join(said or lines[-40:])
+    errors = [line for line in lines if line.startswith("error: ")]
+    return "".join(errors or lines[-40:])
 
 
 def show_versions() -> None:
-    """Print what each version changed in the graph."""
+    """Print the changes of the graph per version."""
     table = Table()
     for column in ("Brick", "epoch", "triples +", "-", "rejected lines"):
         table.add_column(column, justify="right")
@@ -123,7 +123,7 @@ def show_versions() -> None:
 
 
 def show(query: Path) -> None:
-    """Print what each version changed in the answer of a query."""
+    """Print the changes of a query's answer per version."""
     description = query.read_text().splitlines()[0].removeprefix("#+ description: ")
     table = Table()
     for column in ("Brick", "+", "-", "rows"):
@@ -136,13 +136,13 @@ def show(query: Path) -> None:
 
 
 def _cells(delta: Delta) -> tuple[str | Text, ...]:
-    came, went = delta.appeared.total(), delta.vanished.total()
+    added, removed = delta.added.total(), delta.removed.total()
     shown = Text("\n".join(delta.examples(EXAMPLES)))
-    return (delta.version, str(came or ""), str(went or ""), str(delta.rows), shown)
+    return (delta.version, str(added or ""), str(removed or ""), str(delta.rows), shown)
 
 
-def say_where(before: dict[str, int], seconds: float) -> None:
-    """Print where the tables are, what was committed, and what to try next."""
+def show_tables(before: dict[str, int], seconds: float) -> None:
+    """Print the location of the tables, the number of commits, and a command to try next."""
     after = table_versions()
     changed = [name for name, version in after.items() if before.get(name) != version]
     committed = [name for name in changed if name not in LEDGERS]
@@ -151,7 +151,7 @@ def say_where(before: dict[str, int], seconds: float) -> None:
     if committed:
         console.print(f"demo: {len(committed)} of {count} tables have new commits")
     else:
-        console.print(f"demo: nothing new: all {count} tables are at the version they had before")
+        console.print(f"demo: nothing new: all {count} tables are at the same version as before")
     lake = LAKE.relative_to(Path.cwd()) if LAKE.is_relative_to(Path.cwd()) else LAKE
     console.print(f"demo: Delta tables: {lake}/answers/<query>, {lake}/quads and others")
     console.print("demo: try: " + TRY, soft_wrap=True)

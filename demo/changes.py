@@ -1,4 +1,4 @@
-"""What the answer tables of the demo say: per query and version, which rows came and which went."""
+"""The changes of the demo's answers: per query and version, the rows added and removed."""
 
 from __future__ import annotations
 
@@ -27,30 +27,30 @@ LONGEST = 48
 
 @dataclass(frozen=True, slots=True)
 class Delta:
-    """What one version changed in the answer of one query."""
+    """The changes of the answer of one query by one version."""
 
     version: str
-    appeared: Counter[Row]
-    vanished: Counter[Row]
+    added: Counter[Row]
+    removed: Counter[Row]
     rows: int
 
     def examples(self, limit: int) -> list[str]:
-        """A few of its rows: first those where something took the place of something else."""
-        before, after = _by_first(self.vanished), _by_first(self.appeared)
+        """At most `limit` rows as text; preferably those in which one value replaced another."""
+        before, after = _by_first(self.removed), _by_first(self.added)
         replaced = [
             f"{key}: {', '.join(old)} -> {', '.join(new)}"
             for key in sorted(before.keys() & after.keys())
             if len(old := before[key]) == 1 and len(new := after[key]) == 1 and old != new
         ]
-        came = [f"+ {' '.join(row)}" for row in sorted(map(_shown_row, self.appeared))]
-        went = [f"- {' '.join(row)}" for row in sorted(map(_shown_row, self.vanished))]
-        mixed = [line for pair in zip(came, went, strict=False) for line in pair]
-        return (replaced or mixed or came or went)[:limit]
+        added = [f"+ {' '.join(row)}" for row in sorted(map(_shown_row, self.added))]
+        removed = [f"- {' '.join(row)}" for row in sorted(map(_shown_row, self.removed))]
+        mixed = [line for pair in zip(added, removed, strict=False) for line in pair]
+        return (replaced or mixed or added or removed)[:limit]
 
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One version of the ontology: the folder of its file, its epoch, what it changed."""
+    """One version of the ontology: the folder of its file, its epoch, its numbers of changes."""
 
     name: str
     epoch: int
@@ -92,7 +92,7 @@ def deltas(lake: str, query: str) -> Iterator[Delta]:
 
 
 def shown(term: str) -> str:
-    """A term for people: prefixes for IRIs, the bare text of literals, cut where it gets long."""
+    """A term in short: IRIs with prefixes, literals without datatypes, long texts cut."""
     text = term
     if term.startswith("<"):
         text = term[1:-1]

@@ -1,4 +1,4 @@
-"""What must hold for the answer of a query before it is published."""
+"""Expectations of the answer of a query before it is published."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from expectations.suite import Expectation, Suite
 
 ANSWERS_SUITE = Suite(
     name="answers",
-    # Beside the changes the frame has one row per query with `is_total`, weight 0 and epoch
-    # `to_epoch`: it stands for the whole answer, so that an answer without rows can be wrong too.
+    # Besides the changes the frame has one row per query with `is_total`, weight 0 and epoch
+    # `to_epoch`. It represents the whole answer, so that an answer without rows is checked too.
     # `rows_at`: rows of the answer after the epoch, for the total and for every change of an ASK.
     columns=(
         "terms",

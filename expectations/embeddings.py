@@ -1,4 +1,4 @@
-"""What must hold for the new rows of a query's embedding table."""
+"""Expectations of the new rows of a query's embedding table."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from expectations.suite import Expectation, Suite
 
 EMBEDDINGS_SUITE = Suite(
     name="embeddings",
-    # `at_epoch`: changes of the row at the epoch; `multiplicity`: how often it is then there
+    # `at_epoch`: how often the row changes at the epoch; `multiplicity`: after the change.
     columns=(
         "node",
         "terms",
@@ -38,7 +38,7 @@ EMBEDDINGS_SUITE = Suite(
         ),
         Expectation(
             "multiplicity_is_not_negative",
-            "Nothing vanishes that was not there.",
+            "No row vanishes more often than it appeared.",
             "multiplicity >= 0",
         ),
     ),

@@ -1,4 +1,4 @@
-"""The results of the checks as one HTML page that needs nothing else."""
+"""The results of the checks as one self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ table { border-collapse: collapse; width: 100%; margin-bottom: 1.5rem; }
 th, td { text-align: left; vertical-align: top; padding: .25rem .75rem; }
 td { border-bottom: 1px solid #ddd; }
 td.number { text-align: right; font-variant-numeric: tabular-nums; }
-.held { color: #17663a; } .broken { color: #a3132b; font-weight: 600; }
+.passed { color: #17663a; } .failed { color: #a3132b; font-weight: 600; }
 pre { margin: .25rem 0; white-space: pre-wrap; overflow-wrap: anywhere; font-size: 13px; }
 """
 
 
 def quality_page(run_id: str, at: datetime, results: Sequence[QualityResult]) -> str:
-    """One table per checked table: what must hold, whether it does, and rows that break it."""
-    broken = sum(not result.success for result in results)
-    verdict = f"{broken} of {len(results)} broken" if broken else f"all {len(results)} hold"
+    """One table per suite and scope: what must hold, whether it does, unexpected rows."""
+    failed = sum(not result.success for result in results)
+    verdict = f"{failed} of {len(results)} failed" if failed else f"all {len(results)} passed"
     groups: dict[tuple[str, str], list[QualityResult]] = {}
-    # What is broken comes first.
+    # Failed checks come first.
     for result in sorted(results, key=lambda result: result.success):
         groups.setdefault((result.suite, result.scope), []).append(result)
     return (
@@ -40,8 +40,8 @@ def quality_page(run_id: str, at: datetime, results: Sequence[QualityResult]) ->
 def quality_table(suite: str, scope: str, results: Sequence[QualityResult]) -> str:
     """The results of one suite for one scope, as a heading and a table."""
     rows = "".join(
-        f"<tr><td class={'held' if result.success else 'broken'}>"
-        f"{'holds' if result.success else 'broken'}</td>"
+        f"<tr><td class={'passed' if result.success else 'failed'}>"
+        f"{'passed' if result.success else 'failed'}</td>"
         f"<td>{escape(result.sentence)}{_examples(result)}</td>"
         f"<td class=number>{result.unexpected_rows:,}</td></tr>"
         for result in results
@@ -49,7 +49,7 @@ def quality_table(suite: str, scope: str, results: Sequence[QualityResult]) -> s
     title = f"{suite}: {scope}" if scope else suite
     return (
         f"<h2>{escape(title)}</h2><table><thead><tr><th>Result</th><th>What must hold</th>"
-        f"<th>Rows against it</th></tr></thead><tbody>{rows}</tbody></table>"
+        f"<th>Unexpected rows</th></tr></thead><tbody>{rows}</tbody></table>"
     )
 
 

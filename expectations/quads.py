@@ -1,4 +1,4 @@
-"""What must hold for the quads of a range of epochs."""
+"""Expectations of the quads of a range of epochs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ QUAD = ("graph", "subject", "predicate", "object")
 
 QUADS_SUITE = Suite(
     name="quads",
-    # `at_epoch`: how often the quad changes at the epoch; `weight_before`: of its change before.
+    # `at_epoch`: how often the quad changes at the epoch; `weight_before`: of the previous change.
     columns=(*QUAD, "epoch", "weight", "at_epoch", "weight_before", "from_epoch", "to_epoch"),
     shown=(*QUAD, "epoch", "weight"),
     expectations=(
@@ -39,7 +39,7 @@ QUADS_SUITE = Suite(
         ),
         Expectation(
             "assertions_and_retractions_alternate",
-            "No quad is asserted while it is there, or retracted while it is not.",
+            "No quad is asserted while it is in the graph, or retracted while it is not.",
             "weight_before IS NULL OR weight_before <> weight",
         ),
     ),

@@ -1,4 +1,4 @@
-"""Run suites with Great Expectations; the only module that imports it."""
+"""Run suites with Great Expectations, which only this module and `registration` import."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _IMPORTING = Lock()
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Suites and the rows that they are about.
+    """Suites and the rows that they check.
 
     Attributes:
         frame: Spark frame, or rows in memory, which DuckDB checks; with the suites' columns and
             `scope`. It is read once.
-        scopes: the scopes that get results even when they have no row.
+        scopes: the scopes to report on, also those without a row.
     """
 
     suites: tuple[Suite, ...]
@@ -48,7 +48,7 @@ def run_suite(
 def run_checks(checks: Sequence[Check]) -> tuple[QualityResult, ...]:
     """One result per check, scope, suite and expectation, in this order.
 
-    Not from parallel threads: Great Expectations gives every batch the same temporary view.
+    Not from parallel threads: all Spark frames are checked under the same temporary view.
 
     Raises:
         ValueError: a frame lacks a column of its suite, or has unexpected rows in a scope that
@@ -137,26 +137,26 @@ def _must_have_columns(check: Check) -> None:
 
 
 def import_ahead() -> None:
-    """Import the library beside other work."""
-    # Here, for the library imports it too: of two threads that import it at once, one finds it
-    # half made.
+    """Start importing Great Expectations in another thread."""
+    # In this thread, for the library imports it too: of two threads that import it at the same
+    # time, one finds it half initialised.
     import pyspark.sql  # noqa: F401
 
-    # Not a daemon: one that is cut off within an extension module can abort the process.
+    # Not a daemon: one that is killed within an extension module can abort the process.
     Thread(target=library).start()
 
 
 def library() -> Any:
-    """Great Expectations: it stores nothing, says nothing and calls nobody.
+    """Great Expectations, with persistence, logging and analytics off.
 
-    The first call takes seconds of importing; made ahead, it need not be waited for.
+    The first call takes seconds to import it; `import_ahead` hides them behind other work.
     """
     os.environ["GX_ANALYTICS_ENABLED"] = "false"
-    # Under Airflow's logging it would print hundreds of lines at import.
+    # Under Airflow's logging it would print hundreds of lines when it is imported.
     logging.getLogger("great_expectations").setLevel(logging.WARNING)
-    # One at a time: the filters of warnings belong to the process.
+    # One thread at a time: warning filters are global to the process.
     with _IMPORTING, warnings.catch_warnings():
-        # It imports modules of the standard library that are going to be removed.
+        # It imports deprecated modules of the standard library.
         warnings.simplefilter("ignore", DeprecationWarning)
         import great_expectations
 

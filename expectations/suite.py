@@ -1,4 +1,4 @@
-"""What a data-quality check is: a suite of expectations over the rows of one table."""
+"""Data-quality checks as values: suites of expectations over the rows of one table."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """Something that must hold for every row.
+    """A condition that every row must meet.
 
     Attributes:
-        name: short name, as in the `quality` table.
-        sentence: what it says, for a reader.
-        holds: condition over a row of the suite's frame; null counts as broken. It is Spark SQL of
-            which sqlglot makes the same for DuckDB; regular expressions are those that Java and RE2
-            have in common.
+        name: short name, as in the `quality` table and in results of Great Expectations.
+        sentence: the condition in words.
+        holds: the condition over a row of the suite's frame; null counts as not met. It is Spark
+            SQL, which sqlglot translates for DuckDB, with the predicates of `expectations.terms`.
     """
 
     name: str
@@ -33,15 +32,14 @@ class Expectation:
 class Suite:
     """The expectations of one kind of table.
 
-    All of them are computed in one pass, so that a suite costs one query however many it has.
+    All of them are computed in one pass: a suite costs one query, however many it has.
 
     Attributes:
         name: `quads`, `transactions`, `embeddings` or `answers`.
-        columns: what the checked frame must have, beside `scope` (what the row belongs to: the name
-            of a query, or empty).
-        shown: the columns of an example of a broken row.
-        expectations: what must hold.
-        rows: which rows of the frame the suite is about.
+        columns: the columns that the checked frame must have, besides `scope` (the query that the
+            row belongs to, or empty).
+        shown: the columns of an example of an unexpected row.
+        rows: condition of the rows of the frame that the suite checks.
     """
 
     name: str
@@ -61,7 +59,8 @@ class QualityResult:
     """Whether an expectation holds for the rows of one scope.
 
     Attributes:
-        examples: at most two of the rows that break it, as JSON.
+        unexpected_rows: how many rows do not meet it.
+        examples: at most two of them, as JSON.
     """
 
     suite: str

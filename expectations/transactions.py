@@ -1,4 +1,4 @@
-"""What must hold for the transactions of a range of epochs."""
+"""Expectations of the transactions of a range of epochs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from expectations.suite import Expectation, Suite
 
 TRANSACTIONS_SUITE = Suite(
     name="transactions",
-    # `epoch_before`, `version_before`: of the transaction before; `at_position`: how many
+    # `epoch_before`, `version_before`: of the previous transaction; `at_position`: how many
     # transactions have the position; `found_inserted`, `found_deleted`: rows of `quads`.
     columns=(
         "epoch",

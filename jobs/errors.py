@@ -14,21 +14,21 @@ class WeirError(Exception):
     Args:
         what: what went wrong, one sentence.
         where: `file:line:column`, a table, a query; empty if nowhere in particular.
-        instead: what to do next.
+        hint: what to do next.
     """
 
     exit_code = EXIT_FAILED
 
-    def __init__(self, what: str, where: str = "", instead: str = "") -> None:
-        self.what, self.where, self.instead = what, where, instead
+    def __init__(self, what: str, where: str = "", hint: str = "") -> None:
+        self.what, self.where, self.hint = what, where, hint
         super().__init__(str(self))
 
     def __str__(self) -> str:
         place = f"{self.where}: " if self.where else ""
-        if not self.instead:
+        if not self.hint:
             return f"{place}{self.what}"
         stop = "" if self.what.endswith((".", "!", "?", ":")) else "."
-        return f"{place}{self.what}{stop} {self.instead}"
+        return f"{place}{self.what}{stop} {self.hint}"
 
 
 class ConfigurationError(WeirError):

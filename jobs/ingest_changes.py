@@ -8,23 +8,21 @@ from __future__ import annotations
 
 import sys
 import time
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import accumulate
 
 from jobs.compute.engine import Engine
-from jobs.compute.placement import Placement
 from jobs.compute.session import Session, Spark, session_of
 from jobs.errors import WeirError
 from jobs.ingest.batch import take_in
-from jobs.ingest.changesets import ChangeSet, SourcePosition
+from jobs.ingest.changesets import SourcePosition
 from jobs.ingest.journal import JOB, Journal, Transaction
+from jobs.ingest.pending import next_batch, pending_change_sets, source_positions
 from jobs.ingest.sources.declared import load_sources
-from jobs.ingest.sources.errors import SourceError, errors_of
+from jobs.ingest.sources.errors import SourceError
 from jobs.ingest.sources.source import Source
-from jobs.settings import Limits, Settings
+from jobs.settings import Settings
 from jobs.stage import Progress, claimed, run_stage, silent
 from lake.lake import Lake
 from lake.tables import QUADS, TRANSACTIONS
@@ -96,7 +94,7 @@ def ingest_changes(
             "rows_in": operations,
             "rows_out": sum(each.inserted + each.deleted for each in (*recovered, *done)),
         }
-        consumed = consumed_positions(lake)
+        consumed = source_positions(lake)
         results = tuple(_source_result(each, done, consumed, errors) for each in sources)
         return IngestResult(start, end, len(recovered), results)
 
@@ -127,19 +125,19 @@ def _take_in_all(
     progress: Progress,
 ) -> tuple[list[Transaction], int, dict[str, WeirError]]:
     """Take in batch after batch; returns transactions, operations read, why sources stopped."""
-    consumed = consumed_positions(lake)
+    consumed = source_positions(lake)
     queue, errors = pending_change_sets(settings, sources, consumed)
     done: list[Transaction] = []
     operations = 0
     while queue:
-        batch, queue = _cut(queue, settings.limits)
+        batch, queue = next_batch(queue, settings.limits)
         began = time.monotonic()
         with _engine(session, settings, lake) as engine:
             outcome = take_in(engine, settings, journal, batch, consumed)
         done += outcome.transactions
         operations += outcome.operations
         errors |= outcome.stopped
-        consumed = consumed_positions(lake)
+        consumed = source_positions(lake)
         queue = [
             each
             for each in queue
@@ -148,23 +146,6 @@ def _take_in_all(
         if outcome.transactions:
             progress(_summary(outcome.transactions, time.monotonic() - began))
     return done, operations, errors
-
-
-def _cut(queue: list[ChangeSet], limits: Limits) -> tuple[list[ChangeSet], list[ChangeSet]]:
-    """The next batch, and the rest.
-
-    Files and foreign tables, which need Spark, are in batches apart; of files there are as many as
-    the driver may parse, if it may parse the first.
-    """
-    in_files = [bool(each.documents) for each in queue]
-    sizes = accumulate(sum(file.size for file in each.documents) for each in queue)
-    fits = [*map(Placement.of(limits).parses, sizes)]
-    length = 0
-    for index in range(min(len(queue), limits.batch_epochs)):
-        if in_files[index] != in_files[0] or fits[index] != fits[0]:
-            break
-        length = index + 1
-    return queue[:length], queue[length:]
 
 
 @contextmanager
@@ -177,38 +158,6 @@ def _engine(session: Session, settings: Settings, lake: Lake) -> Iterator[Engine
         engine.release()
 
 
-def consumed_positions(lake: Lake) -> Mapping[str, SourcePosition]:
-    """How far each source is ingested, by `transactions`; from the beginning for a new source."""
-    found: dict[str, SourcePosition] = defaultdict(SourcePosition)
-    if not lake.exists(TRANSACTIONS.name):
-        return found
-    columns = ["epoch", "source", "position", "change_id"]
-    rows = lake.rows(TRANSACTIONS.name, columns).sort_by("epoch")
-    positions: dict[str, list[str]] = defaultdict(list)
-    last_ids: dict[str, str | None] = {}
-    for row in rows.to_pylist():
-        positions[row["source"]].append(row["position"])
-        last_ids[row["source"]] = row["change_id"]
-    for name, known in positions.items():
-        found[name] = SourcePosition(tuple(known), last_ids[name])
-    return found
-
-
-def pending_change_sets(
-    settings: Settings, sources: Sequence[Source], consumed: Mapping[str, SourcePosition]
-) -> tuple[list[ChangeSet], dict[str, WeirError]]:
-    """What the sources have to offer, source by source, and why some have nothing to offer."""
-    queue: list[ChangeSet] = []
-    errors: dict[str, WeirError] = {}
-    for source in sources:
-        try:
-            with errors_of(source):
-                queue += source.pending(consumed[source.name], settings)
-        except WeirError as error:
-            errors[source.name] = error
-    return queue, errors
-
-
 def is_anything_pending(settings: Settings) -> bool:
     """Whether an ingest would have something to do; needs no Spark.
 
@@ -216,7 +165,7 @@ def is_anything_pending(settings: Settings) -> bool:
         ConfigurationError: sources.yml is wrong.
     """
     lake = settings.open_lake()
-    consumed = consumed_positions(lake)
+    consumed = source_positions(lake)
     queue, errors = pending_change_sets(settings, load_sources(settings.sources), consumed)
     begun = lake.last_metadata(QUADS.name, job=JOB)
     done = lake.last_metadata(TRANSACTIONS.name, job=JOB)

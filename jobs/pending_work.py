@@ -23,7 +23,7 @@ def has_pending_work(settings: Settings) -> bool:
     """Whether an epoch is not validated, or a query is new, edited, behind or wrong.
 
     Raises:
-        ConfigurationError: the folder of queries is not there.
+        ConfigurationError: the folder of queries does not exist.
     """
     catalog, completion = Catalog.of(settings), Completion.read(settings.open_lake())
     newest = completion.head
@@ -45,11 +45,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         found = has_pending_work(Settings.load(parser.parse_args(argv).config))
     except Exception as error:
-        told = as_user_error(error)
-        if told is None:
+        expected = as_user_error(error)
+        if expected is None:
             raise
-        print(f"error: {told}", file=sys.stderr)
-        return told.exit_code
+        print(f"error: {expected}", file=sys.stderr)
+        return expected.exit_code
     return 0 if found else NOTHING_TO_DO
 
 

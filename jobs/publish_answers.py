@@ -10,50 +10,22 @@ recomputed embeddings), the difference between that state and the published answ
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Literal
 
-from sqlglot import exp
-
 from jobs.catalog.catalog import Catalog
 from jobs.compute.engine import Engine
-from jobs.compute.relations import Keep
 from jobs.compute.session import Spark, session_of
-from jobs.compute.sql import column, number, rows_of, select
 from jobs.errors import QualityError, WeirError
 from jobs.progress.backlog import Backlog
 from jobs.progress.completion import Completion
 from jobs.progress.verdicts import Verdict
-from jobs.publish.publication_query import answer_delta, published_columns, stored_columns
+from jobs.publish.publication import Publication, move_watermark, publish
 from jobs.settings import Settings
-from jobs.stage import Claim, Progress, claimed, run_stage, silent
-from lake.lake import Lake
-from lake.ledger import FAILED, UNTOUCHED
-from lake.metadata import Metadata
-from lake.tables import answers
+from jobs.stage import Progress, claimed, run_stage, silent
 
 JOB: Literal["publish"] = "publish"
-
-
-@dataclass(frozen=True, slots=True)
-class Publication:
-    """What was done for one query.
-
-    Attributes:
-        mode: `initial`, `incremental`, `migrated`, `rebased`; `untouched` if only the watermark
-            moved; `held` if the rows are not validated; `failed`.
-        rows: rows appended.
-        reason: why it was held or failed.
-    """
-
-    query: str
-    mode: str
-    to_epoch: int
-    rows: int = 0
-    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +60,12 @@ def publish_answers(
                 done.append(Publication(item.query, "held", item.to_epoch, reason=reason))
                 progress(f"{item.query}: held back, {reason}")
             elif not item.has_rows:
-                done.append(_untouched(run, item))
+                done.append(move_watermark(run, item))
             else:
                 ready.append(item)
         engine = Engine.of(settings, lake, session_of(spark), JOB)
         try:
-            done += _publish(engine, lake, run, ready, settings.limits.parallel_queries, progress)
+            done += publish(engine, lake, run, ready, settings.limits.parallel_queries, progress)
         finally:
             engine.release()
         _raise_for(done)
@@ -117,111 +89,6 @@ def _why_held(work: Backlog, graph_to: int, verdict: Verdict | None) -> str | No
     if not verdict.success:
         return f"a check of its rows failed: {verdict.reason}"
     return None
-
-
-def _untouched(run: Claim, work: Backlog) -> Publication:
-    """No row in the range: the watermark moves by a row of the ledger, without a commit."""
-    run.report(
-        work.query,
-        mode=UNTOUCHED,
-        reason="no row of the answer changed",
-        from_epoch=work.from_epoch,
-        to_epoch=work.to_epoch,
-        rows_out=0,
-    )
-    return Publication(work.query, UNTOUCHED, work.to_epoch)
-
-
-def _publish(
-    engine: Engine,
-    lake: Lake,
-    run: Claim,
-    work: Sequence[Backlog],
-    parallel: int,
-    progress: Progress,
-) -> list[Publication]:
-    """Publish several queries at once; one that fails spares the others."""
-
-    def one(item: Backlog) -> Publication:
-        started = time.monotonic()
-        try:
-            publication = _publish_one(engine, lake, run, item, started)
-        except Exception as error:  # noqa: BLE001  (recorded, and raised for all at the end)
-            lines = str(error).strip().splitlines() or [type(error).__name__]
-            run.report(
-                item.query,
-                status=FAILED,
-                mode=item.mode,
-                reason=lines[0],
-                from_epoch=item.from_epoch,
-                to_epoch=item.from_epoch,
-            )
-            return Publication(item.query, "failed", item.from_epoch, reason=lines[0])
-        progress(
-            f"{item.query}: {publication.mode}, {publication.rows} rows up to epoch {item.to_epoch}"
-        )
-        return publication
-
-    with ThreadPoolExecutor(parallel) as threads:
-        return list(threads.map(one, work))
-
-
-def _publish_one(
-    engine: Engine, lake: Lake, run: Claim, work: Backlog, started: float
-) -> Publication:
-    stored = stored_columns(lake, work.query)
-    columns = published_columns(work, stored)
-    name = f"delta_{work.query}"
-    # Counted, then written.
-    keep: Keep = "cache" if work.rebuilt else "small"
-    engine.query(name, answer_delta(work, columns, stored), keep)
-    rows, net = _count(engine, name)
-    if not rows and not work.rebuilt:
-        return _untouched(run, work)
-    commit = engine.write(
-        answers(work.query, tuple(columns)),
-        name,
-        _metadata(run, work, columns, net=net),
-        rows=rows,
-        merge_schema=bool(stored) and set(columns) != set(stored),
-    )
-    run.report(
-        work.query,
-        mode=work.mode,
-        reason=work.reason or None,
-        from_epoch=work.published.epoch if work.published else 0,
-        to_epoch=work.to_epoch,
-        rows_out=rows,
-        seconds=time.monotonic() - started,
-        table_version=commit.version,
-    )
-    return Publication(work.query, work.mode, work.to_epoch, rows)
-
-
-def _count(engine: Engine, name: str) -> tuple[int, int]:
-    """The number of rows of a delta, and the sum of their weights."""
-    net = exp.func("COALESCE", exp.Sum(this=column("weight")), number(0))
-    ((rows, weights),) = engine.rows(select(exp.Count(this=exp.Star()), net).from_(rows_of(name)))
-    return int(str(rows)), int(str(weights))
-
-
-def _metadata(run: Claim, work: Backlog, columns: Sequence[str], *, net: int) -> Metadata:
-    return Metadata(
-        run_id=run.run_id,
-        job=JOB,
-        watermark=work.to_epoch,
-        base=work.maintained.metadata.base,
-        fingerprint=work.maintained.metadata.fingerprint,
-        mode=work.mode,
-        extra={
-            # The columns of earlier texts of the query come last, and are left out here.
-            "columns": [
-                [name, number] for name, (_, number) in zip(columns, work.columns, strict=False)
-            ],
-            "rows": work.rows_published + net,
-            "embeddings_version": work.maintained.version,
-        },
-    )
 
 
 def _raise_for(done: Sequence[Publication]) -> None:

@@ -87,6 +87,11 @@ class Lake:
         """Whether the table has been created."""
         return self.open(table_name) is not None
 
+    def is_open(self, table_name: str) -> bool:
+        """Whether a state of the table was opened, which this value then keeps to."""
+        with self._lock:
+            return (table_name, None) in self._tables
+
     def version(self, table_name: str) -> int | None:
         """The newest version of the table, or None when there is no table."""
         table = self.open(table_name)

@@ -1,8 +1,8 @@
 """The ledger in few rows: what a reader of `runs` needs, however many runs there were.
 
-`runs` is the only truth. Of its rows few still matter: the newest about each query, the claims that
-nobody ended, how far a query went without being touched. The table `ledger_summary` holds those of
-`runs` up to one version; a reader adds the rows appended since. It names that version and the
+`runs` is the only truth. Of its rows few still matter: the newest about each query, the claims
+without an end, how far a query went without being touched. The table `ledger_summary` holds those
+of `runs` up to one version; a reader adds the rows appended since. It names that version and the
 digest of its commit, so that a summary of another ledger, or of a past that was restored away, is
 not used. It can be deleted at any time; a reader then reads all of `runs`.
 """
@@ -84,7 +84,7 @@ def write_summary(lake: Lake, ledger: Ledger, job: str, run_id: str) -> None:
 def summed_up(rows: pa.Table) -> pa.Table:
     """The rows of a ledger that say as much as all of `rows`, in the order of their numbers.
 
-    That are, per job: the newest run, and claims that are open; for `validate` the run that took
+    Those are, per job: the newest run, and claims that are open; for `validate` the run that took
     the checks of the graph furthest. Per job and query: the newest row, and the newest range of
     epochs that did not touch the query, as one row from its first epoch to its last.
 

@@ -12,8 +12,8 @@ _CLOCK_SLACK = timedelta(seconds=2)
 
 
 def identity(pid: int) -> str | None:
-    """What tells a process from all others of its machine, before and after: the boot, and the
-    ticks from it to the start. None where the system does not tell (no /proc), or has none such.
+    """Identifies a process among all of its machine, also of other times: the boot, and the clock
+    ticks from it to the start. None where there is no /proc, or no such process.
     """
     ticks = _start_ticks(pid)
     try:

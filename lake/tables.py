@@ -7,9 +7,6 @@ from typing import Literal
 
 ColumnType = Literal["STRING", "BIGINT", "INT", "DOUBLE", "BOOLEAN", "TIMESTAMP"]
 
-FOREVER = 2**62
-"""`until` of an interval that has not ended."""
-
 
 @dataclass(frozen=True, slots=True)
 class Column:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+from pathlib import Path
 
 from setup.steps import ROOT
 
@@ -10,16 +11,17 @@ PACKAGES = ("jobs", "lake", "expectations")
 ARCHIVE = ROOT / "dist" / "weir.zip"
 
 
-def write_archive() -> None:
-    """Write the packages' Python and data files to `dist/weir.zip`."""
-    ARCHIVE.parent.mkdir(exist_ok=True)
-    with zipfile.ZipFile(ARCHIVE, "w", zipfile.ZIP_DEFLATED) as archive:
+def write_archive(archive: Path = ARCHIVE) -> Path:
+    """Write the packages' Python and data files to `archive`, and return it."""
+    archive.parent.mkdir(exist_ok=True)
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as into:
         for package in PACKAGES:
             for file in sorted((ROOT / package).rglob("*")):
                 if file.is_file() and file.suffix != ".pyc":
-                    archive.write(file, file.relative_to(ROOT))
-    print(f"zip: {ARCHIVE.relative_to(ROOT)}: {ARCHIVE.stat().st_size / 1024:.0f} KiB")
+                    into.write(file, file.relative_to(ROOT))
+    return archive
 
 
 if __name__ == "__main__":
-    write_archive()
+    written = write_archive()
+    print(f"zip: {written.relative_to(ROOT)}: {written.stat().st_size / 1024:.0f} KiB")

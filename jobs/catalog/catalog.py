@@ -43,7 +43,7 @@ class Catalog:
 
     @classmethod
     def of_folder(cls, folder: Path, cache: Path | None = None) -> Catalog:
-        """The catalog of a folder; without `cache` nothing is kept between runs.
+        """The catalog of a folder; without `cache` every process compiles it again.
 
         Raises:
             ConfigurationError: the folder does not exist.

@@ -18,11 +18,12 @@ from importlib.metadata import version
 from pathlib import Path
 
 import jobs
+import lake.tables
 
 _COMPILER = ("catalog", "plan", "rdf", "sparql")
-"""The packages below `jobs` that decide what compiling gives."""
+"""The packages below `jobs` that, with `lake.tables`, decide what compiling gives."""
 _LIBRARIES = ("weir", "rdflib", "pyparsing", "pyyaml", "pydantic")
-_IGNORE = "# Compiled queries; made again when they are missing.\n*\n"
+_IGNORE = "# Compiled queries; they are compiled again when they are missing.\n*\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ class CompilationCache:
     folder: Path
 
     def find(self, name: str, source: bytes) -> str | None:
-        """What `keep` was given for this name and source, by this version of the code."""
+        """What `store` was given for this name and source, by this version of the code."""
         code = compiler()
         if code is None:
             return None
@@ -42,8 +43,8 @@ class CompilationCache:
         except (OSError, UnicodeDecodeError):
             return None
 
-    def keep(self, name: str, source: bytes, text: str) -> None:
-        """Keep what compiling `source` gave, in the place of an earlier entry of the name."""
+    def store(self, name: str, source: bytes, text: str) -> None:
+        """Store what compiling `source` gave, in the place of an earlier entry of the name."""
         code = compiler()
         if code is None:
             return
@@ -76,8 +77,8 @@ def compiler() -> str | None:
     digest = hashlib.sha256()
     for name in (platform.python_version(), *map(version, _LIBRARIES)):
         digest.update(f"{name}\n".encode())
-    for file in files:
-        digest.update(f"{file.relative_to(package)}\n".encode())
+    for file in (*files, Path(lake.tables.__file__)):
+        digest.update(f"{file.parent.name}/{file.name}\n".encode())
         digest.update(file.read_bytes())
     return digest.hexdigest()
 

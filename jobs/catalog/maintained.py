@@ -1,4 +1,4 @@
-"""What Weir maintains: a query, and whatever else declares tables that follow the graph."""
+"""What Weir maintains, as the stages see it: a query, or another kind of definition."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Output:
 
 
 class Maintained(Protocol):
-    """Something declared whose answers are kept equal to its definition at every epoch.
+    """A definition whose published answers follow the graph at every epoch.
 
     Attributes:
         name: of its tables and views: `embeddings/<name>`, `answers/<name>`.
@@ -40,7 +40,7 @@ class Maintained(Protocol):
         text: the text of that file.
         description: what it is for, one sentence, or empty.
         presentation: parts of the text without effect on the maintained answer.
-        history: at first the current answer as one delta, or one delta per epoch.
+        history: what it starts with: the current answer as one delta, or one delta per epoch.
         fingerprint: of what its stored rows depend on; another one has them recomputed.
         plan: the operators that compute it.
         outputs: the tables that it publishes.

@@ -76,7 +76,7 @@ def declarations(folder: Path) -> tuple[Declaration, ...]:
     """
     if not folder.is_dir():
         raise ConfigurationError(
-            "the folder of queries is not there", str(folder), "Create it, or set `queries`."
+            "the folder of queries does not exist", str(folder), "Create it, or set `queries`."
         )
     # Editors keep hidden files beside the one that is open.
     files = sorted(

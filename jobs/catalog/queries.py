@@ -11,11 +11,11 @@ from typing import ClassVar, Literal, assert_never
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from jobs.catalog.compilation_cache import CompilationCache
+from jobs.catalog.fingerprint import fingerprint
 from jobs.catalog.front_matter import FrontMatter, read_front_matter
 from jobs.catalog.maintained import Form, Output
 from jobs.catalog.names import Declaration, Kind
 from jobs.catalog.plan_json import NotAPlan, decoded, encoded
-from jobs.catalog.plans import fingerprint
 from jobs.errors import ConfigurationError
 from jobs.plan.leaves import Scope
 from jobs.plan.plan import Plan
@@ -24,7 +24,7 @@ from lake.tables import ANSWER_COLUMNS, QUADS, TRIPLES
 
 
 class CompiledQuery(BaseModel):
-    """What parsing and lowering a query gave: all that stages need, as it is kept between runs.
+    """The result of parsing and lowering a query: what stages need of it, in the form it is cached.
 
     Attributes:
         front_matter: the `#+` lines.
@@ -33,7 +33,7 @@ class CompiledQuery(BaseModel):
         columns: the published columns, in order.
         reads: the logs that the plan reads, by table name.
         fingerprint: of the plan.
-        plan: the plan as JSON (`jobs.catalog.plan_json`); mostly nobody decodes it.
+        plan: the plan as JSON (`jobs.catalog.plan_json`), decoded only where it is computed with.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -75,7 +75,7 @@ class RegisteredQuery:
 
     @property
     def history(self) -> Literal["current", "full"]:
-        """At first the current answer as one delta, or one delta per epoch."""
+        """What it starts with: the current answer as one delta, or one delta per epoch."""
         return self.front_matter.history
 
     @property
@@ -100,7 +100,7 @@ class RegisteredQuery:
         try:
             return decoded(self.compiled.plan)
         except NotAPlan:
-            # Kept by somebody else's hand: the text decides.
+            # The cache was written by other means: the text decides.
             return decoded(compile_query(self.text, str(self.file)).plan)
 
 
@@ -112,7 +112,7 @@ def read_query(
     Args:
         declaration: the file.
         source: its content.
-        cache: where compiled queries are kept between runs; what it lacks is added.
+        cache: compiled queries of earlier runs; a missing one is added.
 
     Raises:
         ConfigurationError: the first thing that is wrong with front matter or query.
@@ -125,12 +125,12 @@ def read_query(
         raise ConfigurationError(
             f"byte {error.start} is not UTF-8", str(file), "Save the file as UTF-8."
         ) from error
-    kept = cache.find(declaration.name, source) if cache is not None else None
-    compiled = None if kept is None else _validated(kept)
+    cached = cache.find(declaration.name, source) if cache is not None else None
+    compiled = None if cached is None else _validated(cached)
     if compiled is None:
         compiled = compile_query(text, str(file))
         if cache is not None:
-            cache.keep(declaration.name, source, compiled.model_dump_json())
+            cache.store(declaration.name, source, compiled.model_dump_json())
     return RegisteredQuery(declaration.name, file, text, compiled)
 
 
@@ -159,9 +159,9 @@ def compile_query(text: str, file: str) -> CompiledQuery:
     )
 
 
-def _validated(kept: str) -> CompiledQuery | None:
+def _validated(cached: str) -> CompiledQuery | None:
     try:
-        return CompiledQuery.model_validate_json(kept)
+        return CompiledQuery.model_validate_json(cached)
     except ValidationError:
         return None
 

@@ -56,7 +56,7 @@ def examine(options: Options) -> list[Finding]:
     except WeirError as error:
         return [
             *findings,
-            Finding("configuration", False, f"{error.where}: {error.what}", error.instead),
+            Finding("configuration", False, f"{error.where}: {error.what}", error.hint),
         ]
     findings.append(Finding("configuration", True, str(settings.project)))
     return [*findings, *_queries(settings), *_sources(settings), *_lake(settings)]
@@ -114,7 +114,7 @@ def _queries(settings: Settings) -> Iterator[Finding]:
     try:
         catalog = Catalog.of(settings)
     except WeirError as error:
-        yield Finding("queries", False, error.what, error.instead)
+        yield Finding("queries", False, error.what, error.hint)
         return
     number = len(catalog.members)
     yield Finding(
@@ -124,7 +124,7 @@ def _queries(settings: Settings) -> Iterator[Finding]:
         "Write a query: <name>.rq.",
     )
     for wrong in catalog.errors.values():
-        yield Finding("query", False, f"{wrong.where}: {wrong.what}", wrong.instead)
+        yield Finding("query", False, f"{wrong.where}: {wrong.what}", wrong.hint)
 
 
 def _sources(settings: Settings) -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""How a query is maintained, in words: classes of its parts, plan, stored nodes, SQL."""
+"""How a query is maintained, as text: plan, stored nodes, classes of its parts, SQL."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import assert_never
 
 from jobs.catalog.maintained import Maintained
 from jobs.compute.relations import Statement
-from jobs.engine.delta import Inputs, plan_delta
 from jobs.engine.fixpoint import Fixpoint, Step
 from jobs.engine.graph import log_columns
 from jobs.engine.neighbourhood import hops
+from jobs.engine.plan_delta import plan_delta
 from jobs.engine.read_graph import neighbourhood_graph
-from jobs.engine.relations import EpochRange
+from jobs.engine.relations import EpochRange, Inputs
 from jobs.plan.leaves import Component, Values
 from jobs.plan.lookups import lookups
 from jobs.plan.operators import (
@@ -70,7 +70,7 @@ def explain_query(query: Maintained, *, sql: bool = False) -> str:
 
 
 def _tree(plan: Plan, node: PlanNode, depth: int, shown: set[str]) -> Iterator[str]:
-    """The node and what is below it; where a node stands once more, "(as above)" for the latter."""
+    """The node and those below it; "(as above)" below a node that has been shown already."""
     stored = "*" if node in plan.stored else " "
     whole = " [looks at all rows below]" if node in plan.whole_reads else ""
     yield f"{'  ' * depth}{stored}{plan.ids[node]}: {_described(plan, node)}{whole}"
@@ -102,7 +102,7 @@ def _described(plan: Plan, node: PlanNode) -> str:
             return f"left solutions without a match, {_on(plan, node)}"
         case MarkJoin():
             flag = _variable(plan, node.flag)
-            return f"left solutions all and whether they match in {flag}, {_on(plan, node)}"
+            return f"all left solutions, and in {flag} whether they match, {_on(plan, node)}"
         case Union(parts):
             return f"union of {len(parts)} parts"
         case Extend(variable, expression):
@@ -181,7 +181,7 @@ def _expression(plan: Plan, expression: Expression) -> str:
         case Call(function, arguments):
             return f"{function}({', '.join(_expression(plan, part) for part in arguments)})"
         case Exists():
-            raise ValueError("a plan has matches where a query has EXISTS")
+            raise ValueError("a plan has joins where a query has EXISTS")
         case _:
             assert_never(expression)
 
@@ -192,9 +192,9 @@ def _sql(step: Step) -> Iterator[str]:
             yield f"-- {step.name} ({step.keep})"
             yield step.select.sql(dialect=DIALECT, pretty=True)
         case Fixpoint():
-            yield f"-- {step.name}: begins with"
+            yield f"-- {step.name}: starts with"
             yield step.seed.sql(dialect=DIALECT, pretty=True)
-            yield f"-- {step.name}: repeated until nothing is new, over the rows that are new"
+            yield f"-- {step.name}: repeated over the new rows until there are none"
             yield step.step(f"{step.name}_new").sql(dialect=DIALECT, pretty=True)
         case _:
             assert_never(step)

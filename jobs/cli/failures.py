@@ -20,7 +20,7 @@ def report_failure(error: BaseException, *, debug: bool) -> int:
         case WeirError() as expected:
             _print("error", expected.what)
             _print("where", expected.where)
-            _print("next", expected.instead)
+            _print("next", expected.hint)
             return expected.exit_code
         case KeyboardInterrupt():
             _print("interrupted", "committed work is kept; run the command again to continue")

@@ -17,7 +17,7 @@ from jobs.compute.session import late_session
 from jobs.errors import BusyError, QualityError, WeirError
 
 _SHOWN = 5
-"""Rejected lines that are told one by one."""
+"""How many rejected lines are printed one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Done:
 
 
 def ingest(context: typer.Context) -> None:
-    """Take new change sets of all sources into the graph."""
+    """Ingest the new change sets of all sources into the graph."""
     options = Options.of(context)
     settings = options.settings()
     from jobs.ingest_changes import ingest_changes
@@ -45,8 +45,8 @@ def ingest(context: typer.Context) -> None:
 def run(context: typer.Context) -> None:
     """Ingest, maintain, validate and publish: bring all answers up to date.
 
-    Running again does no harm: what is done is not done twice. A stage does what it can: one source
-    or query that fails does not keep the later stages from the others.
+    Running again is safe: completed work is not repeated. A source or query that fails does not
+    keep the later stages from processing the others.
     """
     options = Options.of(context)
     settings = options.settings()
@@ -55,13 +55,13 @@ def run(context: typer.Context) -> None:
     from jobs.pending_work import has_pending_work
     from jobs.stage import new_run_id
 
-    # Imports and statements leave hundreds of thousands of objects that live to the end; to look
-    # through them at every 700 new ones costs a fifth of the time of the imports.
+    # Imports and statements allocate hundreds of thousands of objects that live to the end; a
+    # garbage collection at every 700 new ones costs a fifth of the time of the imports.
     gc.set_threshold(50_000)
     run_id = new_run_id("run")
     session = late_session(settings)
     if is_anything_pending(settings) or has_pending_work(settings):
-        # Validate needs it; imported beside ingest and maintain, which wait for files and DuckDB.
+        # Validate needs it; imported while ingest and maintain wait for files and DuckDB.
         import_ahead()
     done = [_stage("ingest", ingest_changes, session, settings, run_id)]
     if has_pending_work(settings) and not _is_busy(done[-1]):
@@ -86,7 +86,11 @@ def _is_busy(done: Done) -> bool:
 
 
 def _end(options: Options, settings: Any, run_id: str, done: Sequence[Done]) -> None:
-    """Print what was done, and fail if something failed."""
+    """Print the results.
+
+    Raises:
+        WeirError: a stage, a source or a query failed.
+    """
     _print(options, run_id, done)
     ingested = done[0].result
     if options.output is Output.table and ingested is not None:
@@ -103,10 +107,10 @@ def _stage(name: str, stage: Callable[..., Any], spark: Any, settings: Any, run_
     started = time.monotonic()
     errors: tuple[WeirError, ...] = ()
     result: Any = None
-    with progress(name) as tell:
+    with progress(name) as report:
         try:
-            result = stage(spark, settings, run_id, tell)
-            # Ingest returns why sources stopped; the other stages raise.
+            result = stage(spark, settings, run_id, report)
+            # Ingest returns the errors of sources; the other stages raise theirs.
             errors = tuple(getattr(result, "errors", ()))
         except WeirError as error:
             errors = (error,)
@@ -114,7 +118,7 @@ def _stage(name: str, stage: Callable[..., Any], spark: Any, settings: Any, run_
 
 
 def _worst(errors: Sequence[WeirError]) -> WeirError:
-    """The error to end with: whoever else runs, then what failed, then what is held back."""
+    """The error to exit with: another active run, then a failure, then a failed check."""
     for error in errors:
         if isinstance(error, BusyError):
             return error
@@ -122,9 +126,9 @@ def _worst(errors: Sequence[WeirError]) -> WeirError:
     others = [str(error) for error in errors if error is not first]
     if not others:
         return first
-    told = type(first)(first.what, first.where, " ".join([first.instead, "Also:", *others]))
-    told.exit_code = first.exit_code
-    return told
+    combined = type(first)(first.what, first.where, " ".join([first.hint, "Also:", *others]))
+    combined.exit_code = first.exit_code
+    return combined
 
 
 def _print(options: Options, run_id: str, done: Sequence[Done]) -> None:
@@ -132,8 +136,8 @@ def _print(options: Options, run_id: str, done: Sequence[Done]) -> None:
         {
             "stage": each.stage,
             "seconds": round(each.seconds, 2),
-            # What the errors say comes at the end.
-            "result": "failed" if each.result is None else _TOLD[each.stage](each.result),
+            # The messages of the errors are printed at the end.
+            "result": "failed" if each.result is None else _SUMMARY[each.stage](each.result),
         }
         for each in done
     ]
@@ -155,7 +159,7 @@ def _print(options: Options, run_id: str, done: Sequence[Done]) -> None:
 
 
 def _print_rejected(settings: Any, run_id: str) -> None:
-    """Tell where the first rejected lines of this run are, and what becomes of them."""
+    """Print where the first rejected lines of this run are, and how they can be corrected."""
     from lake.tables import REJECTED
 
     table = settings.open_lake().open(REJECTED.name)
@@ -170,18 +174,18 @@ def _print_rejected(settings: Any, run_id: str) -> None:
     if len(rows) > _SHOWN:
         print_line(f"rejected: {len(rows) - _SHOWN:,} more; weir sql 'SELECT * FROM rejected'")
     print_line(
-        "A malformed line is left out; of a broken document the last good version stays. Files that"
-        " were read are not read again: put a mended one under a later name."
+        "A malformed line is left out; a broken document keeps its last good version. Files are"
+        " read once: add a corrected file under a later name."
     )
 
 
 def _ingested(result: Any) -> str:
     epochs = result.to_epoch - result.from_epoch
     rejected = sum(source.rejected for source in result.sources)
-    told = "nothing new"
+    summary = "nothing new"
     if epochs:
-        told = f"{counted(epochs, 'epoch')}, the newest is {result.to_epoch}"
-    return f"{told}; {rejected:,} rejected" if rejected else told
+        summary = f"{counted(epochs, 'epoch')}, the newest is {result.to_epoch}"
+    return f"{summary}; {rejected:,} rejected" if rejected else summary
 
 
 def _maintained(result: Any) -> str:
@@ -191,7 +195,7 @@ def _maintained(result: Any) -> str:
 
 def _validated(result: Any) -> str:
     checks = sum(len(validation.results) for validation in result.validations)
-    return f"{counted(checks, 'check')} hold" if checks else "nothing to check"
+    return f"{counted(checks, 'check')} passed" if checks else "nothing to check"
 
 
 def _published(result: Any) -> str:
@@ -199,7 +203,7 @@ def _published(result: Any) -> str:
     return f"{counted(rows, 'row')} appended" if result.publications else "nothing to publish"
 
 
-_TOLD: dict[str, Callable[[Any], str]] = {
+_SUMMARY: dict[str, Callable[[Any], str]] = {
     "ingest": _ingested,
     "maintain": _maintained,
     "validate": _validated,

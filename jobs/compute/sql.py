@@ -1,28 +1,112 @@
-"""Builder of SQL as sqlglot trees, which Spark and DuckDB run alike."""
+"""Builder of SQL as sqlglot trees, which Spark and DuckDB run alike.
+
+sqlglot's own builders parse names and copy their arguments, and a plan has thousands of both. The
+functions here do neither: an argument becomes a part of what is built, so an expression is given to
+one of them once. Python's operators on expressions (`<`, `*`, `.eq`) copy their operands.
+
+Columns and their aliases are quoted; names of relations are quoted where they have to be.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Literal
 
 from sqlglot import exp
 
 
-# sqlglot's own builders parse every name and copy every argument; a plan has hundreds of both.
-def select(*expressions: exp.Expr | Literal["*"]) -> exp.Select:
-    """A SELECT of expressions that belong to nothing else; `*` is all columns."""
-    return exp.Select(expressions=[exp.Star() if e == "*" else e for e in expressions])
+def select(
+    *expressions: exp.Expr | Literal["*"],
+    from_: exp.Expr | None = None,
+    joins: Sequence[exp.Join] = (),
+    where: Sequence[exp.Expr] = (),
+    group_by: Sequence[exp.Expr] = (),
+    having: exp.Expr | None = None,
+    distinct: bool = False,
+    limit: int | None = None,
+) -> exp.Select:
+    """A SELECT; `*` is all columns.
+
+    Args:
+        expressions: what is selected.
+        from_: a relation (`rows_of`) or a subquery (`subquery`).
+        joins: `inner_join`, `left_join` or `semi_join` of further relations.
+        where: conditions, all of which must hold.
+        group_by: the grouping keys; none for no GROUP BY.
+        having: condition on a group.
+        distinct: whether equal rows are merged.
+        limit: most rows.
+    """
+    made = exp.Select(expressions=[exp.Star() if e == "*" else e for e in expressions])
+    if from_ is not None:
+        made.set("from_", exp.From(this=from_))
+    if joins:
+        made.set("joins", [*joins])
+    if where:
+        made.set("where", exp.Where(this=all_of(where)))
+    if group_by:
+        made.set("group", exp.Group(expressions=[*group_by]))
+    if having is not None:
+        made.set("having", exp.Having(this=having))
+    if distinct:
+        made.set("distinct", exp.Distinct())
+    if limit is not None:
+        made.set("limit", exp.Limit(expression=exp.Literal.number(limit)))
+    return made
 
 
-def rows_of(name: str) -> exp.Table:
+def rows_of(name: str, alias: str | None = None) -> exp.Table:
     """A relation by its name."""
-    return exp.Table(this=exp.to_identifier(name))
+    return exp.Table(this=exp.to_identifier(name), alias=_table_alias(alias))
+
+
+def subquery(query: exp.Query, alias: str | None = None) -> exp.Subquery:
+    """A query as a relation, or as a value if it has one row."""
+    return exp.Subquery(this=query, alias=_table_alias(alias))
+
+
+def inner_join(relation: exp.Expr, *on: exp.Expr) -> exp.Join:
+    """The pairs of rows for which all conditions hold."""
+    return exp.Join(this=relation, kind="INNER", on=all_of(on))
+
+
+def left_join(relation: exp.Expr, *on: exp.Expr) -> exp.Join:
+    """The same, and the left rows without a match, whose right columns are null."""
+    return exp.Join(this=relation, side="LEFT", on=all_of(on))
+
+
+def semi_join(relation: exp.Expr, *on: exp.Expr) -> exp.Join:
+    """The left rows that have a match."""
+    return exp.Join(this=relation, kind="SEMI", on=all_of(on))
+
+
+def union_all(selects: Sequence[exp.Query]) -> exp.Query:
+    """The rows of all `selects`, which have the same columns."""
+    whole, *others = selects
+    for each in others:
+        whole = exp.Union(this=whole, expression=each, distinct=False)
+    return whole
 
 
 def column(name: str, table: str | None = None) -> exp.Column:
-    """A column, quoted."""
+    """A column."""
     qualifier = None if table is None else exp.Identifier(this=table, quoted=True)
     return exp.Column(this=exp.Identifier(this=name, quoted=True), table=qualifier)
+
+
+def columns(names: Iterable[str], table: str | None = None) -> list[exp.Expr]:
+    """Several columns."""
+    return [column(name, table) for name in names]
+
+
+def padded_columns(names: Iterable[str], available: Collection[str]) -> list[exp.Expr]:
+    """Several columns of terms; missing columns are unbound."""
+    return [column(name) if name in available else null_text(name) for name in names]
+
+
+def alias(expression: exp.Expr, name: str) -> exp.Alias:
+    """An expression as a column."""
+    return exp.Alias(this=expression, alias=exp.Identifier(this=name, quoted=True))
 
 
 def text(value: str) -> exp.Expr:
@@ -36,40 +120,140 @@ def text(value: str) -> exp.Expr:
 
 def number(value: int) -> exp.Expr:
     """A BIGINT literal."""
-    bigint = exp.DataType(this=exp.DType.BIGINT, nested=False)
-    return exp.Cast(this=exp.Literal.number(value), to=bigint)
+    return bigint(exp.Literal.number(value))
+
+
+def small_number(value: int) -> exp.Expr:
+    """An integer literal of the engine's own type."""
+    return exp.Literal.number(value)
 
 
 def null_text(name: str) -> exp.Expr:
     """A column that is null, of string type."""
-    string = exp.DataType(this=exp.DType.TEXT, nested=False)
-    null = exp.Cast(this=exp.null(), to=string)
-    return exp.Alias(this=null, alias=exp.Identifier(this=name, quoted=True))
+    return alias(as_text(exp.null()), name)
 
 
-def columns(names: tuple[str, ...], table: str | None = None) -> list[exp.Expr]:
-    """Several columns."""
-    return [column(name, table) for name in names]
+def bigint(expression: exp.Expr) -> exp.Expr:
+    """An expression as BIGINT: sums are wider on DuckDB than on Spark."""
+    return cast(expression, exp.DType.BIGINT)
+
+
+def as_text(expression: exp.Expr) -> exp.Expr:
+    """An expression as a string."""
+    return cast(expression, exp.DType.TEXT)
+
+
+def cast(expression: exp.Expr, to: exp.DType | exp.DataType) -> exp.Expr:
+    """An expression as a value of another type."""
+    kind = to.copy() if isinstance(to, exp.DataType) else exp.DataType(this=to, nested=False)
+    return exp.Cast(this=expression, to=kind)
+
+
+def sum_of(expression: exp.Expr) -> exp.Expr:
+    """The sum over a group or a window."""
+    return exp.Sum(this=expression)
+
+
+def greatest(first: exp.Expr, *others: exp.Expr) -> exp.Expr:
+    """The greatest of some values that are not null."""
+    return exp.Greatest(this=first, expressions=[*others], ignore_nulls=True) if others else first
+
+
+def least(first: exp.Expr, *others: exp.Expr) -> exp.Expr:
+    """The least of some values that are not null."""
+    return exp.Least(this=first, expressions=[*others], ignore_nulls=True) if others else first
+
+
+def coalesce(first: exp.Expr, *others: exp.Expr) -> exp.Expr:
+    """The first value that is not null."""
+    return exp.Coalesce(this=first, expressions=[*others])
+
+
+def concatenated(first: exp.Expr, *others: exp.Expr) -> exp.Expr:
+    """Strings one after another; null if one is: CONCAT of DuckDB would skip it."""
+    whole = first
+    for each in others:
+        whole = exp.DPipe(this=whole, expression=each)
+    return whole
+
+
+def case(*cases: tuple[exp.Expr, exp.Expr], otherwise: exp.Expr | None = None) -> exp.Case:
+    """The value beside the first condition that holds; null without `otherwise` if none does."""
+    ifs = [exp.If(this=condition, true=value) for condition, value in cases]
+    return exp.Case(ifs=ifs, default=otherwise)
+
+
+def all_of(conditions: Sequence[exp.Expr]) -> exp.Expr:
+    """The conjunction of `conditions`; true if there are none."""
+    return exp.and_(*conditions, copy=False) if conditions else exp.true()
+
+
+def any_of(conditions: Sequence[exp.Expr]) -> exp.Expr:
+    """The disjunction of `conditions`; false if there are none."""
+    return exp.or_(*conditions, copy=False) if conditions else exp.false()
+
+
+def negated(condition: exp.Expr) -> exp.Expr:
+    """The negation of a condition; null stays null."""
+    return exp.not_(condition, copy=False)
+
+
+def is_null(expression: exp.Expr) -> exp.Expr:
+    """Whether a value is null."""
+    return exp.Is(this=expression, expression=exp.null())
+
+
+def is_not_null(expression: exp.Expr) -> exp.Expr:
+    """Whether a value is not null."""
+    return exp.Not(this=is_null(expression))
+
+
+def one_of(expression: exp.Expr, values: Iterable[str]) -> exp.Expr:
+    """Whether a string is one of `values`."""
+    return exp.In(this=expression, expressions=[text(value) for value in values])
 
 
 def same_row(
-    names: tuple[str, ...], left: str, right: str, certain: frozenset[str] = frozenset()
+    names: Iterable[str], left: str, right: str, certain: Collection[str] = ()
 ) -> list[exp.Expr]:
-    """Conditions under which rows of `left` and `right` agree; unbound equals unbound."""
-    conditions: list[exp.Expr] = []
-    for name in names:
-        if name in certain:
-            conditions.append(column(name, left).eq(column(name, right)))
-        else:
-            conditions.append(
-                exp.NullSafeEQ(this=column(name, left), expression=column(name, right))
-            )
-    return conditions
+    """Conditions under which rows of `left` and `right` agree; unbound equals unbound.
+
+    `certain` names columns that are never null: they may be hashed.
+    """
+    return [
+        _compare(exp.EQ if name in certain else exp.NullSafeEQ, name, left, right) for name in names
+    ]
 
 
-def union_all(selects: Sequence[exp.Query]) -> exp.Query:
-    """The rows of all `selects`, which have the same columns."""
-    whole = selects[0]
-    for select in selects[1:]:
-        whole = exp.union(whole, select, distinct=False, copy=False)
-    return whole
+def equal(names: Iterable[str], left: str, right: str) -> list[exp.Expr]:
+    """Conditions under which rows of `left` and `right` agree in columns that are never null."""
+    return [_compare(exp.EQ, name, left, right) for name in names]
+
+
+def over(
+    function: exp.Expr, partition_by: Sequence[exp.Expr], order_by: Sequence[exp.Expr] = ()
+) -> exp.Window:
+    """A window function over the rows of a partition, in the order of `order_by`."""
+    return exp.Window(
+        this=function,
+        partition_by=[*partition_by] or None,
+        order=exp.Order(expressions=[*order_by]) if order_by else None,
+    )
+
+
+def ascending(expression: exp.Expr) -> exp.Expr:
+    """A key of an order."""
+    return exp.Ordered(this=expression)
+
+
+def descending(expression: exp.Expr) -> exp.Expr:
+    """A key of an order, the greatest first."""
+    return exp.Ordered(this=expression, desc=True)
+
+
+def _compare(operator: type[exp.Binary], name: str, left: str, right: str) -> exp.Expr:
+    return operator(this=column(name, left), expression=column(name, right))
+
+
+def _table_alias(name: str | None) -> exp.TableAlias | None:
+    return None if name is None else exp.TableAlias(this=exp.to_identifier(name))

@@ -13,7 +13,7 @@ from typing import assert_never
 from sqlglot import exp
 
 from jobs.compute.functions import EVALUATE
-from jobs.compute.sql import column, text
+from jobs.compute.sql import all_of, any_of, as_text, case, column, is_not_null, negated, text
 from jobs.engine.terms import FALSE, TRUE, begins
 from jobs.sparql.algebra.expressions import Call, Constant, Exists, Expression, Variable
 from jobs.sparql.algebra.scoping import variables_of
@@ -21,6 +21,7 @@ from jobs.sparql.functions.serialization import encode
 
 _KINDS = {"isIRI": "<", "isURI": "<", "isBlank": "_", "isLiteral": '"'}
 _KINDS_BY_KEYWORD = {keyword.upper(): first for keyword, first in _KINDS.items()}
+_NO_EXISTS = "a plan has semi, anti and mark joins where a query has EXISTS"
 _LANGUAGE_RANGE = re.compile(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")
 
 
@@ -33,18 +34,18 @@ def condition_sql(condition: Expression, bound: frozenset[str]) -> exp.Expr:
     """
     match condition:
         case Call("&&", parts):
-            return exp.and_(*(condition_sql(part, bound) for part in parts))
+            return all_of([condition_sql(part, bound) for part in parts])
         case Call("||", parts):
-            return exp.or_(*(condition_sql(part, bound) for part in parts))
+            return any_of([condition_sql(part, bound) for part in parts])
         case Call("!", (inner,)):
-            return exp.not_(condition_sql(inner, bound))
+            return negated(condition_sql(inner, bound))
         case Call(function, arguments):
             exact = _exact(function, arguments, bound)
             return exact if exact is not None else _interpreted(condition, bound)
         case Variable() | Constant():
             return _interpreted(condition, bound)
         case Exists():
-            raise ValueError("a plan has matches where a query has EXISTS")
+            raise ValueError(_NO_EXISTS)
         case _:
             assert_never(condition)
 
@@ -55,15 +56,15 @@ def _exact(
     """SQL for tests that the text of a term decides; None if it takes the evaluator."""
     match function.upper(), arguments:
         case "BOUND", (Variable() as variable,):
-            return _term(variable, bound).is_(exp.null()).not_()
+            return is_not_null(_term(variable, bound))
         case "SAMETERM", (Variable() | Constant() as left, Variable() | Constant() as right):
             return _term(left, bound).eq(_term(right, bound))
         case (("=" | "!="), (Variable() as variable, Constant(term))) if term.startswith("<"):
             equal = _term(variable, bound).eq(text(term))
-            return equal if function == "=" else exp.not_(equal)
-        case (("IN" | "NOT IN"), (Variable() as variable, *options)) if _are_iris(options):
-            found = exp.or_(*(_term(variable, bound).eq(_term(o, bound)) for o in options))
-            return found if function.upper() == "IN" else exp.not_(found)
+            return equal if function == "=" else negated(equal)
+        case (("IN" | "NOT IN"), (Variable() as variable, *options)) if iris := _iris(options):
+            found = any_of([_term(variable, bound).eq(text(iri)) for iri in iris])
+            return found if function.upper() == "IN" else negated(found)
         case keyword, (Variable() as variable,) if keyword in _KINDS_BY_KEYWORD:
             return begins(_term(variable, bound), _KINDS_BY_KEYWORD[keyword])
         case (("=" | "!="), (Call("LANG", (Variable() as variable,)), Constant(term))):
@@ -72,7 +73,7 @@ def _exact(
                 return None
             # Stored language tags are in lower case, so a tag with capitals equals none of them.
             has = _of_literal(variable, bound, _ends(_term(variable, bound), f'"@{language}'))
-            return has if function == "=" else exp.not_(has)
+            return has if function == "=" else negated(has)
         case "LANGMATCHES", (Call("LANG", (Variable() as variable,)), Constant(term)):
             return _language_matches(variable, _simple_literal(term), bound)
         case _:
@@ -89,37 +90,46 @@ def value_sql(expression: Expression, bound: frozenset[str]) -> exp.Expr:
     match expression:
         case Variable() | Constant():
             return _term(expression, bound)
-        case _:
+        case Call():
             return _evaluated(expression, bound)
+        case Exists():
+            raise ValueError(_NO_EXISTS)
+        case _:
+            assert_never(expression)
 
 
 def _interpreted(condition: Expression, bound: frozenset[str]) -> exp.Expr:
     boolean = Call("!", (Call("!", (condition,)),))
     value = _evaluated(boolean, bound)
-    return exp.Case(this=value).when(text(TRUE), exp.true()).when(text(FALSE), exp.false())
+    ifs = [
+        exp.If(this=text(TRUE), true=exp.true()),
+        exp.If(this=text(FALSE), true=exp.false()),
+    ]
+    return exp.Case(this=value, ifs=ifs)
 
 
 def _evaluated(expression: Expression, bound: frozenset[str]) -> exp.Expr:
     used = sorted(variables_of(expression))
     # A row of an array that is empty everywhere would have no type.
-    terms = exp.array(*(_term(Variable(name), bound) for name in used or ["none"]))
+    terms = exp.Array(expressions=[_term(Variable(name), bound) for name in used or ["none"]])
     return exp.Anonymous(this=EVALUATE, expressions=[text(encode(expression, used)), terms])
 
 
-def _term(node: Expression, bound: frozenset[str]) -> exp.Expr:
+def _term(node: Variable | Constant, bound: frozenset[str]) -> exp.Expr:
     match node:
-        case Variable(name) if name in bound:
-            return column(name)
+        case Variable(name):
+            return column(name) if name in bound else as_text(exp.null())
         case Constant(term):
             return text(term)
         case _:
-            return exp.cast(exp.null(), "TEXT")
+            assert_never(node)
 
 
-def _are_iris(options: list[Expression]) -> bool:
-    return bool(options) and all(
-        isinstance(option, Constant) and option.term.startswith("<") for option in options
-    )
+def _iris(options: list[Expression]) -> list[str]:
+    """The terms of `options` if all are IRIs, else none."""
+    terms = [each.term for each in options if isinstance(each, Constant)]
+    are_iris = len(terms) == len(options) and all(term.startswith("<") for term in terms)
+    return terms if are_iris else []
 
 
 def _simple_literal(term: str) -> str | None:
@@ -142,7 +152,7 @@ def _language_matches(
 
 def _of_literal(variable: Variable, bound: frozenset[str], test: exp.Expr) -> exp.Expr:
     """`test` of a literal; an error (NULL) for any other term, which has no language."""
-    return exp.Case().when(begins(_term(variable, bound), '"'), test)
+    return case((begins(_term(variable, bound), '"'), test))
 
 
 def _ends(term: exp.Expr, suffix: str) -> exp.Expr:

@@ -5,12 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import count
+from typing import assert_never
 
 from sqlglot import exp
 
 from jobs.compute.protocol import SqlEngine
 from jobs.compute.relations import Keep, Statement
-from jobs.compute.sql import column, columns, rows_of, select, union_all
+from jobs.compute.sql import (
+    column,
+    columns,
+    is_null,
+    left_join,
+    rows_of,
+    same_row,
+    select,
+    subquery,
+    union_all,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +56,8 @@ def make(engine: SqlEngine, step: Step) -> None:
             engine.make(step)
         case Fixpoint():
             _repeat(engine, step)
+        case _:
+            assert_never(step)
 
 
 # As many relations that were merged equally often become one: a statement reads few, however many
@@ -95,21 +108,18 @@ def _repeat(engine: SqlEngine, fixpoint: Fixpoint) -> None:
 
 def _new(found: exp.Query, names: tuple[str, ...], relations: Sequence[str]) -> exp.Query:
     """The rows of `found` that no relation has, each once."""
-    rows = select(*columns(names, "f")).distinct(copy=False)
-    rows = rows.from_(found.subquery("f", copy=False), copy=False)
     if not relations:
-        return rows
-    known = _all(names, relations).subquery("known", copy=False)
-    same = (
-        exp.NullSafeEQ(this=column(name, "f"), expression=column(name, "known")) for name in names
-    )
-    # The last column is never null, so a row without a partner has null there.
-    return rows.join(known, on=exp.and_(*same), join_type="left", copy=False).where(
-        column(names[-1], "known").is_(exp.null()), copy=False
+        return select(*columns(names, "f"), from_=subquery(found, "f"), distinct=True)
+    known = subquery(_all(names, relations), "known")
+    return select(
+        *columns(names, "f"),
+        from_=subquery(found, "f"),
+        joins=[left_join(known, *same_row(names, "f", "known"))],
+        # The last column is never null, so a row without a partner has null there.
+        where=[is_null(column(names[-1], "known"))],
+        distinct=True,
     )
 
 
 def _all(names: tuple[str, ...], relations: Sequence[str]) -> exp.Query:
-    return union_all(
-        [select(*columns(names)).from_(rows_of(name), copy=False) for name in relations]
-    )
+    return union_all([select(*columns(names), from_=rows_of(name)) for name in relations])

@@ -5,19 +5,44 @@ from __future__ import annotations
 from sqlglot import exp
 
 from jobs.compute.relations import Keep, Statement
-from jobs.compute.sql import column, columns, number, rows_of, select, text, union_all
-from jobs.engine.component import POSITIONS, graph_columns
-from jobs.engine.relations import FOREVER, EpochRange
-from jobs.engine.sweep import differentiate, integrate, presence, within
+from jobs.compute.sql import (
+    alias,
+    ascending,
+    cast,
+    coalesce,
+    column,
+    columns,
+    equal,
+    inner_join,
+    left_join,
+    number,
+    one_of,
+    over,
+    rows_of,
+    select,
+    small_number,
+    subquery,
+    sum_of,
+    text,
+    union_all,
+)
+from jobs.engine.relations import CHANGE, FOREVER, INTERVAL, EpochRange
+from jobs.engine.sweep import integrate, set_log, within
 from jobs.plan.leaves import Scope
 
 TRIPLES = "triples"
 QUADS = "quads"
+POSITIONS = ("subject", "predicate", "object")
+
+
+def graph_columns(scope: Scope) -> tuple[str, ...]:
+    """The columns of a triple in `scope`: with its graph's name where each graph is by itself."""
+    return ("graph", *POSITIONS) if scope.each else POSITIONS
 
 
 def log_columns(scope: Scope) -> tuple[str, ...]:
     """The columns of a scope's log."""
-    return (*graph_columns(scope), "epoch", "weight")
+    return (*graph_columns(scope), *CHANGE)
 
 
 def scope_log(scope: Scope, last: int, predicates: frozenset[str] | None = None) -> exp.Query:
@@ -30,46 +55,31 @@ def scope_log(scope: Scope, last: int, predicates: frozenset[str] | None = None)
         last: the last epoch.
         predicates: the predicates to read; None for all.
     """
-    until_last: exp.Condition = column("epoch") <= number(last)
+    until_last: exp.Expr = column("epoch") <= number(last)
     if predicates is not None:
-        wanted = column("predicate").isin(*(text(predicate) for predicate in sorted(predicates)))
-        until_last = exp.and_(until_last, wanted)
-    log = log_columns(scope)
+        until_last = exp.And(
+            this=until_last, expression=one_of(column("predicate"), sorted(predicates))
+        )
+    log = columns(log_columns(scope))
     if scope.graphs is None and not scope.each:
-        return (
-            select(*columns(log)).from_(rows_of(TRIPLES), copy=False).where(until_last, copy=False)
-        )
-    quads = select(*columns(log)).from_(rows_of(QUADS), copy=False)
-    quads = quads.where(until_last, _in_scope(scope), copy=False)
-    if not scope.is_merge:
-        return quads
+        return select(*log, from_=rows_of(TRIPLES), where=[until_last])
+    quads = select(*log, from_=rows_of(QUADS), where=[until_last, _in_scope(scope)])
     # FROM a FROM b: their merge is a set, so a triple counts once while any of them has it.
-    ends = differentiate(presence(quads, POSITIONS), POSITIONS, EpochRange(0, last))
-    total = exp.func("SUM", column("weight"))
-    return (
-        select(
-            *columns(POSITIONS), column("epoch"), exp.cast(total, "INT").as_("weight", quoted=True)
-        )
-        .from_(ends.subquery("ends", copy=False), copy=False)
-        .group_by(*columns(POSITIONS), column("epoch"), copy=False)
-        .having(total.copy().neq(0), copy=False)
-    )
+    return set_log(quads, POSITIONS, EpochRange(0, last)) if scope.is_merge else quads
 
 
 def _in_scope(scope: Scope) -> exp.Expr:
     if scope.graphs is None:
         return column("graph").neq(text(""))
-    if not scope.graphs:
-        return exp.false()
-    return column("graph").isin(*(text(graph) for graph in scope.graphs))
+    return one_of(column("graph"), scope.graphs) if scope.graphs else exp.false()
 
 
 def changes_in(scope: Scope, log: str, epochs: EpochRange) -> exp.Select:
     """The rows of relation `log`, of `scope`, within `epochs`."""
-    return (
-        select(*columns(log_columns(scope)))
-        .from_(rows_of(log), copy=False)
-        .where(within(column("epoch"), epochs), copy=False)
+    return select(
+        *columns(log_columns(scope)),
+        from_=rows_of(log),
+        where=[within(column("epoch"), epochs)],
     )
 
 
@@ -90,49 +100,33 @@ def whole_graph(
     """
     retracted, ended = f"{name}_retracted", f"{name}_ended"
     triple = graph_columns(scope)
-    retractions = (
-        select(*columns((*triple, "epoch")))
-        .from_(rows_of(log), copy=False)
-        .where(column("weight") < 0, copy=False)
+    retractions = select(
+        *columns((*triple, "epoch")), from_=rows_of(log), where=[column("weight") < 0]
     )
-    first_after = (
-        select(
-            *columns((*triple, "epoch"), "a"),
-            exp.func("MIN", column("epoch", "r")).as_("until", quoted=True),
-        )
-        .from_(rows_of(log).as_("a"), copy=False)
-        .join(
-            rows_of(retracted).as_("r"),
-            on=exp.and_(
-                *(column(p, "a").eq(column(p, "r")) for p in triple),
+    first_after = select(
+        *columns((*triple, "epoch"), "a"),
+        alias(exp.Min(this=column("epoch", "r")), "until"),
+        from_=rows_of(log, "a"),
+        joins=[
+            inner_join(
+                rows_of(retracted, "r"),
+                *equal(triple, "a", "r"),
                 column("epoch", "r") > column("epoch", "a"),
-            ),
-            copy=False,
-        )
-        .where(column("weight", "a") > 0, copy=False)
-        .group_by(*columns((*triple, "epoch"), "a"), copy=False)
+            )
+        ],
+        where=[column("weight", "a") > 0],
+        group_by=columns((*triple, "epoch"), "a"),
     )
-    since = column("epoch", "a")
-    until = exp.func("COALESCE", column("until", "e"), number(FOREVER))
-    graph = (
-        select(
-            *columns(triple, "a"),
-            (number(epochs.last) if collapsed else since).as_("since", quoted=True),
-            (number(FOREVER) if collapsed else until).as_("until", quoted=True),
-        )
-        .from_(rows_of(log).as_("a"), copy=False)
-        .join(
-            rows_of(ended).as_("e"),
-            on=exp.and_(
-                *(column(p, "a").eq(column(p, "e")) for p in (*triple, "epoch")),
-            ),
-            join_type="left",
-            copy=False,
-        )
-        .where(column("weight", "a") > 0, copy=False)
+    until = coalesce(column("until", "e"), number(FOREVER))
+    asserted = column("weight", "a") > 0
+    graph = select(
+        *columns(triple, "a"),
+        alias(number(epochs.last) if collapsed else column("epoch", "a"), "since"),
+        alias(number(FOREVER) if collapsed else until, "until"),
+        from_=rows_of(log, "a"),
+        joins=[left_join(rows_of(ended, "e"), *equal((*triple, "epoch"), "a", "e"))],
+        where=[asserted, until > number(epochs.last)] if collapsed else [asserted],
     )
-    if collapsed:
-        graph = graph.where(until.copy() > number(epochs.last), copy=False)
     return [
         Statement(retracted, retractions, "cache"),
         Statement(ended, first_after, "cache"),
@@ -159,51 +153,48 @@ def restricted_graph(
         keep: how the relation is kept.
     """
     triple, log = graph_columns(scope), log_columns(scope)
-    first = exp.Window(
-        this=exp.RowNumber(),
-        partition_by=columns(triple),
-        order=exp.Order(expressions=[exp.Ordered(this=column("epoch"))]),
-    )
-    numbered = select(*columns((*triple, "weight")), first.as_("nth", quoted=True)).from_(
-        rows_of(changes), copy=False
-    )
-    # A triple whose first change is a retraction was there before the range.
-    there_before = (
-        select(*columns(triple))
-        .from_(numbered.subquery("numbered", copy=False), copy=False)
-        .where(column("nth").eq(1), column("weight") < 0, copy=False)
-    )
-    before = [there_before]
+    before = [_retracted_first(triple, changes)]
     if fetched:
-        looked_up = union_all(
-            [select(*columns(log)).from_(rows_of(relation), copy=False) for relation in fetched]
-        )
-        once = (
-            select(*columns(log))
-            .distinct(copy=False)
-            .from_(looked_up.subquery("fetched", copy=False), copy=False)
-            .where(column("epoch") <= number(epochs.after), copy=False)
-        )
-        present = (
-            select(*columns(triple))
-            .from_(once.subquery("once", copy=False), copy=False)
-            .group_by(*columns(triple), copy=False)
-            .having(exp.func("SUM", column("weight")) > 0, copy=False)
-        )
-        before.append(present)
-    at_start = (
-        select(*columns(triple))
-        .distinct(copy=False)
-        .select(
-            number(epochs.after).as_("epoch", quoted=True),
-            exp.cast(exp.Literal.number(1), "INT").as_("weight", quoted=True),
-            copy=False,
-        )
-        .from_(union_all(before).subquery("before", copy=False), copy=False)
+        before.append(_present(triple, log, fetched, epochs))
+    at_start = select(
+        *columns(triple),
+        alias(number(epochs.after), "epoch"),
+        alias(cast(small_number(1), exp.DType.INT), "weight"),
+        from_=subquery(union_all(before), "before"),
+        distinct=True,
     )
-    rows = union_all([at_start, select(*columns(log)).from_(rows_of(changes), copy=False)])
-    intervals = integrate(rows, triple)
-    graph = select(*columns((*triple, "since", "until"))).from_(
-        intervals.subquery("intervals", copy=False), copy=False
+    rows = union_all([at_start, select(*columns(log), from_=rows_of(changes))])
+    graph = select(
+        *columns((*triple, *INTERVAL)), from_=subquery(integrate(rows, triple), "intervals")
     )
     return Statement(name, graph, keep)
+
+
+def _retracted_first(triple: tuple[str, ...], changes: str) -> exp.Select:
+    """The triples whose first change is a retraction: they held before the range."""
+    first = over(exp.RowNumber(), columns(triple), [ascending(column("epoch"))])
+    numbered = select(*columns((*triple, "weight")), alias(first, "nth"), from_=rows_of(changes))
+    return select(
+        *columns(triple),
+        from_=subquery(numbered, "numbered"),
+        where=[column("nth").eq(1), column("weight") < 0],
+    )
+
+
+def _present(
+    triple: tuple[str, ...], log: tuple[str, ...], fetched: list[str], epochs: EpochRange
+) -> exp.Select:
+    """The triples of the rows that were looked up which held before the range."""
+    looked_up = union_all([select(*columns(log), from_=rows_of(relation)) for relation in fetched])
+    once = select(
+        *columns(log),
+        from_=subquery(looked_up, "fetched"),
+        where=[column("epoch") <= number(epochs.after)],
+        distinct=True,
+    )
+    return select(
+        *columns(triple),
+        from_=subquery(once, "once"),
+        group_by=columns(triple),
+        having=sum_of(column("weight")) > 0,
+    )

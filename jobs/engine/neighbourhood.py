@@ -15,8 +15,23 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from jobs.compute.relations import Statement
-from jobs.compute.sql import column, columns, rows_of, select, text, union_all
-from jobs.engine.component import POSITIONS
+from jobs.compute.sql import (
+    alias,
+    all_of,
+    any_of,
+    as_text,
+    column,
+    columns,
+    inner_join,
+    is_null,
+    one_of,
+    rows_of,
+    select,
+    subquery,
+    text,
+    union_all,
+)
+from jobs.engine.graph import POSITIONS
 from jobs.plan.lookups import Lookup, Seed
 
 _LOG = (*POSITIONS, "epoch", "weight")
@@ -62,14 +77,12 @@ def touched_shapes(changes: str, seeds: Sequence[Seed]) -> exp.Select:
     """How many changes each seed has: columns `seed` (its index) and `changes`; none, no row."""
     rows = [_described(seed, str(i)) for i, seed in enumerate(seeds)]
     table = _values(rows, ("seed", *POSITIONS), "seeds")
-    return (
-        select(
-            column("seed", "seeds"),
-            exp.func("COUNT", exp.Star()).as_("changes", quoted=True),
-        )
-        .from_(rows_of(changes).as_("c"), copy=False)
-        .join(table, on=_has_shape("c", "seeds", ""), copy=False)
-        .group_by(column("seed", "seeds"), copy=False)
+    return select(
+        column("seed", "seeds"),
+        alias(exp.Count(this=exp.Star(), big_int=True), "changes"),
+        from_=rows_of(changes, "c"),
+        joins=[inner_join(table, _has_shape("c", "seeds", ""))],
+        group_by=[column("seed", "seeds")],
     )
 
 
@@ -101,34 +114,26 @@ def _lookup_table(lookups: Sequence[Lookup], ids: dict[Lookup | Seed, str]) -> e
 
 
 def _keys_of_changes(changes: str, table: exp.Expr) -> exp.Select:
-    return _keys(
-        select()
-        .from_(rows_of(changes).as_("c"), copy=False)
-        .join(table, on=_has_shape("c", "l", "source_"), copy=False)
-    )
+    return _keys(changes, table, _has_shape("c", "l", "source_"))
 
 
 def _keys_of_rows(rows: str, table: exp.Expr) -> exp.Select:
     # The rows of the lookup before have its shape already.
-    same = column("lookup", "c").eq(column("source", "l"))
-    return _keys(
-        select().from_(rows_of(rows).as_("c"), copy=False).join(table, on=same, copy=False)
-    )
+    return _keys(rows, table, column("lookup", "c").eq(column("source", "l")))
 
 
-def _keys(joined: exp.Select) -> exp.Select:
-    key = exp.Case(this=column("source_side", "l"))
-    for position in POSITIONS:
-        key = key.when(text(position), column(position, "c"))
+def _keys(rows: str, table: exp.Expr, condition: exp.Expr) -> exp.Select:
+    """The terms that lookups of `table` look for, from the `rows` that lead to them."""
+    ifs = [exp.If(this=text(position), true=column(position, "c")) for position in POSITIONS]
     # A triple of a ground segment is found by its own subject.
-    key = key.else_(column("subject", "l"))
-    return joined.select(
-        column("lookup", "l"),
-        column(_SIDE, "l"),
-        *columns(POSITIONS, "l"),
-        key.as_("key", quoted=True),
-        copy=False,
-    ).distinct(copy=False)
+    key = exp.Case(this=column("source_side", "l"), ifs=ifs, default=column("subject", "l"))
+    return select(
+        *columns(("lookup", _SIDE, *POSITIONS), "l"),
+        alias(key, "key"),
+        from_=rows_of(rows, "c"),
+        joins=[inner_join(table, condition)],
+        distinct=True,
+    )
 
 
 def _rows(log: str, keys: str, lookups: Sequence[Lookup], fetched: tuple[str, ...]) -> exp.Query:
@@ -140,51 +145,46 @@ def _rows_by(
     side: str, log: str, keys: str, lookups: Sequence[Lookup], fetched: tuple[str, ...]
 ) -> exp.Select:
     """The log rows of the lookups on `side`: one scan."""
-    wanted = (
-        select("*")
-        .from_(rows_of(keys), copy=False)
-        .where(column(_SIDE).eq(text(side)), copy=False)
-        .subquery("k", copy=False)
-    )
+    wanted = select("*", from_=rows_of(keys), where=[column(_SIDE).eq(text(side))])
     matches: list[exp.Expr] = [column(side, "t").eq(column("key", "k"))]
     matches += [
-        exp.or_(column(p, "k").is_(exp.null()), column(p, "t").eq(column(p, "k")))
+        any_of([is_null(column(p, "k")), column(p, "t").eq(column(p, "k"))])
         for p in POSITIONS
         if p != side
     ]
-    rows = (
-        select(column("lookup", "k"), *columns(fetched, "t"))
-        .from_(rows_of(log).as_("t"), copy=False)
-        .join(wanted, on=exp.and_(*matches), copy=False)
-    )
     predicates = {lookup.shape.predicate for lookup in lookups if lookup.side == side}
     known = sorted(predicate for predicate in predicates if predicate is not None)
-    if len(known) == len(predicates):
+    return select(
+        column("lookup", "k"),
+        *columns(fetched, "t"),
+        from_=rows_of(log, "t"),
+        joins=[inner_join(subquery(wanted, "k"), *matches)],
         # Written out, so that the statistics of the files rule most of them out.
-        rows = rows.where(column("predicate", "t").isin(*(text(p) for p in known)), copy=False)
-    return rows
+        where=[one_of(column("predicate", "t"), known)] if len(known) == len(predicates) else [],
+    )
 
 
-def _has_shape(row: str, table: str, prefix: str) -> exp.Condition:
+def _has_shape(row: str, table: str, prefix: str) -> exp.Expr:
     """Whether `row` has the constants in the columns `<prefix>subject`, ... of `table`."""
-    return exp.and_(
-        *(
-            exp.or_(
-                column(prefix + p, table).is_(exp.null()),
-                column(prefix + p, table).eq(column(p, row)),
+    return all_of(
+        [
+            any_of(
+                [
+                    is_null(column(prefix + p, table)),
+                    column(prefix + p, table).eq(column(p, row)),
+                ]
             )
             for p in POSITIONS
-        )
+        ]
     )
 
 
 def _values(
-    rows: Sequence[tuple[str | None, ...]], names: Sequence[str], alias: str
+    rows: Sequence[tuple[str | None, ...]], names: Sequence[str], alias_: str
 ) -> exp.Subquery:
     """A relation of string constants; typed, for a column may be null throughout."""
     cells = [
-        tuple(exp.cast(exp.null() if cell is None else text(cell), "TEXT") for cell in row)
-        for row in rows
+        tuple(as_text(exp.null() if cell is None else text(cell)) for cell in row) for row in rows
     ]
     table = exp.values(cells, alias="rows", columns=list(names))
-    return select(*columns(tuple(names))).from_(table, copy=False).subquery(alias, copy=False)
+    return subquery(select(*columns(names), from_=table), alias_)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from jobs.compute.protocol import SqlEngine
 from jobs.compute.relations import Keep, Statement
-from jobs.compute.sql import select
+from jobs.compute.sql import select, subquery
 from jobs.engine.graph import (
     changes_in,
     log_columns,
@@ -139,7 +139,6 @@ def changes_relation(
 
     Those of the predicates `known`, if that is given.
     """
-    log = scope_log(scope, epochs.last, known).subquery("log", copy=False)
-    source = select("*").from_(log, copy=False)
-    engine.make(Statement(f"{name}_log", source))
+    log = subquery(scope_log(scope, epochs.last, known), "log")
+    engine.make(Statement(f"{name}_log", select("*", from_=log)))
     engine.make(Statement(name, changes_in(scope, f"{name}_log", epochs), keep))

@@ -8,8 +8,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from jobs.plan.leaves import Scope
+
 FOREVER = 2**62
 """`until` of what has not ended."""
+
+CHANGE = ("epoch", "weight")
+"""The columns of a log beside those of its rows."""
+
+INTERVAL = ("since", "until")
+"""The epochs of an interval relation: from `since` up to, not including, `until`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,3 +39,15 @@ class EpochRange:
     def start(self) -> int:
         """The first epoch of the range."""
         return self.after + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """Names of the relations that a plan reads.
+
+    `graphs`: per scope, the interval relation of the (restricted) graph. `embeddings`: the query's
+    stored logs (node, v0, .., epoch, weight); not read when the range starts from nothing.
+    """
+
+    graphs: dict[Scope, str]
+    embeddings: str

@@ -12,21 +12,36 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from jobs.compute.sql import column, columns, number, select
-from jobs.engine.relations import FOREVER, EpochRange
+from jobs.compute.sql import (
+    alias,
+    all_of,
+    ascending,
+    bigint,
+    case,
+    cast,
+    coalesce,
+    column,
+    columns,
+    number,
+    over,
+    select,
+    small_number,
+    subquery,
+    sum_of,
+)
+from jobs.engine.relations import CHANGE, FOREVER, INTERVAL, EpochRange
 
 Key = tuple[str, ...]
-_BIGINT = exp.DataType.build("BIGINT")
 
 
 def net(log: exp.Query, key: Key) -> exp.Select:
-    """The log with one row per key and epoch; what cancels out within an epoch is gone."""
-    total = exp.func("SUM", column("weight"))
-    return (
-        select(*columns(key), column("epoch"), exp.cast(total, "BIGINT").as_("weight", quoted=True))
-        .from_(log.subquery("unnetted", copy=False), copy=False)
-        .group_by(*columns(key), column("epoch"), copy=False)
-        .having(exp.func("SUM", column("weight")).neq(0), copy=False)
+    """The log with one row per key and epoch, without those that cancel out within an epoch."""
+    return select(
+        *columns((*key, "epoch")),
+        alias(bigint(sum_of(column("weight"))), "weight"),
+        from_=subquery(log, "unnetted"),
+        group_by=columns((*key, "epoch")),
+        having=sum_of(column("weight")).neq(0),
     )
 
 
@@ -42,56 +57,63 @@ def sweep(
         log: rows with the key's columns and `epoch`.
         key: the columns that make a key; null is a value like any other.
         measures: name of a running sum -> the signed amount that a row adds to it.
-        kinds: the types of sums that are no BIGINT.
+        kinds: the types of sums that are not BIGINT.
     """
     kinds = kinds or {}
-    per_epoch = (
-        select(
-            *columns(key),
-            column("epoch"),
-            *(exp.func("SUM", amount).as_(name, quoted=True) for name, amount in measures.items()),
-        )
-        .from_(log.subquery("events", copy=False), copy=False)
-        .group_by(*columns(key), column("epoch"), copy=False)
+    per_epoch = select(
+        *columns((*key, "epoch")),
+        *(alias(sum_of(amount), name) for name, amount in measures.items()),
+        from_=subquery(log, "events"),
+        group_by=columns((*key, "epoch")),
     )
-    partition = columns(key) or None
-    order = exp.Order(expressions=[exp.Ordered(this=column("epoch"))])
 
-    def over(aggregate: exp.Expr) -> exp.Window:
-        return exp.Window(this=aggregate, partition_by=partition, order=order.copy())
+    def running(function: exp.Expr) -> exp.Window:
+        return over(function, columns(key), [ascending(column("epoch"))])
 
-    following = exp.Lead(this=column("epoch"))
+    following = running(exp.Lead(this=column("epoch")))
+    sums = (
+        alias(cast(running(sum_of(column(name))), kinds.get(name, exp.DType.BIGINT)), name)
+        for name in measures
+    )
     return select(
         *columns(key),
-        column("epoch").as_("since", quoted=True),
-        exp.func("COALESCE", over(following), number(FOREVER)).as_("until", quoted=True),
-        *(
-            exp.cast(over(exp.func("SUM", column(name))), kinds.get(name, _BIGINT)).as_(
-                name, quoted=True
-            )
-            for name in measures
-        ),
-    ).from_(per_epoch.subquery("per_epoch", copy=False), copy=False)
+        alias(column("epoch"), "since"),
+        alias(coalesce(following, number(FOREVER)), "until"),
+        *sums,
+        from_=subquery(per_epoch, "per_epoch"),
+    )
 
 
 def integrate(log: exp.Query, key: Key) -> exp.Select:
     """The interval relation of `log`: the running sum of weights per row, where it is not zero."""
-    segments = sweep(log, key, {"weight": column("weight")})
-    return (
-        select(*columns(key), column("since"), column("until"), column("weight"))
-        .from_(segments.subquery("segments", copy=False), copy=False)
-        .where(column("weight").neq(0), copy=False)
+    return select(
+        *columns((*key, *INTERVAL, "weight")),
+        from_=subquery(sweep(log, key, {"weight": column("weight")}), "segments"),
+        where=[column("weight").neq(0)],
     )
 
 
 def presence(log: exp.Query, key: Key) -> exp.Select:
     """The intervals of the set that `log` is a bag of: a row once while its sum is positive."""
-    segments = sweep(log, key, {"held": column("weight")})
-    return (
-        select(*columns(key), column("since"), column("until"))
-        .select(number(1).as_("weight", quoted=True), copy=False)
-        .from_(segments.subquery("segments", copy=False), copy=False)
-        .where(column("held") > 0, copy=False)
+    return select(
+        *columns((*key, *INTERVAL)),
+        alias(number(1), "weight"),
+        from_=subquery(sweep(log, key, {"held": column("weight")}), "segments"),
+        where=[column("held") > 0],
+    )
+
+
+def set_log(bag: exp.Query, key: Key, epochs: EpochRange) -> exp.Select:
+    """The log of the set that the log `bag` is a bag of, within `epochs`: weights are +1 and -1.
+
+    A row appears where its sum leaves zero and vanishes where it gets there.
+    """
+    return select(
+        *columns((*key, "epoch")),
+        alias(cast(sum_of(column("weight")), exp.DType.INT), "weight"),
+        from_=subquery(differentiate(presence(bag, key), key, epochs), "ends"),
+        group_by=columns((*key, "epoch")),
+        having=sum_of(column("weight")).neq(0),
     )
 
 
@@ -106,27 +128,30 @@ def differentiate(intervals: exp.Query, key: Key, epochs: EpochRange) -> exp.Sel
     One reading of the intervals gives both ends: Spark computes a relation again wherever it is
     named, so a union of two readings would compute it twice.
     """
-    signs = exp.Explode(this=exp.array(exp.Literal.number(1), exp.Literal.number(-1)))
     signed = select(
+        *columns((*key, *INTERVAL, "weight")),
+        alias(plus_and_minus(), "sign"),
+        from_=subquery(intervals, "intervals"),
+    )
+    end = case((column("sign").eq(1), column("since")), otherwise=column("until"))
+    both = select(
         *columns(key),
-        column("since"),
-        column("until"),
-        column("weight"),
-        exp.alias_(signs, "sign", quoted=True),
-    ).from_(intervals.subquery("intervals", copy=False), copy=False)
-    end = exp.Case().when(column("sign").eq(1), column("since")).else_(column("until"))
-    ends = select(
-        *columns(key),
-        end.as_("epoch", quoted=True),
-        exp.cast(column("sign") * column("weight"), "BIGINT").as_("weight", quoted=True),
-    ).from_(signed.subquery("signed", copy=False), copy=False)
-    return (
-        select(*columns(key), column("epoch"), column("weight"))
-        .from_(ends.subquery("ends", copy=False), copy=False)
-        .where(within(column("epoch"), epochs), copy=False)
+        alias(end, "epoch"),
+        alias(bigint(column("sign") * column("weight")), "weight"),
+        from_=subquery(signed, "signed"),
+    )
+    return select(
+        *columns((*key, *CHANGE)),
+        from_=subquery(both, "ends"),
+        where=[within(column("epoch"), epochs)],
     )
 
 
-def within(epoch: exp.Expr, epochs: EpochRange) -> exp.Condition:
+def plus_and_minus() -> exp.Expr:
+    """Two rows of each: one with 1 and one with -1."""
+    return exp.Explode(this=exp.Array(expressions=[small_number(1), small_number(-1)]))
+
+
+def within(epoch: exp.Expr, epochs: EpochRange) -> exp.Expr:
     """Whether `epoch` is in the range."""
-    return exp.and_(epoch > number(epochs.after), epoch.copy() <= number(epochs.last))
+    return all_of([epoch > number(epochs.after), epoch <= number(epochs.last)])

@@ -21,9 +21,36 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sqlglot import exp
-from sqlglot.expressions import select
 
-from jobs.compute.sql import column, columns, number, text
+from jobs.compute.sql import (
+    alias,
+    all_of,
+    any_of,
+    ascending,
+    bigint,
+    case,
+    cast,
+    coalesce,
+    column,
+    columns,
+    equal,
+    inner_join,
+    is_not_null,
+    is_null,
+    left_join,
+    number,
+    one_of,
+    over,
+    rows_of,
+    select,
+    semi_join,
+    small_number,
+    subquery,
+    sum_of,
+    union_all,
+)
+from jobs.engine.relations import CHANGE, FOREVER, EpochRange
+from jobs.engine.sweep import set_log
 
 QUAD = ("graph", "subject", "predicate", "object")
 TRIPLE = ("subject", "predicate", "object")
@@ -31,16 +58,16 @@ TRIPLE = ("subject", "predicate", "object")
 
 def present(log: str) -> exp.Select:
     """The quads of the relation `log` whose weights add up to more than nothing."""
-    return present_in(select(*columns((*QUAD, "weight"))).from_(log))
+    return present_in(select(*columns((*QUAD, "weight")), from_=rows_of(log)))
 
 
 def present_in(log: exp.Query) -> exp.Select:
     """The quads of `log` whose weights add up to more than nothing."""
-    return (
-        select(*columns(QUAD))
-        .from_(log.subquery("log"))
-        .group_by(*columns(QUAD))
-        .having(exp.func("SUM", column("weight")) > number(0))
+    return select(
+        *columns(QUAD),
+        from_=subquery(log, "log"),
+        group_by=columns(QUAD),
+        having=sum_of(column("weight")) > number(0),
     )
 
 
@@ -59,103 +86,67 @@ def rows_about(
         predicates: all predicates of `changes`, if they are few: as literals they let Delta skip
             files.
     """
-    wanted = select(*columns(key)).distinct().from_(changes).subquery("wanted")
-    found = (
-        select(exp.Star())
-        .from_(exp.to_table(rows, alias="stored"))
-        .join(
-            wanted,
-            on=exp.and_(*(column(name, "stored").eq(column(name, "wanted")) for name in key)),
-            join_type="left semi",
-        )
+    wanted = subquery(select(*columns(key), from_=rows_of(changes), distinct=True), "wanted")
+    is_known = [] if predicates is None else [one_of(column("predicate", "stored"), predicates)]
+    return select(
+        "*",
+        from_=rows_of(rows, "stored"),
+        joins=[semi_join(wanted, *equal(key, "stored", "wanted"))],
+        where=is_known,
     )
-    if predicates is None:
-        return found
-    return found.where(column("predicate", "stored").isin(*(text(term) for term in predicates)))
 
 
 def last_assertions(assertions: str) -> exp.Select:
     """One assertion per quad and epoch, that of the highest line: epoch, insert, QUAD."""
     last = exp.ArgMax(this=column("insert"), expression=column("line"))
-    return (
-        select(column("epoch"), last.as_("insert", quoted=True), *columns(QUAD))
-        .from_(assertions)
-        .group_by(column("epoch"), *columns(QUAD))
+    return select(
+        column("epoch"),
+        alias(last, "insert"),
+        *columns(QUAD),
+        from_=rows_of(assertions),
+        group_by=columns(("epoch", *QUAD)),
     )
 
 
 def net_quads(assertions: str, present: str) -> exp.Select:
     """The log of the quads: assertions that change something."""
-    was_there = exp.not_(exp.Is(this=column("there", "before"), expression=exp.null()))
-    before = exp.Window(
-        this=exp.Lag(
-            this=column("insert"), offset=exp.Literal.number(1), default=column("was_there")
-        ),
-        partition_by=columns(QUAD),
-        order=_by("epoch"),
+    held = select(*columns(QUAD), alias(exp.true(), "held"), from_=rows_of(present))
+    with_presence = select(
+        *columns(("epoch", "insert", *QUAD), "incoming"),
+        alias(is_not_null(column("held", "before")), "held"),
+        from_=subquery(last_assertions(assertions), "incoming"),
+        joins=[left_join(subquery(held, "before"), *equal(QUAD, "incoming", "before"))],
     )
-    with_presence = (
-        select(
-            *(column(name, "incoming") for name in ("epoch", "insert", *QUAD)),
-            was_there.as_("was_there", quoted=True),
-        )
-        .from_(last_assertions(assertions).subquery("incoming"))
-        .join(
-            select(*columns(QUAD), exp.true().as_("there", quoted=True))
-            .from_(present)
-            .subquery("before"),
-            on=exp.and_(*(column(n, "incoming").eq(column(n, "before")) for n in QUAD)),
-            join_type="left",
-        )
-    )
+    previous = exp.Lag(this=column("insert"), offset=small_number(1), default=column("held"))
+    before = over(previous, columns(QUAD), [ascending(column("epoch"))])
     sequenced = select(
-        *columns(("epoch", "insert", *QUAD)), before.as_("before", quoted=True)
-    ).from_(with_presence.subquery("with_presence"))
-    return (
-        select(*columns(QUAD), column("epoch"), _sign(column("insert")))
-        .from_(sequenced.subquery("sequenced"))
-        .where(column("insert").neq(column("before")))
+        *columns(("epoch", "insert", *QUAD)),
+        alias(before, "before"),
+        from_=subquery(with_presence, "with_presence"),
+    )
+    sign = case((column("insert"), small_number(1)), otherwise=small_number(-1))
+    return select(
+        *columns((*QUAD, "epoch")),
+        alias(cast(sign, exp.DType.INT), "weight"),
+        from_=subquery(sequenced, "sequenced"),
+        where=[column("insert").neq(column("before"))],
     )
 
 
 def net_triples(log: str, present: str) -> exp.Select:
     """The log of the union of all graphs, from the log of the quads.
 
-    A sweep over the number of graphs that hold the triple: it appears where the number leaves zero
-    and vanishes where it gets there.
+    A triple holds while the number of graphs that have it is positive.
     """
-    events = exp.union(
-        select(*columns(TRIPLE), column("epoch"), column("weight")).from_(log),
+    before = select(
+        *columns(TRIPLE),
         # Epochs start at 1, so that what held before the batch comes first.
-        select(
-            *columns(TRIPLE),
-            number(0).as_("epoch", quoted=True),
-            exp.Literal.number(1).as_("weight", quoted=True),
-        ).from_(present),
-        distinct=False,
+        alias(number(0), "epoch"),
+        alias(small_number(1), "weight"),
+        from_=rows_of(present),
     )
-    per_epoch = (
-        select(
-            *columns(TRIPLE),
-            column("epoch"),
-            exp.func("SUM", column("weight")).as_("change", quoted=True),
-        )
-        .from_(events.subquery("events"))
-        .group_by(*columns(TRIPLE), column("epoch"))
-    )
-    graphs = exp.Window(
-        this=exp.func("SUM", column("change")), partition_by=columns(TRIPLE), order=_by("epoch")
-    )
-    swept = select(*columns((*TRIPLE, "epoch", "change")), graphs.as_("graphs", quoted=True)).from_(
-        per_epoch.subquery("per_epoch")
-    )
-    holds = column("graphs") > number(0)
-    held = (column("graphs") - column("change")) > number(0)
-    return (
-        select(*columns(TRIPLE), column("epoch"), _sign(holds))
-        .from_(swept.subquery("swept"))
-        .where(exp.and_(column("epoch") > number(0), holds.copy().neq(exp.paren(held))))
-    )
+    changes = select(*columns((*TRIPLE, *CHANGE)), from_=rows_of(log))
+    return set_log(union_all([changes, before]), TRIPLE, EpochRange(0, FOREVER - 1))
 
 
 def state_assertions(states: str, versions: str, key: tuple[str, ...] = ()) -> exp.Select:
@@ -171,55 +162,44 @@ def state_assertions(states: str, versions: str, key: tuple[str, ...] = ()) -> e
     """
 
     def beside(neighbour: exp.Lag | exp.Lead) -> exp.Window:
-        return exp.Window(this=neighbour, partition_by=columns(QUAD), order=_by("version"))
+        return over(neighbour, columns(QUAD), [ascending(column("version"))])
 
-    once = select(column("version"), *columns(QUAD)).distinct().from_(states)
-    islands = select(
-        column("version"),
-        *columns(QUAD),
-        beside(exp.Lag(this=column("version"))).as_("previous", quoted=True),
-        beside(exp.Lead(this=column("version"))).as_("following", quoted=True),
-        # Both ends from one reading: Spark would compute the windows of a union's halves twice.
-        exp.Explode(this=exp.array(exp.true(), exp.false())).as_("insert", quoted=True),
-    ).from_(once.subquery("once"))
+    once = select(*columns(("version", *QUAD)), from_=rows_of(states), distinct=True)
     version = column("version")
-    appears = exp.and_(
-        column("insert"),
-        version > number(0),
-        exp.func("COALESCE", column("previous"), number(-1)) < version - number(1),
+    islands = select(
+        *columns(("version", *QUAD)),
+        alias(beside(exp.Lag(this=column("version"))), "previous"),
+        alias(beside(exp.Lead(this=column("version"))), "following"),
+        # Both ends from one reading: Spark would compute the windows of a union's halves twice.
+        alias(exp.Explode(this=exp.Array(expressions=[exp.true(), exp.false()])), "insert"),
+        from_=subquery(once, "once"),
     )
-    vanishes = exp.and_(
-        exp.not_(column("insert")),
-        exp.or_(
-            exp.Is(this=column("following"), expression=exp.null()),
-            column("following") > version + number(1),
-        ),
+    appears = all_of(
+        [
+            column("insert"),
+            version > number(0),
+            coalesce(column("previous"), number(-1)) < version - number(1),
+        ]
     )
-    at = exp.Case().when(column("insert"), version).else_(version + number(1))
-    edges = (
-        select(exp.cast(at, "BIGINT").as_("version", quoted=True), *columns(("insert", *QUAD)))
-        .from_(islands.subquery("islands"))
-        .where(exp.or_(appears, vanishes))
+    vanishes = all_of(
+        [
+            exp.Not(this=column("insert")),
+            any_of([is_null(column("following")), column("following") > version + number(1)]),
+        ]
     )
-    return (
-        select(
-            column("epoch", "named"),
-            number(0).as_("line", quoted=True),
-            *columns(("insert", *QUAD), "edges"),
-        )
-        .from_(edges.subquery("edges"))
+    at = case((column("insert"), column("version")), otherwise=version + number(1))
+    edges = select(
+        alias(bigint(at), "version"),
+        *columns(("insert", *QUAD)),
+        from_=subquery(islands, "islands"),
+        where=[any_of([appears, vanishes])],
+    )
+    named = select(*columns(("version", "epoch", *key)), from_=rows_of(versions))
+    return select(
+        column("epoch", "named"),
+        alias(number(0), "line"),
+        *columns(("insert", *QUAD), "edges"),
+        from_=subquery(edges, "edges"),
         # There is no version after the last one.
-        .join(
-            select(*columns(("version", "epoch", *key))).from_(versions).subquery("named"),
-            on=exp.and_(*(column(n, "edges").eq(column(n, "named")) for n in ("version", *key))),
-        )
+        joins=[inner_join(subquery(named, "named"), *equal(("version", *key), "edges", "named"))],
     )
-
-
-def _by(name: str) -> exp.Order:
-    return exp.Order(expressions=[exp.Ordered(this=column(name))])
-
-
-def _sign(insert: exp.Expr) -> exp.Expr:
-    case = exp.Case().when(insert.copy(), exp.Literal.number(1)).else_(exp.Literal.number(-1))
-    return exp.cast(case, "INT").as_("weight", quoted=True)

@@ -5,9 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sqlglot import exp
-from sqlglot.expressions import select
 
-from jobs.compute.sql import column, columns
+from jobs.compute.sql import (
+    alias,
+    ascending,
+    coalesce,
+    column,
+    columns,
+    equal,
+    inner_join,
+    is_null,
+    left_join,
+    over,
+    rows_of,
+    select,
+    subquery,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,36 +45,25 @@ def claims(changes: str, sources: str, owners: str) -> exp.Select:
         sources: ordinal, source: of each change set.
         owners: graph, source: the graphs that have an owner.
     """
-    first = exp.func("MIN", column("ordinal", "changes"))
-    written = (
-        select(
-            column("source", "sources"), column("graph", "changes"), first.as_("first", quoted=True)
-        )
-        .from_(exp.to_table(changes, alias="changes"))
-        .join(
-            exp.to_table(sources, alias="sources"),
-            on=column("ordinal", "changes").eq(column("ordinal", "sources")),
-        )
-        .group_by(column("source", "sources"), column("graph", "changes"))
+    written = select(
+        column("source", "sources"),
+        column("graph", "changes"),
+        alias(exp.Min(this=column("ordinal", "changes")), "first"),
+        from_=rows_of(changes, "changes"),
+        joins=[inner_join(rows_of(sources, "sources"), *equal(["ordinal"], "changes", "sources"))],
+        group_by=[column("source", "sources"), column("graph", "changes")],
     )
-    first_comer = exp.Window(
-        this=exp.FirstValue(this=column("source", "written")),
-        partition_by=[column("graph", "written")],
-        order=exp.Order(expressions=[exp.Ordered(this=column("first", "written"))]),
+    first_comer = over(
+        exp.FirstValue(this=column("source", "written")),
+        [column("graph", "written")],
+        [ascending(column("first", "written"))],
     )
-    owner = column("source", "owners")
-    return (
-        select(
-            *columns(("source", "graph", "first"), "written"),
-            owner.as_("owner", quoted=True),
-            exp.func("COALESCE", owner.copy(), first_comer).as_("winner", quoted=True),
-        )
-        .from_(written.subquery("written"))
-        .join(
-            exp.to_table(owners, alias="owners"),
-            on=column("graph", "written").eq(column("graph", "owners")),
-            join_type="left",
-        )
+    return select(
+        *columns(("source", "graph", "first"), "written"),
+        alias(column("source", "owners"), "owner"),
+        alias(coalesce(column("source", "owners"), first_comer), "winner"),
+        from_=subquery(written, "written"),
+        joins=[left_join(rows_of(owners, "owners"), *equal(["graph"], "written", "owners"))],
     )
 
 
@@ -69,16 +71,14 @@ def refusals(claims: str) -> exp.Select:
     """The first change set of each source that writes another's graph: source, ordinal, graph,
     owner.
     """
-    return (
-        select(
-            column("source"),
-            exp.func("MIN", column("first")).as_("ordinal", quoted=True),
-            exp.ArgMin(this=column("graph"), expression=column("first")).as_("graph", quoted=True),
-            exp.ArgMin(this=column("winner"), expression=column("first")).as_("owner", quoted=True),
-        )
-        .from_(claims)
-        .where(column("source").neq(column("winner")))
-        .group_by(column("source"))
+    return select(
+        column("source"),
+        alias(exp.Min(this=column("first")), "ordinal"),
+        alias(exp.ArgMin(this=column("graph"), expression=column("first")), "graph"),
+        alias(exp.ArgMin(this=column("winner"), expression=column("first")), "owner"),
+        from_=rows_of(claims),
+        where=[exp.NEQ(this=column("source"), expression=column("winner"))],
+        group_by=[column("source")],
     )
 
 
@@ -89,12 +89,14 @@ def new_graphs(claims: str, epochs: str) -> exp.Select:
         claims: the relation of `claims`.
         epochs: ordinal, epoch: the change sets that are accepted.
     """
-    return (
-        select(*columns(("graph", "source"), "claims"))
-        .from_(exp.to_table(claims, alias="claims"))
-        .join(
-            exp.to_table(epochs, alias="epochs"),
-            on=column("first", "claims").eq(column("ordinal", "epochs")),
-        )
-        .where(exp.Is(this=column("owner", "claims"), expression=exp.null()))
+    return select(
+        *columns(("graph", "source"), "claims"),
+        from_=rows_of(claims, "claims"),
+        joins=[
+            inner_join(
+                rows_of(epochs, "epochs"),
+                exp.EQ(this=column("first", "claims"), expression=column("ordinal", "epochs")),
+            )
+        ],
+        where=[is_null(column("owner", "claims"))],
     )

@@ -9,11 +9,23 @@ from typing import Any
 
 import pyarrow as pa
 from sqlglot import exp
-from sqlglot.expressions import select
 
 from jobs.compute.engine import Engine
 from jobs.compute.relations import Statement
-from jobs.compute.sql import column, columns, number, union_all
+from jobs.compute.sql import (
+    alias,
+    column,
+    columns,
+    equal,
+    inner_join,
+    is_null,
+    left_join,
+    number,
+    rows_of,
+    select,
+    semi_join,
+    union_all,
+)
 from jobs.ingest import netting
 from jobs.ingest.netting import QUAD
 from jobs.ingest.reading import Carried
@@ -28,13 +40,11 @@ def changes_as_assertions(changes: str, epochs: str) -> exp.Select:
         changes: `CHANGE_COLUMNS`.
         epochs: ordinal, epoch: of the change sets that are no states.
     """
-    return (
-        select(column("epoch", "epochs"), *columns(ASSERTION[1:], "changes"))
-        .from_(exp.to_table(changes, alias="changes"))
-        .join(
-            exp.to_table(epochs, alias="epochs"),
-            on=column("ordinal", "changes").eq(column("ordinal", "epochs")),
-        )
+    return select(
+        column("epoch", "epochs"),
+        *columns(ASSERTION[1:], "changes"),
+        from_=rows_of(changes, "changes"),
+        joins=[inner_join(rows_of(epochs, "epochs"), *equal(["ordinal"], "changes", "epochs"))],
     )
 
 
@@ -71,7 +81,7 @@ def state_assertions(
     """The quad assertions of the successive states of one source, in parts.
 
     The versions of a graph are the states that cover it; a state that does not cover it leaves it
-    as it is. One part are the graphs that no state names, another those that some state names.
+    as it is. The graphs that no state names are one part, those that some state names another.
 
     Args:
         engine: makes the relations.
@@ -160,43 +170,36 @@ def _held(changes: str, versions: _Versions, carried: str, stored: str) -> exp.Q
         stored: QUAD: the quads of the source's graphs.
     """
 
-    def numbered(rows: exp.Select, ordinal: exp.Column) -> exp.Select:
-        return rows.join(
-            exp.to_table(versions.numbers, alias="versions"),
-            on=exp.and_(
-                ordinal.eq(column("ordinal", "versions")),
-                *(column(key, "changes").eq(column(key, "versions")) for key in versions.key),
-            ),
+    def quads_in(relation: str, version: exp.Expr, *joins: exp.Join) -> exp.Select:
+        where: list[exp.Expr] = []
+        if versions.left_out is not None:
+            others = rows_of(versions.left_out, "left_out")
+            joins = (*joins, left_join(others, *equal(["graph"], "quads", "left_out")))
+            where = [is_null(column("graph", "left_out"))]
+        return select(
+            alias(version, "version"),
+            *columns(QUAD, "quads"),
+            from_=rows_of(relation, "quads"),
+            joins=joins,
+            where=where,
         )
 
-    def relevant(rows: exp.Select) -> exp.Select:
-        if versions.left_out is None:
-            return rows
-        return rows.join(
-            exp.to_table(versions.left_out, alias="left_out"),
-            on=column("graph", "changes").eq(column("graph", "left_out")),
-            join_type="left anti",
+    def numbered(ordinals: str) -> exp.Join:
+        return inner_join(
+            rows_of(versions.numbers, "versions"),
+            *equal(["ordinal"], ordinals, "versions"),
+            *equal(versions.key, "quads", "versions"),
         )
 
-    row = (column("version", "versions"), *columns(QUAD, "changes"))
-    own = select(*row).from_(exp.to_table(changes, alias="changes"))
-    earlier = own.join(
-        exp.to_table(carried, alias="carried"),
-        on=column("document", "changes").eq(column("document", "carried")),
-    )
-    before = select(number(0).as_("version", quoted=True), *columns(QUAD, "changes")).from_(
-        exp.to_table(stored, alias="changes")
-    )
-    if versions.key:
-        before = before.join(
-            exp.to_table(versions.numbers, alias="versions"),
-            on=column("graph", "changes").eq(column("graph", "versions")),
-            join_type="left semi",
-        )
+    earlier = inner_join(rows_of(carried, "carried"), *equal(["document"], "quads", "carried"))
+    covered = [
+        semi_join(rows_of(versions.numbers, "versions"), *equal([name], "quads", "versions"))
+        for name in versions.key
+    ]
     return union_all(
         [
-            relevant(numbered(own, column("ordinal", "changes"))),
-            relevant(numbered(earlier, column("ordinal", "carried"))),
-            relevant(before),
+            quads_in(changes, column("version", "versions"), numbered("quads")),
+            quads_in(changes, column("version", "versions"), earlier, numbered("carried")),
+            quads_in(stored, number(0), *covered),
         ]
     )

@@ -107,7 +107,7 @@ def read_batch(
             try:
                 found[name] = source.read(accepted, positions[name], reader)
             except WeirError as error:
-                accepted.stop_source(name, SourceError(error.what, error.where, error.instead))
+                accepted.stop_source(name, SourceError(error.what, error.where, error.hint))
     return BatchReading(
         reduce(add, (each.rows for each in found.values()), Rows()),
         {ordinal: one for each in found.values() for ordinal, one in each.change_sets.items()},

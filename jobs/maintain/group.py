@@ -49,8 +49,7 @@ class Group:
     def _maintain(self, tasks: Sequence[Task]) -> None:
         engine = Engine.of(self.settings, self.lake, self.session, JOB)
         try:
-            for table in (QUADS, TRIPLES):
-                engine.open(table.name, table.name)
+            _open_graph(engine)
             if tasks[0].from_nothing:
                 self._from_nothing(engine, tasks)
             else:
@@ -127,3 +126,8 @@ def _with_reasons(task: Task, whole: Mapping[Scope, str]) -> Task:
     if not reasons:
         return task
     return replace(task, mode="full", reason="; ".join([*reasons, *filter(None, [task.reason])]))
+
+
+def _open_graph(engine: Engine) -> None:
+    for table in (QUADS, TRIPLES):
+        engine.open(table.name, table.name)

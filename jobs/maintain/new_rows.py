@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
 
-from jobs.compute.engine import Engine
+from jobs.compute.engine import Commit, Engine
 from jobs.compute.relations import Keep
-from jobs.engine.delta import Inputs, PlanDelta, plan_delta
 from jobs.engine.fixpoint import make
-from jobs.engine.relations import EpochRange
+from jobs.engine.plan_delta import PlanDelta, plan_delta
+from jobs.engine.relations import EpochRange, Inputs
 from jobs.errors import WeirError
 from jobs.maintain.outcome import Outcome
 from jobs.maintain.tasks import JOB, Task
@@ -22,7 +22,7 @@ from jobs.settings import Settings
 from jobs.stage import Progress
 from lake.commit import Mode
 from lake.metadata import Metadata
-from lake.tables import embeddings
+from lake.tables import Table, embeddings
 
 if TYPE_CHECKING:
     pass
@@ -83,9 +83,14 @@ class NewRows:
         delta = plan_delta(task.plan, epochs, inputs, f"q_{name}", self.prepared.keep)
         self._make(task, delta)
         metadata = self._metadata(task)
-        mode: Mode = "overwrite" if task.from_nothing else "append"
-        commit = self.engine.write(table, delta.result.name, metadata, mode=mode)
+        commit = self._write(table, delta.result.name, metadata, from_nothing=task.from_nothing)
         return commit.version, commit.rows
+
+    def _write(
+        self, table: Table, relation: str, metadata: Metadata, *, from_nothing: bool
+    ) -> Commit:
+        mode: Mode = "overwrite" if from_nothing else "append"
+        return self.engine.write(table, relation, metadata, mode=mode)
 
     def _make(self, task: Task, delta: PlanDelta) -> None:
         """Make the relations in order; the size of a product is checked before it is made.

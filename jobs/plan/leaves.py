@@ -19,10 +19,10 @@ ComponentClass = Literal["ground", "simple var-centric star", "connected-variabl
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Which triples a pattern sees: those of all graphs (`graphs` is None), or of some.
+    """Which triples a pattern reads: those of all graphs (`graphs` is None), or of some.
 
-    Their merge, or, with `each`, every named graph by itself, with its name. Graph names are in
-    N-Triples form; the empty string is the unnamed graph.
+    It reads their merge, or, with `each`, every named graph by itself, with its name. Graph names
+    are in N-Triples form; the empty string is the unnamed graph.
     """
 
     graphs: tuple[str, ...] | None = None
@@ -35,7 +35,7 @@ class Scope:
 
     @property
     def name(self) -> str:
-        """What `explain` calls it."""
+        """Its name for people."""
         if self.graphs is None:
             return "each named graph" if self.each else "union of all graphs"
         listed = ", ".join(graph or "the unnamed graph" for graph in self.graphs)

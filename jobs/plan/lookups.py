@@ -23,7 +23,7 @@ POSITIONS: tuple[Position, Position, Position] = ("subject", "predicate", "objec
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The constants of a triple pattern, None for a variable; what its rows look like."""
+    """The constants of a triple pattern; None for a variable."""
 
     subject: str | None
     predicate: str | None
@@ -31,7 +31,7 @@ class Shape:
 
     @classmethod
     def of(cls, pattern: TriplePattern) -> Shape:
-        """The shape of `pattern`; a self loop is not told apart, which only adds rows."""
+        """The shape of `pattern`; a self loop has the shape of other triples, too."""
         terms = (node.term if isinstance(node, Constant) else None for node in pattern.nodes)
         return cls(*terms)
 
@@ -53,7 +53,7 @@ class Seed:
 class Lookup:
     """Rows of `shape` whose `side` is a term at `source_side` of the rows of `source`.
 
-    Without a `source_side` the rows are wanted as soon as `source` has any: the triples of a ground
+    Without a `source_side` all are looked up as soon as `source` has rows: the triples of a ground
     segment, which share no variable.
     """
 

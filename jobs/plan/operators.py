@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import assert_never
 
 from jobs.plan.leaves import Component, Values
 from jobs.plan.nodes import node
-from jobs.sparql.algebra.expressions import Call, Constant, Expression, Variable
+from jobs.sparql.algebra.expressions import Call, Constant, Exists, Expression, Variable
 from jobs.sparql.algebra.patterns import TriplePattern
 
 
@@ -152,13 +153,13 @@ class MarkJoin:
 
 @node
 class Union:
-    """The solutions of all children, as a bag; what a child does not have is unbound."""
+    """The solutions of all children, as a bag; variables that a child does not have are unbound."""
 
     children: tuple[PlanNode, ...]
 
     @cached_property
     def variables(self) -> tuple[str, ...]:
-        """What any child has."""
+        """Those of any child."""
         return tuple(dict.fromkeys(name for child in self.children for name in child.variables))
 
     @cached_property
@@ -187,8 +188,10 @@ class Filter:
             case Call("BOUND" | "SAMETERM", arguments):
                 bound = {part.name for part in arguments if isinstance(part, Variable)}
                 return self.child.certain | (bound & set(self.variables))
-            case _:
+            case Call() | Variable() | Constant() | Exists():
                 return self.child.certain
+            case _:
+                assert_never(self.condition)
 
 
 @node
@@ -217,13 +220,15 @@ class Extend:
                 return before | {self.variable}
             case Variable(name) if name in before:
                 return before | {self.variable}
-            case _:
+            case Call() | Variable() | Exists():
                 return before
+            case _:
+                assert_never(self.expression)
 
 
 @node
 class Project:
-    """Solutions restricted to `variables`; one that the child does not have is unbound."""
+    """Solutions restricted to `variables`; those that the child does not have are unbound."""
 
     variables: tuple[str, ...]
     child: PlanNode
@@ -265,7 +270,7 @@ class Aggregate:
 class Group:
     """One solution per group of solutions that are equal in `keys`.
 
-    With `always` there is a group even of no solutions, as SPARQL has it without GROUP BY.
+    With `always` there is a group even of no solutions, as in SPARQL without GROUP BY.
     """
 
     keys: tuple[str, ...]
@@ -291,7 +296,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class SortKey:
-    """A column that solutions are ordered by."""
+    """A column that orders solutions."""
 
     column: str
     descending: bool = False
@@ -326,8 +331,8 @@ class Slice:
 class Closure:
     """The pairs that one or more steps connect, each once.
 
-    The child's solutions are the steps, from `source` to `target`, within equal `partition`.
-    `start`, if it is given, is the only term that a path may start from.
+    The child's solutions are the steps, from `source` to `target`, and a path is made of steps with
+    equal `partition`. `start`, if it is given, is the only term that a path may start from.
     """
 
     source: str
@@ -338,7 +343,7 @@ class Closure:
 
     @cached_property
     def variables(self) -> tuple[str, ...]:
-        """Source and target, and what every step of a path has in common."""
+        """The partition, source and target."""
         return (*self.partition, self.source, self.target)
 
     @cached_property

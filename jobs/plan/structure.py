@@ -1,4 +1,4 @@
-"""What is asked of the nodes of a plan and of how they hang together."""
+"""Traversal and properties of plan nodes."""
 
 from __future__ import annotations
 
@@ -84,9 +84,10 @@ def has_memory(node: PlanNode) -> bool:
 
 
 def touch_key(node: PlanNode) -> tuple[str, ...]:
-    """The columns that decide which rows of its children's state the delta of `node` looks at.
+    """The columns by which the delta of `node` reads its children's state.
 
-    Those whose values occur in a child's delta. Without such columns it looks at all of them.
+    It reads the rows whose values of these columns occur in a child's delta; all rows if there are
+    no such columns.
     """
     match node:
         case Join() | LeftJoin() | SemiJoin() | AntiJoin() | MarkJoin():
@@ -95,8 +96,22 @@ def touch_key(node: PlanNode) -> tuple[str, ...]:
             return node.variables
         case Group():
             return node.keys
-        case _:
+        case Product() | Slice() | Closure():
             return ()
+        case (
+            Component()
+            | Values()
+            | Union()
+            | Filter()
+            | Extend()
+            | Project()
+            | Ask()
+            | Instantiate()
+        ):
+            # Without memory: it reads no state.
+            return ()
+        case _:
+            assert_never(node)
 
 
 def walk(node: PlanNode) -> Iterator[PlanNode]:

@@ -19,7 +19,6 @@ class Backlog:
     Attributes:
         maintained: how far the embedding table is complete.
         published: how far the answer table is, or None before the first publication.
-        snapshot: the version of the embedding table to read.
         rebuilt: whether the embedding table starts with another state than the one published from,
             so that the difference between the two is to be published.
         reason: why it was rebuilt, or empty.
@@ -28,7 +27,6 @@ class Backlog:
     query: str
     maintained: Watermark
     published: Watermark | None
-    snapshot: int
     rebuilt: bool
     reason: str
 
@@ -36,6 +34,11 @@ class Backlog:
     def columns(self) -> tuple[tuple[str, int], ...]:
         """Published column -> number of its variable, in the order of the query."""
         return columns_of(self.maintained.metadata)
+
+    @property
+    def snapshot(self) -> int:
+        """The version of the embedding table to read."""
+        return self.maintained.snapshot
 
     @property
     def from_epoch(self) -> int:
@@ -86,7 +89,7 @@ def backlog_of(
     """What a query has to publish; None if it is complete, or not maintained yet.
 
     Args:
-        lake: in which the tables are open from which the watermarks were read.
+        lake: of which the watermarks are.
         query: its name.
         maintained: how far the embedding table is complete.
         published: how far the answer table is.
@@ -99,8 +102,6 @@ def backlog_of(
         query=query,
         maintained=maintained,
         published=published,
-        # Later commits than the one with the watermark only rearrange rows.
-        snapshot=max(lake.version(table) or 0, maintained.version),
         rebuilt=reason is not None,
         reason=reason or "",
     )
@@ -116,16 +117,19 @@ def _why_rebuilt(
     if old.fingerprint != new.fingerprint:
         return "the query was edited"
     published_from = int(old.extra["embeddings_version"])
-    if old.base != new.base or _replaced_since(lake, table, published_from):
+    if old.base != new.base or _was_replaced(lake, table, published_from, maintained.version):
         return f"the embeddings were recomputed at epoch {new.base}"
     return None
 
 
-def _replaced_since(lake: Lake, table_name: str, published_from: int) -> bool:
-    """Whether a commit after `published_from` replaced all rows."""
-    for commit in lake.commits(table_name):
-        if commit["version"] <= published_from:
+def _was_replaced(lake: Lake, table_name: str, after: int, last: int) -> bool:
+    """Whether a commit after the version `after`, up to `last`, replaced all rows."""
+    # Mostly there is none, and the table need not be opened for it.
+    for commit in lake.commits(table_name) if after < last else ():
+        if commit["version"] <= after:
             return False
+        if commit["version"] > last:
+            continue
         metadata = Metadata.from_json(commit.get("userMetadata"))
         if metadata is not None and metadata.job == "maintain" and metadata.mode in WHOLE_STATE:
             return True

@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 
 from lake.lake import Lake
 from lake.metadata import Metadata
+from lake.newest_commit import newest_metadata
 from lake.tables import TRANSACTIONS
 
 
@@ -17,15 +18,17 @@ class Watermark:
     """How far a table of a query is complete.
 
     Attributes:
-        epoch: the epoch up to which it is complete; later than that of the newest commit by epochs
-            that did not touch the query.
-        version: of the newest commit.
-        metadata: of the newest commit.
+        epoch: the epoch up to which it is complete; later than that of the commit by epochs that
+            did not touch the query.
+        version: of the newest commit of the query's job.
+        metadata: of that commit.
+        snapshot: the version of the table to read; later if its files were rearranged since.
     """
 
     epoch: int
     version: int
     metadata: Metadata
+    snapshot: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +78,15 @@ def watermark(
         job: the job whose commits count, `maintain` or `publish`.
         untouched: the newest range of epochs, the first exclusive, that did not touch the query.
     """
-    found = lake.last_metadata(table_name, job=job)
+    found = newest_metadata(lake, table_name, job)
+    snapshot = found[0] if found is not None else lake.version(table_name)
     if found is None:
+        found = lake.last_metadata(table_name, job=job)
+    if found is None or snapshot is None:
         return None
     version, metadata = found
     epoch = metadata.watermark
     # The range counts only if nothing is missing before it.
     if untouched is not None and untouched[0] <= epoch < untouched[1]:
         epoch = untouched[1]
-    return Watermark(epoch, version, metadata)
+    return Watermark(epoch, version, metadata, snapshot)

@@ -93,5 +93,5 @@ def test_an_empty_folder_declares_nothing(tmp_path: Path) -> None:
 
 
 def test_a_missing_folder_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="the folder of queries is not there"):
+    with pytest.raises(ConfigurationError, match="the folder of queries does not exist"):
         Catalog.of_folder(tmp_path / "nowhere")

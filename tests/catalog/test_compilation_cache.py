@@ -21,10 +21,10 @@ _SOURCE, _TEXT = _QUERY.encode(), '{"é": 1}\n'
 
 
 @pytest.fixture
-def kept(tmp_path: Path) -> CompilationCache:
+def cache(tmp_path: Path) -> CompilationCache:
     """A folder with the entry `q` of `_SOURCE`."""
     cache = CompilationCache(tmp_path / "cache")
-    cache.keep("q", _SOURCE, _TEXT)
+    cache.store("q", _SOURCE, _TEXT)
     return cache
 
 
@@ -32,10 +32,10 @@ def _entry(cache: CompilationCache) -> Path:
     return cache.folder / "q.compiled"
 
 
-def test_an_entry_is_found_by_name_and_source(kept: CompilationCache) -> None:
-    assert kept.find("q", _SOURCE) == _TEXT
-    assert kept.find("q", _SOURCE + b" ") is None
-    assert kept.find("r", _SOURCE) is None
+def test_an_entry_is_found_by_name_and_source(cache: CompilationCache) -> None:
+    assert cache.find("q", _SOURCE) == _TEXT
+    assert cache.find("q", _SOURCE + b" ") is None
+    assert cache.find("r", _SOURCE) is None
 
 
 def test_a_folder_that_is_missing_holds_nothing(tmp_path: Path) -> None:
@@ -43,48 +43,48 @@ def test_a_folder_that_is_missing_holds_nothing(tmp_path: Path) -> None:
     assert not (tmp_path / "nowhere").exists()
 
 
-def test_version_control_ignores_the_folder(kept: CompilationCache) -> None:
-    assert "*" in (kept.folder / ".gitignore").read_text().splitlines()
+def test_version_control_ignores_the_folder(cache: CompilationCache) -> None:
+    assert "*" in (cache.folder / ".gitignore").read_text().splitlines()
 
 
-def test_an_edited_source_takes_the_place_of_the_entry(kept: CompilationCache) -> None:
-    kept.keep("q", b"edited", "new")
-    assert kept.find("q", b"edited") == "new"
-    assert kept.find("q", _SOURCE) is None
-    assert sorted(file.name for file in kept.folder.iterdir()) == [".gitignore", "q.compiled"]
+def test_an_edited_source_takes_the_place_of_the_entry(cache: CompilationCache) -> None:
+    cache.store("q", b"edited", "new")
+    assert cache.find("q", b"edited") == "new"
+    assert cache.find("q", _SOURCE) is None
+    assert sorted(file.name for file in cache.folder.iterdir()) == [".gitignore", "q.compiled"]
 
 
-def test_an_entry_with_any_byte_changed_or_cut_is_not_found(kept: CompilationCache) -> None:
-    whole = _entry(kept).read_bytes()
+def test_an_entry_with_any_byte_changed_or_cut_is_not_found(cache: CompilationCache) -> None:
+    whole = _entry(cache).read_bytes()
     for position in range(len(whole)):
         damaged = bytearray(whole)
         damaged[position] ^= 1
         for content in (bytes(damaged), whole[:position]):
-            _entry(kept).write_bytes(content)
-            assert kept.find("q", _SOURCE) is None
+            _entry(cache).write_bytes(content)
+            assert cache.find("q", _SOURCE) is None
 
 
 def test_an_entry_that_is_a_folder_is_not_found_and_not_replaced(tmp_path: Path) -> None:
     cache = CompilationCache(tmp_path)
     _entry(cache).mkdir()
-    cache.keep("q", _SOURCE, _TEXT)
+    cache.store("q", _SOURCE, _TEXT)
     assert cache.find("q", _SOURCE) is None
 
 
 def test_an_entry_of_other_code_is_not_found(
-    kept: CompilationCache, monkeypatch: pytest.MonkeyPatch
+    cache: CompilationCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(compilation_cache, "compiler", lambda: "another version")
-    assert kept.find("q", _SOURCE) is None
+    assert cache.find("q", _SOURCE) is None
 
 
-def test_code_that_is_not_in_files_keeps_and_finds_nothing(
-    kept: CompilationCache, monkeypatch: pytest.MonkeyPatch
+def test_code_that_is_not_in_files_stores_and_finds_nothing(
+    cache: CompilationCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(compilation_cache, "compiler", lambda: None)
-    kept.keep("r", _SOURCE, _TEXT)
-    assert kept.find("q", _SOURCE) is None
-    assert not (kept.folder / "r.compiled").exists()
+    cache.store("r", _SOURCE, _TEXT)
+    assert cache.find("q", _SOURCE) is None
+    assert not (cache.folder / "r.compiled").exists()
 
 
 def test_a_change_of_the_compilers_code_is_another_compiler(
@@ -118,15 +118,15 @@ def test_a_folder_that_cannot_be_written_is_no_error(read_only: Path, tmp_path: 
     file.write_text("")
     for folder in (read_only / "cache", file, file / "cache"):
         cache = CompilationCache(folder)
-        cache.keep("q", _SOURCE, _TEXT)
+        cache.store("q", _SOURCE, _TEXT)
         assert cache.find("q", _SOURCE) in (None, _TEXT)
 
 
-def _keep_and_find(folder: str, number: int) -> None:
+def _store_and_find(folder: str, number: int) -> None:
     cache = CompilationCache(Path(folder))
     for turn in range(200):
         # Long enough to be written in several pieces.
-        cache.keep("q", _SOURCE, f"{number} {turn} " * 20_000)
+        cache.store("q", _SOURCE, f"{number} {turn} " * 20_000)
         found = cache.find("q", _SOURCE)
         assert found is not None
         assert len({*found.split()}) <= 300
@@ -135,7 +135,7 @@ def _keep_and_find(folder: str, number: int) -> None:
 def test_two_processes_at_once_find_whole_entries(tmp_path: Path) -> None:
     context = multiprocessing.get_context("spawn")
     processes = [
-        context.Process(target=_keep_and_find, args=(str(tmp_path), number)) for number in (0, 1)
+        context.Process(target=_store_and_find, args=(str(tmp_path), number)) for number in (0, 1)
     ]
     for process in processes:
         process.start()
@@ -149,7 +149,7 @@ def test_a_query_is_the_same_with_and_without_the_folder(tmp_path: Path) -> None
     (tmp_path / "q.rq").write_text(f"#+ description: pairs\n#+ tags: [a]\n{_QUERY}")
     cache = tmp_path / "cache"
     compiled = Catalog.of_folder(tmp_path).member("q")
-    for _ in ("kept", "found"):
+    for _ in ("stored", "found"):
         catalog._compiled.cache_clear()
         found = Catalog.of_folder(tmp_path, cache).member("q")
         assert found == compiled
@@ -160,7 +160,7 @@ def test_a_query_is_the_same_with_and_without_the_folder(tmp_path: Path) -> None
 def test_an_entry_that_is_no_compiled_query_is_compiled_again(tmp_path: Path, text: str) -> None:
     (tmp_path / "q.rq").write_bytes(_SOURCE)
     cache = CompilationCache(tmp_path / "cache")
-    cache.keep("q", _SOURCE, text)
+    cache.store("q", _SOURCE, text)
     catalog._compiled.cache_clear()
     found = Catalog.of_folder(tmp_path, cache.folder).member("q")
     assert found == Catalog.of_folder(tmp_path).member("q")
@@ -172,7 +172,7 @@ def test_an_entry_whose_plan_is_no_plan_is_compiled_again(tmp_path: Path) -> Non
     assert isinstance(query, queries.RegisteredQuery)
     wrong = query.compiled.model_copy(update={"plan": "[]"})
     cache = CompilationCache(tmp_path / "cache")
-    cache.keep("q", _SOURCE, wrong.model_dump_json())
+    cache.store("q", _SOURCE, wrong.model_dump_json())
     catalog._compiled.cache_clear()
     assert Catalog.of_folder(tmp_path, cache.folder).member("q").plan == query.plan
 

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from jobs.catalog.fingerprint import fingerprint
 from jobs.catalog.plan_json import NotAPlan, decoded, encoded
-from jobs.catalog.plans import fingerprint
 from jobs.plan.lower import lower
 from jobs.plan.plan import Plan
 from jobs.sparql.frontend.errors import QueryError

@@ -109,7 +109,7 @@ def test_an_unknown_key_is_an_error_with_its_line(folder: Path, line_end: str) -
     error = _error(folder, text)
     assert error.where == "q.rq:4"
     assert error.what == "unknown key histroy"
-    assert "history" in error.instead
+    assert "history" in error.hint
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A project folder with a lake written by hand, and a call of the command line in it."""
+"""A project folder with a lake written by hand, and calls of the command line in it."""
 
 from __future__ import annotations
 

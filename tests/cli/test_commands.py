@@ -1,4 +1,4 @@
-"""Every command that needs no Spark, over a lake written by hand."""
+"""Every command that runs without Spark, over a lake written by hand."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def published(lake: HandMadeLake) -> HandMadeLake:
     return lake
 
 
-def test_starting_imports_nothing_heavy() -> None:
+def test_starting_imports_no_heavy_library() -> None:
     code = "import sys, jobs.cli; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = {name.partition(".")[0] for name in done.stdout.split()}
@@ -44,7 +44,7 @@ def test_starting_imports_nothing_heavy() -> None:
     assert loaded & heavy == set()
 
 
-def test_the_sample_project_is_one(
+def test_init_writes_a_valid_project(
     weir: Weir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -55,7 +55,7 @@ def test_the_sample_project_is_one(
     assert ([query.name for query in catalog.members], catalog.errors) == (["exhibits"], {})
 
 
-def test_init_leaves_a_folder_with_files_alone(
+def test_init_refuses_a_folder_with_files(
     weir: Weir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -82,7 +82,7 @@ def test_show_prints_an_earlier_answer_in_exact_terms(weir: Weir, published: Han
     ]
 
 
-def test_show_tells_when_it_leaves_rows_out(weir: Weir, published: HandMadeLake) -> None:
+def test_show_says_when_it_leaves_rows_out(weir: Weir, published: HandMadeLake) -> None:
     del published
     assert "--limit 0 for all" in weir("show", "q", "--limit", "1").out
     assert "--limit" not in weir("show", "q", "--limit", "2").out
@@ -114,7 +114,7 @@ def test_show_has_the_columns_of_the_text_that_was_valid_at_the_epoch(
     assert weir("show", "q", "--output", "json").json == new
 
 
-def test_show_says_that_an_epoch_is_yet_to_come(weir: Weir, published: HandMadeLake) -> None:
+def test_show_says_that_an_epoch_does_not_exist_yet(weir: Weir, published: HandMadeLake) -> None:
     newest = head(published.settings.open_lake())
     assert weir("show", "q", "--at", str(newest)).code == 0
     called = weir("show", "q", "--at", str(newest + 1))
@@ -132,9 +132,7 @@ def test_show_says_that_an_epoch_is_not_published(weir: Weir, lake: HandMadeLake
     assert "published up to epoch 2" in called.err
 
 
-def test_log_prints_the_changes_of_the_epochs_asked_for(
-    weir: Weir, published: HandMadeLake
-) -> None:
+def test_log_prints_the_changes_of_the_given_epochs(weir: Weir, published: HandMadeLake) -> None:
     del published
     time = "2026-01-03T00:00:00+00:00"
     assert weir("log", "q", "--from", "2", "--output", "json").json == [
@@ -167,7 +165,7 @@ def test_sql_reads_the_graph_as_it_is_now(weir: Weir, lake: HandMadeLake) -> Non
     ]
 
 
-def test_sql_names_the_views_when_one_is_not_there(weir: Weir, published: HandMadeLake) -> None:
+def test_sql_lists_the_views_when_one_does_not_exist(weir: Weir, published: HandMadeLake) -> None:
     del published
     called = weir("sql", "SELECT * FROM nothing")
     assert called.code == EXIT_FAILED
@@ -175,7 +173,7 @@ def test_sql_names_the_views_when_one_is_not_there(weir: Weir, published: HandMa
 
 
 @pytest.mark.parametrize("command", ["show", "log"])
-def test_a_query_that_is_not_published_is_told_from_one_that_is_not_there(
+def test_an_unpublished_query_and_an_unknown_one_get_different_errors(
     weir: Weir, published: HandMadeLake, command: str
 ) -> None:
     published.query("new", SELECT)
@@ -185,7 +183,7 @@ def test_a_query_that_is_not_published_is_told_from_one_that_is_not_there(
     assert (called.code, "Published: q." in called.err) == (EXIT_USAGE, True)
 
 
-def test_status_tells_where_every_query_stands(weir: Weir, published: HandMadeLake) -> None:
+def test_status_shows_the_state_of_every_query(weir: Weir, published: HandMadeLake) -> None:
     published.query("broken", "SELECT")
     published.query("new", SELECT)
     publish_by_hand(published, "removed", ["s"], [(1, 1, A)], watermark=1)
@@ -227,7 +225,9 @@ def test_status_of_an_empty_project(weir: Weir, lake: HandMadeLake) -> None:
     assert weir("status", "--output", "json").json == []
 
 
-def test_the_report_is_one_page_that_loads_nothing(weir: Weir, published: HandMadeLake) -> None:
+def test_the_report_is_a_page_without_external_resources(
+    weir: Weir, published: HandMadeLake
+) -> None:
     row = LedgerRow("m", "maintain", 1, SUCCEEDED, "q", "incremental", "<because>", 1, 2)
     record(published.settings.open_lake(), [row])
     assert weir("report", "--to", "page.html").code == 0
@@ -245,7 +245,7 @@ def test_the_report_of_an_empty_project(weir: Weir, lake: HandMadeLake) -> None:
     assert "Nothing has run yet." in Path("weir.html").read_text()
 
 
-def test_drop_deletes_the_tables_of_a_query_only_when_told_so(
+def test_drop_deletes_the_tables_of_a_query_only_when_confirmed(
     weir: Weir, published: HandMadeLake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("typer.confirm", _refuse)
@@ -256,14 +256,16 @@ def test_drop_deletes_the_tables_of_a_query_only_when_told_so(
     assert weir("drop", "q", "--yes").code == EXIT_USAGE
 
 
-def test_drop_waits_for_a_run_that_is_going_on(weir: Weir, published: HandMadeLake) -> None:
+def test_drop_refuses_to_run_beside_another_run(weir: Weir, published: HandMadeLake) -> None:
     with claimed(published.settings.open_lake(), "maintain", "other", 60):
         called = weir("drop", "q", "--yes")
     assert called.code == EXIT_BUSY
     assert published.settings.open_lake().exists("answers/q")
 
 
-def test_drop_says_that_a_registered_query_comes_back(weir: Weir, published: HandMadeLake) -> None:
+def test_drop_warns_that_a_registered_query_will_be_computed_again(
+    weir: Weir, published: HandMadeLake
+) -> None:
     published.query("q", SELECT)
     called = weir("drop", "q", "--yes")
     assert "still registered" in called.out
@@ -277,7 +279,7 @@ def _refuse(question: str, *, abort: bool) -> None:
     raise typer.Abort
 
 
-def test_doctor_finds_nothing_wrong_with_a_good_project(
+def test_doctor_accepts_a_valid_project(
     weir: Weir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -287,7 +289,7 @@ def test_doctor_finds_nothing_wrong_with_a_good_project(
     assert called.code == 0
 
 
-def test_doctor_tells_what_is_wrong_and_what_to_do(
+def test_doctor_says_what_is_wrong_and_how_to_fix_it(
     weir: Weir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -302,18 +304,18 @@ def test_doctor_tells_what_is_wrong_and_what_to_do(
     assert called.code == EXIT_FAILED
 
 
-def test_doctor_finds_a_source_that_is_not_where_it_is_said_to_be(
+def test_doctor_finds_a_source_whose_location_does_not_exist(
     weir: Weir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     weir("init")
-    Path("data/versions").rename("data/elsewhere")
+    Path("data/versions").rename("data/moved")
     wrong = [row for row in weir("doctor", "--output", "json").json if not row["ok"]]
     assert [row["check"] for row in wrong] == ["source museum"]
     assert "data/versions does not exist" in wrong[0]["found"]
 
 
-def test_a_wrong_setting_is_named(weir: Weir, lake: HandMadeLake) -> None:
+def test_an_unknown_setting_is_named(weir: Weir, lake: HandMadeLake) -> None:
     del lake
     Path("weir.toml").write_text('lakes = "tables"\n')
     called = weir("status")
@@ -321,7 +323,7 @@ def test_a_wrong_setting_is_named(weir: Weir, lake: HandMadeLake) -> None:
     assert "lakes: no such setting" in called.err
 
 
-def test_a_configuration_file_that_is_not_there_is_named(weir: Weir, tmp_path: Path) -> None:
+def test_a_missing_configuration_file_is_named(weir: Weir, tmp_path: Path) -> None:
     called = weir("status", "--config", str(tmp_path / "other.toml"))
     assert called.code == EXIT_USAGE
     assert "other.toml" in called.err
@@ -334,5 +336,5 @@ def test_debug_shows_the_traceback(weir: Weir, tmp_path: Path) -> None:
     assert "Traceback" in called.err
 
 
-def test_a_command_that_is_not_there_is_a_usage_error(weir: Weir) -> None:
+def test_an_unknown_command_is_a_usage_error(weir: Weir) -> None:
     assert weir("nothing").code == EXIT_USAGE

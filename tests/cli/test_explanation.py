@@ -1,4 +1,4 @@
-"""What `weir explain` says of a query."""
+"""The output of `weir explain`."""
 
 from __future__ import annotations
 
@@ -37,20 +37,20 @@ def written(folder: Path, text: str) -> Maintained:
     return Catalog.of_folder(folder).member("friends")
 
 
-def test_the_explanation_names_classes_nodes_and_what_is_stored(tmp_path: Path) -> None:
+def test_the_explanation_lists_the_plan_the_stored_nodes_and_the_classes(tmp_path: Path) -> None:
     assert explain_query(written(tmp_path, QUERY)) == EXPECTED
 
 
 def test_the_sql_has_the_lookups_and_every_stored_node(tmp_path: Path) -> None:
-    told = explain_query(written(tmp_path, QUERY), sql=True)
+    explained = explain_query(written(tmp_path, QUERY), sql=True)
     for relation in ("g0_keys1", "g0_rows1", "g0_graph", "q_n1", "q_n3", "q_answer", "q_new"):
-        assert f"-- {relation} (" in told
+        assert f"-- {relation} (" in explained
 
 
-def test_what_stands_in_two_places_is_explained_once(tmp_path: Path) -> None:
+def test_a_node_in_two_places_is_explained_once(tmp_path: Path) -> None:
     alone = "FILTER NOT EXISTS { ?a :q ?b OPTIONAL { ?a :r ?c FILTER(?c != ?y) } }"
     text = f"PREFIX : <http://example.org/> SELECT * {{ ?x :p ?y {alone} }}"
-    told = explain_query(written(tmp_path, text))
-    assert told.count(": distinct") == 2, "what EXISTS is told, on both sides of OPTIONAL"
-    assert told.count(": project ?y\n") == 1
-    assert told.count("(as above)") == 1
+    explained = explain_query(written(tmp_path, text))
+    assert explained.count(": distinct") == 2, "the outer variables of EXISTS, for both sides"
+    assert explained.count(": project ?y\n") == 1
+    assert explained.count("(as above)") == 1

@@ -1,4 +1,4 @@
-"""All stages by the command line, in a project as `weir init` writes it."""
+"""All stages from the command line, in a project that `weir init` wrote."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FIRST, SECOND = Path("data/versions/001.ttl"), Path("data/versions/002.ttl")
 def project(
     spark: SparkSession, weir: Weir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Settings:
-    del spark  # `weir run` takes the session that there is
+    del spark  # `weir run` uses the active session
     monkeypatch.chdir(tmp_path)
     weir("init")
     return Settings.load()
@@ -43,7 +43,7 @@ def versions(settings: Settings) -> dict[str, int | None]:
     return {name: settings.open_lake().version(name) for name in names}
 
 
-def test_an_edited_graph_gives_what_vanished_and_what_appeared(
+def test_an_edited_graph_gives_the_rows_that_vanished_and_appeared(
     weir: Weir, project: Settings
 ) -> None:
     called = weir("run", "--output", "json")
@@ -77,7 +77,7 @@ def test_a_failed_check_ends_a_run_with_its_own_exit_code(weir: Weir, project: S
     assert called.code == EXIT_QUALITY
     assert "row_count_is_within_max_rows" in called.err
     assert weir("show", "exhibits").code != 0
-    # A query that is wrong too is what the run ends with; the held one is told as well.
+    # The run exits with the error of a broken query, and reports the held one as well.
     (project.queries / "broken.rq").write_text("SELECT")
     called = weir("run")
     assert called.code == EXIT_FAILED
@@ -85,7 +85,7 @@ def test_a_failed_check_ends_a_run_with_its_own_exit_code(weir: Weir, project: S
     assert "row_count_is_within_max_rows" in called.err
 
 
-def test_a_run_beside_another_ends_and_says_so(weir: Weir, project: Settings) -> None:
+def test_a_run_beside_another_exits_as_busy(weir: Weir, project: Settings) -> None:
     with claimed(project.open_lake(), "ingest", "the other run", 60):
         called = weir("run")
     assert called.code == EXIT_BUSY

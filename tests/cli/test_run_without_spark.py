@@ -1,4 +1,4 @@
-"""A run over few changes starts no JVM, and parses no text of a query twice."""
+"""A run over few changes starts no JVM, and parses no query twice."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ FIRST, SECOND = Path("data/versions/001.ttl"), Path("data/versions/002.ttl")
 
 @pytest.fixture(autouse=True)
 def project(weir: Weir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A project as `weir init` writes it, where whoever asks for Spark fails."""
+    """A project that `weir init` wrote, where starting Spark fails."""
 
     def fail(settings: Settings, name: str) -> None:
         del settings, name
-        raise AssertionError("Spark was asked for")
+        raise AssertionError("Spark was started")
 
     monkeypatch.setattr(session, "_start", fail)
     monkeypatch.chdir(tmp_path)
@@ -50,7 +50,7 @@ def test_a_run_that_finds_nothing_new_needs_no_spark(weir: Weir) -> None:
 
 @pytest.fixture
 def counted(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """How often texts are parsed and algebra is lowered, by a process that remembers none."""
+    """How often queries are parsed and lowered, from an empty cache of the process."""
     counts: Counter[str] = Counter()
     for name in ("jobs.sparql.frontend.translate.translate", "jobs.plan.lower.lower"):
         _count(monkeypatch, name, counts)
@@ -82,7 +82,7 @@ def test_the_next_process_parses_only_what_was_edited(weir: Weir, counted: Count
     Path("queries/titles.rq").write_text("SELECT ?t { ?x <http://example.org/title> ?t }")
     weir("run")
     counted.clear()
-    # As a new process, which has the folder of compiled queries only.
+    # As in a new process, which has only the folder of compiled queries.
     catalog._compiled.cache_clear()
     SECOND.write_text(FIRST.read_text().replace('vase"@en ; :room "1"', 'vase"@en ; :room "2"'))
     assert weir("run").code == 0

@@ -1,4 +1,4 @@
-"""Load the DAG folder as Airflow does and print, as JSON, what it holds; run as a program."""
+"""Load the DAG folder as Airflow does and print its DAGs as JSON; run as a program."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RUN_ID = "scheduled__2026-01-01T00:00:00+00:00"
 
 
 def command(task: object) -> str:
-    """The command line that the task would run, one word a line; empty if it runs none."""
+    """The command line of the task, one word a line; empty if it has none."""
     if isinstance(task, BashOperator):
         return "\n".join(shlex.quote(word) for word in shlex.split(str(task.bash_command)))
     if not isinstance(task, SparkSubmitOperator):
@@ -29,7 +29,7 @@ def command(task: object) -> str:
 
 
 def schedule(dag: DAG) -> str | list[str]:
-    """The cron expression, or the names of the assets that wake the DAG up."""
+    """The cron expression, or the names of the assets that trigger the DAG."""
     if isinstance(dag.schedule, str):
         return dag.schedule
     assert isinstance(dag.schedule, list)
@@ -37,7 +37,7 @@ def schedule(dag: DAG) -> str | list[str]:
 
 
 def describe(folder: str) -> dict[str, Any]:
-    """Import errors, and per DAG what the tests claim something about."""
+    """Import errors, imported modules, and per DAG the attributes that are tested."""
     bag = DagBag(folder)
     return {
         "import_errors": bag.import_errors,

@@ -1,6 +1,6 @@
-"""What is scheduled when, and the exact commands.
+"""The schedules and edges of the DAGs, and the exact commands of their tasks.
 
-`WEIR_UPDATE_EXPECTED=1 pytest tests/dags` writes the `.expected` files anew; read the difference
+`WEIR_UPDATE_EXPECTED=1 pytest tests/dags` rewrites the `.expected` files; review the difference
 before committing it.
 """
 
@@ -67,7 +67,7 @@ def test_answers_are_validated_before_they_are_published(described: dict[str, An
     }
 
 
-def test_a_stage_goes_on_with_what_the_one_before_it_has_done(described: dict[str, Any]) -> None:
+def test_a_stage_runs_whether_the_one_before_it_failed_or_not(described: dict[str, Any]) -> None:
     tasks = described["dags"]["maintain_queries"]["tasks"]
     assert {name: task["trigger_rule"] for name, task in tasks.items()} == {
         "maintain_queries": "all_success",
@@ -77,7 +77,7 @@ def test_a_stage_goes_on_with_what_the_one_before_it_has_done(described: dict[st
     }
 
 
-def test_changes_are_announced_though_a_source_stopped(described: dict[str, Any]) -> None:
+def test_changes_are_announced_even_if_a_source_stopped(described: dict[str, Any]) -> None:
     tasks = described["dags"]["ingest_changes"]["tasks"]
     assert tasks["ingest_changes"]["outlets"] == []
     announce = tasks["announce_changes"]
@@ -98,7 +98,7 @@ def test_a_stage_is_ended_before_its_claim_can_be_taken_over(
     assert 0 < described["dags"][dag_id]["tasks"][task_id]["hours"] < lease
 
 
-def test_a_failed_check_is_not_tried_again(described: dict[str, Any]) -> None:
+def test_a_failed_check_is_not_retried(described: dict[str, Any]) -> None:
     tasks = described["dags"]["maintain_queries"]["tasks"]
     assert tasks["validate_answers"]["retries"] == 0 < tasks["publish_answers"]["retries"]
 
@@ -108,7 +108,7 @@ def test_publishing_announces_every_registered_query(described: dict[str, Any]) 
     assert outlets == ["answers/acquaintances", "answers/names"]
 
 
-def test_every_dag_tells_what_it_is_for(described: dict[str, Any]) -> None:
+def test_every_dag_has_a_description(described: dict[str, Any]) -> None:
     assert all(dag["doc"] for dag in described["dags"].values())
 
 
@@ -116,18 +116,18 @@ def test_every_dag_tells_what_it_is_for(described: dict[str, Any]) -> None:
 def test_the_command_is_the_expected_one(described: dict[str, Any], task: str) -> None:
     dag_id, task_id = task.split(".")
     command = described["dags"][dag_id]["tasks"][task_id]["command"]
-    shown = _without_places(command) + "\n"
+    shown = _with_placeholders(command) + "\n"
     expected = HERE / "expected" / f"{task}.expected"
     if os.environ.get("WEIR_UPDATE_EXPECTED") == "1":
         expected.write_text(shown)
     assert shown == expected.read_text()
 
 
-def _without_places(command: str) -> str:
-    for place, name in (
+def _with_placeholders(command: str) -> str:
+    for path, name in (
         (sys.executable, "<python>"),
         (str(HERE / "project"), "<project>"),
         (str(CODE), "<code>"),
     ):
-        command = command.replace(place, name)
+        command = command.replace(path, name)
     return command

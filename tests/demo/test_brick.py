@@ -1,4 +1,4 @@
-"""The demo's answers on the Brick ontology, judged by pyoxigraph at every version."""
+"""The demo's answers on the Brick ontology, compared with pyoxigraph at every version."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 @pytest.fixture(scope="module")
 def lake(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The demo's lake, made anew."""
+    """The demo's lake, built from scratch."""
     settings = Settings.load(DEMO / CONFIG_FILE)
     settings = settings.model_copy(update={"lake": str(tmp_path_factory.mktemp("lake"))})
     for stage in (ingest_changes, maintain_queries, validate_answers, publish_answers):
@@ -39,7 +39,7 @@ def lake(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="module")
 def stores() -> dict[str, Store]:
-    """Each version of the ontology in a store of its own."""
+    """One store per version of the ontology."""
     (source,) = load_sources(Settings.load(DEMO / CONFIG_FILE).sources)
     assert isinstance(source, Snapshots)
     found = {}
@@ -64,7 +64,7 @@ def test_the_deltas_add_up_to_the_answer_at_every_version(
     text = (DEMO / "queries" / f"{query}.rq").read_text()
     state: Counter[Row] = Counter()
     for delta in deltas(lake, query):
-        state = state + delta.appeared - delta.vanished
+        state = state + delta.added - delta.removed
         assert state == Counter(_rows(stores[delta.version], text))
 
 

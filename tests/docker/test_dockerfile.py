@@ -49,6 +49,14 @@ def test_the_environment_of_the_image_has_the_packages_of_production_alone() -> 
     assert re.findall(r"requirements/\S+", into) == ["requirements/weir.txt"]
 
 
+def test_the_code_in_the_image_can_be_imported_though_it_is_copied_last() -> None:
+    (run,) = [each for each in BY_NAME["project"].arguments("RUN") if "--editable" in each]
+    assert run.endswith("--editable .")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    # Without it, an editable install finds no packages in an empty folder, and names no path.
+    assert project["tool"]["hatch"]["build"]["dev-mode-dirs"] == ["."]
+
+
 def test_no_build_tool_is_left_in_the_image() -> None:
     assert not re.search(r"apt-get|pip|\buv\b|gcc|curl", " ".join(IMAGE.arguments("RUN")))
     copied_from = [each for each in IMAGE.arguments("COPY") if each.startswith("--from")]

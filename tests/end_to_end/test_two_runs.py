@@ -1,4 +1,4 @@
-"""Two `weir run` on one lake: one wins, the other says who is running and ends."""
+"""Two concurrent `weir run` on one lake: one runs, the other reports it and exits."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from tests.support.projects.maintain import MaintainedProject
 
 pytestmark = pytest.mark.slow
 
-_PATIENCE = 300  # seconds; Spark starts slowly on a busy machine
+_PATIENCE = 300
+"""Seconds; on a busy machine Spark starts slowly."""
 
 
 def weir_run(project: MaintainedProject) -> subprocess.Popen[str]:
@@ -35,7 +36,7 @@ def weir_run(project: MaintainedProject) -> subprocess.Popen[str]:
 
 
 def claim_of(project: MaintainedProject, process: subprocess.Popen[str]) -> str | None:
-    """The run id of the claim that a process holds."""
+    """The run id of the claim that a process holds, if it holds one."""
     if not project.settings.open_lake().exists("runs"):
         return None
     rows = [row for row in project.table("runs") if row["pid"] == process.pid]
@@ -48,7 +49,7 @@ def claim_of(project: MaintainedProject, process: subprocess.Popen[str]) -> str 
 def stopped_with_a_claim(
     project: MaintainedProject, process: subprocess.Popen[str]
 ) -> Iterator[str]:
-    """Stop the process while it holds a claim; gives the run id; lets it go on at the end."""
+    """Stop the process while it holds a claim, yield the run id, and continue it at the end."""
     deadline = time.monotonic() + _PATIENCE
     while time.monotonic() < deadline and process.poll() is None:
         if claim_of(project, process) is not None:
@@ -61,10 +62,10 @@ def stopped_with_a_claim(
             finally:
                 process.send_signal(signal.SIGCONT)
         time.sleep(0.02)
-    raise AssertionError("it never held a claim")
+    raise AssertionError("the process never held a claim")
 
 
-def test_of_two_runs_at_once_one_wins_and_the_other_says_who(tmp_path: Path) -> None:
+def test_of_two_concurrent_runs_one_exits_and_names_the_other(tmp_path: Path) -> None:
     project = MaintainedProject(tmp_path)
     project.begin()
     for query, text in QUERIES.items():
@@ -74,16 +75,16 @@ def test_of_two_runs_at_once_one_wins_and_the_other_says_who(tmp_path: Path) -> 
     try:
         with stopped_with_a_claim(project, first) as run_id:
             second = weir_run(project)
-            _, told = second.communicate(timeout=_PATIENCE)
-        assert second.returncode == EXIT_BUSY, told
-        assert f"run {run_id} of " in told
-        assert f"process {first.pid} on " in told
+            _, message = second.communicate(timeout=_PATIENCE)
+        assert second.returncode == EXIT_BUSY, message
+        assert f"run {run_id} of " in message
+        assert f"process {first.pid} on " in message
         out, err = first.communicate(timeout=_PATIENCE)
         assert first.returncode == 0, out + err
     finally:
         first.kill()
         first.wait()
     for query in QUERIES:
-        project.judge(query, 1, len(project.states))
+        project.check_answers(query, 1, len(project.states))
         rows = project.signed(query)
         assert len(rows) == len({(epoch, solution) for epoch, _, solution in rows})

@@ -1,4 +1,4 @@
-"""Rows as the checks take them: in memory, or as a Spark frame."""
+"""Rows in memory or as a Spark frame, so that a test runs on both."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Held = Callable[[pa.Table], "DataFrame | pa.Table"]
 
 @pytest.fixture(params=["memory", pytest.param("spark", marks=pytest.mark.spark)])
 def held(request: pytest.FixtureRequest) -> Held:
-    """Gives rows to the one or to the other."""
+    """Where the rows of a test are held: in memory, or by Spark."""
     if request.param == "memory":
         return lambda rows: rows
     spark: Any = request.getfixturevalue("spark")

@@ -1,7 +1,7 @@
-"""Every suite accepts the rows it should and rejects each kind of wrong row for the reason named.
+"""Every suite accepts valid rows and rejects each kind of invalid row by the expected check.
 
-All cases of a suite are rows of one frame, one scope per case: one run checks them all. Both ways
-of checking have the same cases: rows in memory, and a Spark frame.
+All cases of a suite are rows of one frame, one scope per case: one run checks them all. Each case
+is checked in memory and on Spark.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ def cases_of(suite: Suite, cases: Mapping[str, Sequence[Row]]) -> pa.Table:
     return table([suite], [{**row, "scope": case} for case, rows in cases.items() for row in rows])
 
 
-def broken(results: Sequence[QualityResult]) -> dict[str, set[str]]:
-    """Scope -> the expectations that do not hold."""
+def failures(results: Sequence[QualityResult]) -> dict[str, set[str]]:
+    """Scope -> the expectations that failed."""
     found: dict[str, set[str]] = {result.scope: set() for result in results}
     for result in results:
         if not result.success:
@@ -45,9 +45,13 @@ def check(
     accepted: Mapping[str, Sequence[Row]],
     rejected: Mapping[str, tuple[str, Sequence[Row]]],
 ) -> None:
-    """`rejected`: case -> (the one expectation that it breaks, rows); each expectation has one."""
+    """Check that every case fails exactly the expectations that it should.
+
+    Args:
+        rejected: case -> (the one expectation that fails, rows); a case for each expectation.
+    """
     cases = {**accepted, **{case: rows for case, (_, rows) in rejected.items()}}
-    found = broken(run_suite(held(cases_of(suite, cases)), suite, tuple(cases)))
+    found = failures(run_suite(held(cases_of(suite, cases)), suite, tuple(cases)))
     expected = {case: set[str]() for case in accepted} | {
         case: {expectation} for case, (expectation, _) in rejected.items()
     }
@@ -86,7 +90,7 @@ def test_quads(held: Held) -> None:
         '"' + r"\n" * 200_000 + '"',
         "_:" + "b." * 200_000 + "b",
     ]
-    no_terms = [
+    invalid_terms = [
         "x",
         "",
         "<a b>",
@@ -117,8 +121,8 @@ def test_quads(held: Held) -> None:
         },
         rejected={
             **{
-                f"no term {n}": ("object_is_a_term", [quad(object=term)])
-                for n, term in enumerate(no_terms)
+                f"invalid term {n}": ("object_is_a_term", [quad(object=term)])
+                for n, term in enumerate(invalid_terms)
             },
             "literal graph": ("graph_is_an_iri_or_the_default_graph", [quad(graph='"g"')]),
             "no graph": ("graph_is_an_iri_or_the_default_graph", [quad(graph=None)]),
@@ -183,7 +187,7 @@ def test_transactions(held: Held) -> None:
                 [transaction(2, inserted=-1, found_inserted=-1)],
             ),
             "quads missing": ("counts_agree_with_quads", [transaction(2, found_inserted=1)]),
-            "quads still there": ("counts_agree_with_quads", [transaction(2, found_deleted=0)]),
+            "quads not deleted": ("counts_agree_with_quads", [transaction(2, found_deleted=0)]),
             "version goes back": ("versions_follow_epochs", [transaction(2, version_before=3)]),
         },
     )
@@ -267,7 +271,7 @@ def test_answers(held: Held) -> None:
             "twice in a set": ("a_set_has_each_row_once", [answer(is_set=True, multiplicity=2)]),
             "ask without row": ("ask_has_one_row", [total(**ask | {"rows_at": 0})]),
             "ask with two": ("ask_has_one_row", [total(**ask | {"rows_at": 2})]),
-            "ask for a while with none": (
+            "ask without row for one epoch": (
                 "ask_has_one_row",
                 [answer(**ask | {"rows_at": 0}, terms=[TRUE], weight=-1), total(**ask)],
             ),
@@ -284,13 +288,13 @@ def test_answers(held: Held) -> None:
                 "construct_has_triples",
                 [answer(**construct, terms=triple[:2]), total(**construct)],
             ),
-            "fewer than none": ("row_count_is_not_negative", [total(rows_at=-1)]),
-            "too many": ("row_count_is_within_max_rows", [total(max_rows=1, rows_at=2)]),
+            "fewer than 0 rows": ("row_count_is_not_negative", [total(rows_at=-1)]),
+            "too many rows": ("row_count_is_within_max_rows", [total(max_rows=1, rows_at=2)]),
         },
     )
 
 
-def test_a_result_counts_the_broken_rows_and_shows_two_of_them(held: Held) -> None:
+def test_a_result_counts_the_unexpected_rows_and_shows_two_of_them(held: Held) -> None:
     rows = [quad(weight=2, subject=f"<http://a/{n}>") for n in range(3)]
     results = run_suite(held(cases_of(QUADS_SUITE, {"": rows})), QUADS_SUITE)
     (result,) = (result for result in results if not result.success)
@@ -299,7 +303,7 @@ def test_a_result_counts_the_broken_rows_and_shows_two_of_them(held: Held) -> No
     assert "http://a/2" in result.examples[1]
 
 
-def test_a_broken_row_of_a_scope_nobody_named_is_not_overlooked(held: Held) -> None:
+def test_an_unexpected_row_of_an_unnamed_scope_is_an_error(held: Held) -> None:
     rows = held(cases_of(QUADS_SUITE, {"other": [quad(weight=2)]}))
     with pytest.raises(ValueError, match="unnamed scopes"):
         run_suite(rows, QUADS_SUITE)

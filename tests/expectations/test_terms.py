@@ -75,10 +75,10 @@ def test_text_that_pyoxigraph_rejects_as_an_object_is_not_a_term(held: Held) -> 
     texts = {text for text in texts if "\n" not in text and "\r" not in text and " " not in text}
     accepted = _where(held, pa.table({"term": sorted(texts)}), "is_term(term)")
     assert len(accepted) > 50
-    assert [term for term in accepted if not _read(term)] == []
+    assert [term for term in accepted if not _is_read(term)] == []
 
 
-def _read(term: str) -> bool:
+def _is_read(term: str) -> bool:
     try:
         quads = list(pyoxigraph.parse(f"<http://a/s> <http://a/p> {term} .\n", RdfFormat.N_TRIPLES))
     except SyntaxError:

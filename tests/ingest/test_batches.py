@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.ingest.changesets import ChangeSet, Document
+from jobs.ingest.pending import next_batch
 from jobs.ingest.sources.delta import DeltaTable
 from jobs.ingest.sources.patches import Patches
-from jobs.ingest_changes import _cut
 from jobs.rdf.records import ParseRequest
 from jobs.settings import Limits
 
@@ -25,7 +25,7 @@ def files(*sizes: int) -> list[ChangeSet]:
 def lengths(queue: list[ChangeSet], **limits: int) -> list[int]:
     found = []
     while queue:
-        batch, queue = _cut(queue, Limits(**limits))
+        batch, queue = next_batch(queue, Limits(**limits))
         found.append(len(batch))
     return found
 
@@ -40,7 +40,7 @@ def test_every_change_set_is_in_one_batch_and_in_order(
 ) -> None:
     queue, taken = files(*sizes), []
     while queue:
-        batch, queue = _cut(queue, Limits(batch_epochs=most, driver_parse_bytes=here))
+        batch, queue = next_batch(queue, Limits(batch_epochs=most, driver_parse_bytes=here))
         assert 1 <= len(batch) <= most
         taken += batch
     assert taken == files(*sizes)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from jobs.errors import BusyError, ConfigurationError
 from jobs.ingest.sources.errors import SourceError
 from jobs.ingest_changes import _all_or_fail, is_anything_pending
+from jobs.rdf import worker
 from lake.claims import claim
 from tests.support.projects.ingest import Project, no_spark
 
@@ -227,6 +228,21 @@ def test_a_patch_that_is_broken_as_a_whole_stops_its_source_until_it_is_repaired
     assert {quad[3] for quad in project.state(9)} == {'"1"', '"2"', '"3"', '"4"'}
 
 
+def test_one_parser_process_serves_all_sources_of_a_batch(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[object] = []
+    start = worker._Child.__init__
+    monkeypatch.setattr(
+        worker._Child, "__init__", lambda child, limits: started.append(start(child, limits))
+    )
+    project.declare(PATCHES, {"name": "q", "kind": "patches", "location": "other"})
+    for folder in ("changes", "other"):
+        project.patch(f"{folder}/1.rdfp", line("A", 1))
+    assert project.ingest().to_epoch == 2
+    assert len(started) == 1
+
+
 def test_a_base_that_is_broken_as_a_whole_stops_its_source(project: Project) -> None:
     project.declare(PATCHES | {"base": "base.ttl"})
     project.write("base.ttl", f"{S} {P} oops")
@@ -277,5 +293,5 @@ def test_a_base_that_is_no_file_of_a_known_format_stops_its_source_only(
     assert isinstance(error, ConfigurationError)
     assert message in error.what
     assert error.where == str(project.folder / base)
-    assert error.instead
+    assert error.hint
     assert project.rows("transactions", "source") == [("q",)]

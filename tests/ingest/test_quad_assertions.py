@@ -8,11 +8,10 @@ from collections.abc import Iterable, Sequence
 import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sqlglot.expressions import select
 
 from jobs.compute.engine import Engine
 from jobs.compute.relations import Statement
-from jobs.compute.sql import columns, union_all
+from jobs.compute.sql import columns, rows_of, select, union_all
 from jobs.ingest import netting
 from jobs.ingest.netting import QUAD
 from jobs.ingest.quad_assertions import (
@@ -80,7 +79,7 @@ def netted(
         parts = [no_changes, *state_assertions(engine, "changes", "stored", states, carried)]
         engine.make(Statement("assertions", union_all(parts)))
         engine.make(Statement("log", netting.net_quads("assertions", "stored")))
-        log = engine.rows(select(*columns((*QUAD, "epoch", "weight"))).from_("log"))
+        log = engine.rows(select(*columns((*QUAD, "epoch", "weight")), from_=rows_of("log")))
         engine.release()
     found = [before]
     for state in states:

@@ -20,7 +20,7 @@ from lake.tables import GRAPHS
 
 
 class Log:
-    """A history that tells how much of it was read; `growing` commits come with every reading."""
+    """A history that counts what is read; `growing` commits arrive with every reading."""
 
     def __init__(self, length: int, growing: int = 0) -> None:
         self.length, self.growing, self.read = length, growing, 0
@@ -67,7 +67,7 @@ def test_a_program_may_end_while_arrow_reads_ahead(tmp_path: Path) -> None:
         row = {"graph": f"<g{each}>", "source": "s", "run_id": "r"}
         write(Lake(root), GRAPHS, [row], Metadata("r", "ingest", each))
     program = (
-        "from lake.lake import Lake, open_table\n"
+        "from lake.lake import Lake\n"
         f"batches = Lake({root!r}).open('graphs').to_pyarrow_dataset().to_batches()\n"
         "next(iter(batches))\n"
     )

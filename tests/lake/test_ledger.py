@@ -1,4 +1,4 @@
-"""The ledger: one run of a job at a time, whoever asks and however it ended."""
+"""The ledger: one run of a job at a time, in any number of processes, however runs ended."""
 
 from __future__ import annotations
 

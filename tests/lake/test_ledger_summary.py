@@ -1,4 +1,4 @@
-"""The ledger in few rows says what all of its rows say, whatever happened to its files."""
+"""The ledger in few rows says what all of its rows say, also after its files were changed."""
 
 from __future__ import annotations
 

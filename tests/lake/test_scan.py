@@ -1,4 +1,4 @@
-"""Tables as DuckDB sees them, whoever wrote them and wherever they are."""
+"""Tables as DuckDB relations, by any writer and at any place."""
 
 from __future__ import annotations
 

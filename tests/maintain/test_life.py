@@ -56,7 +56,7 @@ def test_queries_whose_patterns_and_filters_change_places_stay_right(
             project.change(*change_set)
         project.run(no_spark)
         for name in FORMS:
-            project.judge(name, len(project.states), len(project.states))
+            project.check_answers(name, len(project.states), len(project.states))
 
 
 def test_a_product_that_is_too_large_is_refused_before_it_is_made(
@@ -83,8 +83,8 @@ def test_a_product_that_is_too_large_is_refused_before_it_is_made(
     monkeypatch.setattr(Engine, "make", made_and_counted)
     with pytest.raises(WeirError, match="4 queries could not be maintained") as error:
         project.maintain(no_spark)
-    told = "their product has 5 x 5 = 25 rows, more than product_rows = 20"
-    assert str(error.value).count(told) == 4
+    message = "their product has 5 x 5 = 25 rows, more than product_rows = 20"
+    assert str(error.value).count(message) == 4
     assert max(made) == 5
 
 
@@ -104,7 +104,7 @@ def test_queries_whose_changes_were_vacuumed_are_made_anew(project: MaintainedPr
     assert project.run(no_spark).modes == {**dict.fromkeys(behind, "rebased"), "fresh": "initial"}
     assert "no longer there" in project.ledger("maintain")["names"]["reason"]
     for query in (*behind, "fresh"):
-        project.judge(query, 6, 6)
+        project.check_answers(query, 6, 6)
 
 
 def test_an_epoch_that_changes_nothing_needs_no_feed(project: MaintainedProject) -> None:
@@ -123,7 +123,7 @@ def test_an_epoch_that_changes_nothing_needs_no_feed(project: MaintainedProject)
     project.change("A " + knows("a", "zoe"))
     project.change(nothing)
     assert project.run(no_spark).modes == {"pairs": "incremental"}
-    project.judge("pairs", 2, 6)
+    project.check_answers("pairs", 2, 6)
 
 
 def test_queries_that_cannot_be_read_for_spare_the_others(
@@ -152,7 +152,7 @@ def test_queries_that_cannot_be_read_for_spare_the_others(
     }
     assert set(project.run(no_spark).modes) == {"pairs", "names"}
     for query in ("pairs", "names", "fresh"):
-        project.judge(query, 6, 6)
+        project.check_answers(query, 6, 6)
 
 
 @pytest.mark.slow
@@ -188,7 +188,7 @@ def run_and_judge(project: MaintainedProject, lives: list[random_life.Life]) -> 
     for life in lives:
         assert before[life.query] <= published(project, life.query), "the log lost rows"
         if life.file == "there":
-            project.judge(life.query, head, head)
+            project.check_answers(life.query, head, head)
 
 
 def published(project: MaintainedProject, query: str) -> Counter[Change]:

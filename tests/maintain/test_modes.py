@@ -1,4 +1,4 @@
-"""What maintain does to a query and why, as the ledger tells it; answers judged by pyoxigraph."""
+"""The mode of each query and its reason in the ledger; answers compared with pyoxigraph's."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_new_query_starts_with_the_state_at_the_newest_epoch(begun: Maintained
         row = rows[query]
         assert (row["mode"], row["from_epoch"], row["to_epoch"]) == ("initial", 0, 2)
         assert {epoch for epoch, *_ in begun.signed(query)} <= {2}
-        begun.judge(query, 2, 2)
+        begun.check_answers(query, 2, 2)
 
 
 def test_a_query_with_full_history_has_every_epoch(
@@ -66,14 +66,14 @@ def test_a_query_with_full_history_has_every_epoch(
     take_in(project, FIRST + LATER)
     assert project.run(spark).modes == dict.fromkeys(QUERIES, "initial")
     for query in QUERIES:
-        project.judge(query, 1, 6)
+        project.check_answers(query, 1, 6)
     before = {query: project.signed(query) for query in QUERIES}
     project.change("D " + name("c", "C"))
     modes = project.run(spark).modes
     assert {query for query in QUERIES if modes[query] == "untouched"} == {"pairs", "mutual"}
     assert set(modes.values()) == {"incremental", "untouched"}
     for query in QUERIES:
-        project.judge(query, 1, 7)
+        project.check_answers(query, 1, 7)
         assert [row for row in project.signed(query) if row[0] <= 6] == before[query]
 
 
@@ -101,7 +101,7 @@ def test_changes_give_the_delta_of_every_epoch(
     assert {modes[query] for query in ("pairs", "names", "knowers", "mutual")} == {mode}
     for query in QUERIES:
         assert going.watermark(query) == 6
-        going.judge(query, 2, 6)
+        going.check_answers(query, 2, 6)
 
 
 def test_an_untouched_query_costs_a_row_of_the_ledger_and_no_commit(
@@ -126,8 +126,8 @@ def test_an_untouched_query_costs_a_row_of_the_ledger_and_no_commit(
     rows = project.ledger("maintain")
     assert {rows[query]["from_epoch"] for query in ("pairs", "names")} == {4}
     assert {rows[query]["rows_in"] for query in ("pairs", "names")} == {1}
-    project.judge("pairs", 2, 5)
-    project.judge("names", 2, 5)
+    project.check_answers("pairs", 2, 5)
+    project.check_answers("names", 2, 5)
 
 
 def test_a_run_records_that_a_plan_looks_at_all_of_its_rows(
@@ -158,10 +158,10 @@ def test_an_edited_query_publishes_the_difference_at_the_newest_epoch(
     assert (row["from_epoch"], row["to_epoch"]) == (2, 2)
     assert project.columns("answers/q") == ["epoch", "weight", "a", "b", "event_time", "n"]
     assert old != project.answer("q", 2)
-    project.judge("q", 2, 2)
+    project.check_answers("q", 2, 2)
     take_in(project, LATER)
     assert project.run(spark).modes == {"q": "incremental", "other": "incremental"}
-    project.judge("q", 2, 6)
+    project.check_answers("q", 2, 6)
 
 
 def test_an_edit_that_means_the_same_changes_nothing(
@@ -188,7 +188,7 @@ def test_a_query_that_is_edited_while_it_is_behind_skips_to_the_newest_epoch(
     assert project.run(spark).modes == {"q": "migrated"}
     assert [row for row in project.signed("q") if row[0] <= 2] == published
     assert {row[0] for row in project.signed("q")} == {2, 6}
-    project.judge("q", 6, 6)
+    project.check_answers("q", 6, 6)
 
 
 def lose_the_oldest_commits(project: MaintainedProject, table: str, keep: int) -> None:
@@ -213,12 +213,12 @@ def test_a_gap_in_the_change_feed_makes_the_answer_anew(
     for query in QUERIES:
         assert [row for row in going.signed(query) if row[0] <= 2] == published[query]
         assert {row[0] for row in going.signed(query)} <= {2, 6}
-        going.judge(query, 2, 2)
-        going.judge(query, 6, 6)
+        going.check_answers(query, 2, 2)
+        going.check_answers(query, 6, 6)
     going.change("D " + name("c", "C"))
     assert "rebased" not in going.run(spark).modes.values()
     for query in QUERIES:
-        going.judge(query, 6, 7)
+        going.check_answers(query, 6, 7)
 
 
 def test_a_removed_query_keeps_its_tables_and_catches_up_when_it_is_back(
@@ -235,7 +235,7 @@ def test_a_removed_query_keeps_its_tables_and_catches_up_when_it_is_back(
     assert project.signed("q") == before
     project.query("q", PAIRS)
     assert project.run(spark).modes == {"q": "incremental"}
-    project.judge("q", 2, 6)
+    project.check_answers("q", 2, 6)
 
 
 @pytest.mark.parametrize("way", ["incremental", "full"])
@@ -264,8 +264,8 @@ def test_a_query_that_comes_back_to_consolidated_logs_is_made_anew(
     assert "epoch 2" in project.ledger("maintain")["two"]["reason"]
     assert "history from epoch 2 on" in project.ledger("maintain")["late"]["reason"]
     for query in queries:
-        project.judge(query, 3, 3)
-    project.judge("late", 2, 3)
+        project.check_answers(query, 3, 3)
+    project.check_answers("late", 2, 3)
 
 
 def test_a_query_that_cannot_be_maintained_fails_alone(
@@ -288,14 +288,14 @@ def test_a_query_that_cannot_be_maintained_fails_alone(
         "large": "failed",
     }
     project.publish(spark)
-    project.judge("good", 2, 2)
+    project.check_answers("good", 2, 2)
     # Corrected, it starts where it would have started; the others go on from where they are.
     take_in(project, LATER)
     project.remove_query("wrong")
     project.query("large", f"#+ allow_product: true\n{PRODUCT}")
     assert project.run(spark).modes == {"good": "incremental", "large": "initial"}
-    project.judge("good", 2, 6)
-    project.judge("large", 6, 6)
+    project.check_answers("good", 2, 6)
+    project.check_answers("large", 6, 6)
 
 
 def test_running_again_commits_nothing(spark: SparkSession, going: MaintainedProject) -> None:
@@ -315,4 +315,4 @@ def test_a_graph_without_epochs_is_waited_for(
     assert project.run(spark).modes == {}
     take_in(project, FIRST)
     assert project.run(spark).modes == {"q": "initial"}
-    project.judge("q", 2, 2)
+    project.check_answers("q", 2, 2)

@@ -1,4 +1,4 @@
-"""What is to be done for a query, as a verdict in the ledger decides it."""
+"""Which mode a verdict in the ledger leads to."""
 
 from __future__ import annotations
 

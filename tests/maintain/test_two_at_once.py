@@ -54,7 +54,7 @@ def test_a_publish_that_was_overtaken_publishes_nothing_twice(
     monkeypatch.setattr("jobs.publish_answers.claimed", paused(other))
     publish_answers(no_spark, begun.settings, "late")
     for query in ("pairs", "names"):
-        begun.judge(query, 2, 6)
+        begun.check_answers(query, 2, 6)
 
 
 def test_a_validation_that_was_overtaken_leaves_the_newer_verdict(
@@ -69,4 +69,4 @@ def test_a_validation_that_was_overtaken_leaves_the_newer_verdict(
     validate_answers(no_spark, begun.settings, "late")
     publish_answers(no_spark, begun.settings, "test")
     for query in ("pairs", "names"):
-        begun.judge(query, 2, 7)
+        begun.check_answers(query, 2, 7)

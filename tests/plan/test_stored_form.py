@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 
-from jobs.catalog.plans import fingerprint
+from jobs.catalog.fingerprint import fingerprint
 from jobs.plan.lower import lower
 from jobs.plan.operators import PlanNode
 from jobs.plan.stored_form import stored_form

@@ -14,7 +14,8 @@ from jobs.cli.query_status import query_statuses
 from jobs.errors import QualityError
 from jobs.progress.completion import Completion
 from jobs.publish_answers import publish_answers
-from jobs.validate_answers import PAGE, validate_answers
+from jobs.validate.quality_results import PAGE
+from jobs.validate_answers import validate_answers
 from lake import commit, ledger
 from lake.removal import remove_table
 from tests.support.projects.handmade import HandMadeLake, event_time

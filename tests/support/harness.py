@@ -10,15 +10,15 @@ import pyarrow as pa
 from sqlglot.expressions import select
 
 from jobs.compute.duck import DuckEngine
-from jobs.engine.delta import Inputs, plan_delta
 from jobs.engine.fixpoint import make
+from jobs.engine.plan_delta import plan_delta
 from jobs.engine.read_graph import (
     Thresholds,
     changes_relation,
     read_neighbourhood,
     read_whole,
 )
-from jobs.engine.relations import EpochRange
+from jobs.engine.relations import EpochRange, Inputs
 from jobs.plan.plan import ANSWER, Plan
 from tests.support.generators.basic_cases import Quad
 

@@ -75,7 +75,7 @@ class RandomLedger:
                 version = self.chance.randint(0, 9)
                 return [self._row(job, number, status, query, from_epoch=0, table_version=version)]
             case "maintain" | "publish" if known is None or self.chance.random() < 0.4:
-                # The commit counts, if the ledger comes to say so or not.
+                # The commit counts, whether or not the ledger comes to say so.
                 self.committed[key] = self.complete[key] = self.head
                 mode = "incremental" if known is not None else "initial"
                 return [self._row(job, number, "succeeded", query, mode=mode)]
@@ -108,7 +108,7 @@ def random_ledger(seed: int, runs: int, queries: Sequence[str] = ("a", "b", "c")
 
 
 def open_claims(rows: Sequence[Row]) -> set[tuple[str, int]]:
-    """Job and number of the runs that nobody ended."""
+    """Job and number of the runs that have no end."""
     about_runs = [row for row in rows if row["query"] is None]
     ended = {(row["job"], row["number"]) for row in about_runs if row["status"] != "claimed"}
     return {(row["job"], row["number"]) for row in about_runs} - ended

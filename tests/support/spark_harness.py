@@ -8,10 +8,10 @@ from pyspark.sql import SparkSession
 
 from jobs.compute.engine import Engine, SparkShape
 from jobs.compute.placement import Placement
-from jobs.engine.delta import Inputs, plan_delta
 from jobs.engine.fixpoint import make
+from jobs.engine.plan_delta import plan_delta
 from jobs.engine.read_graph import Thresholds, changes_relation, read_neighbourhood
-from jobs.engine.relations import EpochRange
+from jobs.engine.relations import EpochRange, Inputs
 from jobs.plan.plan import Plan
 from lake.lake import Lake
 from tests.support.harness import LOOKED_UP, History, Memory

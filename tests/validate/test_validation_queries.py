@@ -1,4 +1,4 @@
-"""The statements whose rows are checked: what they add to a row, and the same on both engines."""
+"""Validation queries: their derived columns, and that both engines return the same rows."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def rows_of_spark(
 
 
 def write_quads(lake: HandMadeLake, changes: list[tuple[str, int, int]]) -> None:
-    """subject, epoch, weight of quads that are alike otherwise."""
+    """Write quads that differ in subject, epoch and weight only."""
     quads = [
         {"graph": "", "subject": s, "predicate": "p", "object": "o", "epoch": e, "weight": w}
         for s, e, w in changes
@@ -66,39 +66,48 @@ def write_transactions(lake: HandMadeLake, *changes: dict[str, Any]) -> None:
 
 
 def work(*, rebuilt: bool, rows_before: int = 0, columns: int = 2) -> Backlog:
-    """The backlog of q: epochs after 2, or all."""
+    """The backlog of the query q: epochs after 2, or all."""
     metadata = Metadata(
         "m", "maintain", 5, base=1, extra={"columns": [["x", 0], ["y", 1]][:columns]}
     )
     published = Metadata("p", "publish", 2, extra={"rows": rows_before})
-    return Backlog("q", Watermark(5, 1, metadata), Watermark(2, 1, published), 1, rebuilt, "")
+    return Backlog("q", Watermark(5, 1, metadata, 1), Watermark(2, 1, published, 1), rebuilt, "")
 
 
 def write_embeddings(
     lake: HandMadeLake, changes: list[tuple[Any, ...]], *, node: str = "answer"
 ) -> None:
-    """epoch, weight, v0, v1."""
+    """Write changes: epoch, weight, v0, v1."""
     written = [{"node": node, "epoch": e, "weight": w, "v0": x, "v1": y} for e, w, x, y in changes]
     write(lake.settings.open_lake(), embeddings("q", 2), written, Metadata("m", "maintain", 5))
 
 
-def test_a_quad_knows_how_often_it_changes_at_its_epoch_and_its_weight_before(
+def test_a_quad_has_its_changes_at_the_epoch_and_its_previous_weight(
     lake: HandMadeLake,
 ) -> None:
     write_quads(
-        lake, [("lone", 2, 1), ("both", 2, 1), ("both", 2, -1), ("again", 2, 1), ("again", 3, -1)]
+        lake,
+        [
+            ("single", 2, 1),
+            ("both", 2, 1),
+            ("both", 2, -1),
+            ("repeated", 2, 1),
+            ("repeated", 3, -1),
+        ],
     )
-    write_quads(lake, [("again", 1, -1), ("lone", 4, 1)])
+    write_quads(lake, [("repeated", 1, -1), ("single", 4, 1)])
     found = {
         (r["subject"], r["epoch"], r["at_epoch"], r["weight_before"])
         for r in rows(quad_rows(1, 3), lake)
     }
     both = {key for key in found if key[0] == "both"}
-    assert found - both == {("lone", 2, 1, None), ("again", 2, 1, None), ("again", 3, 1, 1)}
+    assert found - both == {("single", 2, 1, None), ("repeated", 2, 1, None), ("repeated", 3, 1, 1)}
     assert [key[:3] for key in both] == [("both", 2, 2)] * 2
 
 
-def test_a_transaction_knows_the_one_before_its_position_and_its_quads(lake: HandMadeLake) -> None:
+def test_a_transaction_has_its_predecessor_the_uses_of_its_position_and_its_quads(
+    lake: HandMadeLake,
+) -> None:
     write_transactions(
         lake,
         {"epoch": 1, "position": "a", "quads_version": 3},
@@ -120,7 +129,7 @@ def test_a_transaction_knows_the_one_before_its_position_and_its_quads(lake: Han
     assert sorted(found) == [(4, 2, 4, 2, 2, 1), (5, 4, 5, 1, 0, 0)]
 
 
-def test_the_first_transaction_comes_after_epoch_0(lake: HandMadeLake) -> None:
+def test_the_first_transaction_follows_epoch_0(lake: HandMadeLake) -> None:
     write_transactions(lake, {"epoch": 1})
     write_quads(lake, [])
     (row,) = rows(transaction_rows(0, 1), lake)
@@ -128,8 +137,10 @@ def test_the_first_transaction_comes_after_epoch_0(lake: HandMadeLake) -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_a_row_of_an_answer_knows_its_multiplicity(lake: HandMadeLake, seed: int) -> None:
-    """Judged by a plain sum over all rows up to its epoch."""
+def test_a_change_of_an_answer_has_the_multiplicity_of_its_row(
+    lake: HandMadeLake, seed: int
+) -> None:
+    """Compared with a plain sum over all rows up to its epoch."""
     rng = random.Random(seed)
     changes = [
         (epoch, rng.choice([-1, 1, 2]), x, y)
@@ -158,7 +169,7 @@ def test_a_row_of_an_answer_knows_its_multiplicity(lake: HandMadeLake, seed: int
     assert total["rows_at"] == net + (0 if item.rebuilt else 7)
 
 
-def test_every_change_of_an_ask_knows_the_rows_at_its_epoch(lake: HandMadeLake) -> None:
+def test_every_change_of_an_ask_has_the_rows_at_its_epoch(lake: HandMadeLake) -> None:
     write_embeddings(lake, [(3, -1, A, None), (3, 1, B, None), (4, -1, B, None)])
     rules = AnswerRules("ask", True, None)
     found = rows(answer_rows(work(rebuilt=False, rows_before=1, columns=1), rules), lake)
@@ -167,17 +178,18 @@ def test_every_change_of_an_ask_knows_the_rows_at_its_epoch(lake: HandMadeLake) 
 
 
 @pytest.mark.spark
-def test_spark_gives_the_same_rows(spark: SparkSession, lake: HandMadeLake) -> None:
+def test_both_engines_return_the_same_rows(spark: SparkSession, lake: HandMadeLake) -> None:
     write_quads(lake, [("x", 1, 1), ("x", 3, 1), ("x", 4, -1), ("y", 3, 1), ("y", 3, -1)])
     write_transactions(lake, {"epoch": 1}, {"epoch": 3, "position": "1"}, {"epoch": 4})
     write_embeddings(lake, [(1, 1, A, None), (3, 1, A, None), (4, -2, A, None), (3, 1, B, A)])
-    for read in (
+    for query in (
         quad_rows(1, 4),
         transaction_rows(1, 4),
         answer_rows(work(rebuilt=False), AnswerRules("select", False, 3)),
         answer_rows(work(rebuilt=True), AnswerRules("ask", True, None)),
     ):
-        there = rows_of_spark(read, lake, spark)
-        # The order of equal rows in a window is nobody's.
-        here = [row for row in rows(read, lake) if row.get("subject") != "y"]
-        assert sorted((row for row in there if row.get("subject") != "y"), key=repr) == here
+        on_spark = rows_of_spark(query, lake, spark)
+        # The order of equal rows in a window is undefined.
+        in_memory = [row for row in rows(query, lake) if row.get("subject") != "y"]
+        compared = sorted((row for row in on_spark if row.get("subject") != "y"), key=repr)
+        assert compared == in_memory

@@ -3,9 +3,22 @@
 from __future__ import annotations
 
 from sqlglot import exp
-from sqlglot.expressions import select
 
-from jobs.compute.sql import column, columns, number
+from jobs.compute.sql import (
+    alias,
+    coalesce,
+    column,
+    columns,
+    descending,
+    equal,
+    left_join,
+    number,
+    over,
+    rows_of,
+    select,
+    subquery,
+    sum_of,
+)
 from jobs.ingest.netting import QUAD
 
 
@@ -21,40 +34,32 @@ def bag_assertions(changes: str, held: str) -> exp.Select:
         changes: epoch, sign, QUAD: a row that appeared (+1) or vanished (-1).
         held: QUAD: the rows of the last version, at least those with the quads of `changes`.
     """
-    per_epoch = (
-        select(
-            column("epoch"),
-            *columns(QUAD),
-            exp.func("SUM", column("sign")).as_("change", quoted=True),
-        )
-        .from_(changes)
-        .group_by(column("epoch"), *columns(QUAD))
-        .having(exp.func("SUM", column("sign")).neq(0))
+    per_epoch = select(
+        column("epoch"),
+        *columns(QUAD),
+        alias(sum_of(column("sign")), "change"),
+        from_=rows_of(changes),
+        group_by=columns(("epoch", *QUAD)),
+        having=exp.NEQ(this=sum_of(column("sign")), expression=number(0)),
     )
-    rows = (
-        select(*columns(QUAD), exp.func("COUNT", exp.Star()).as_("rows_left", quoted=True))
-        .from_(held)
-        .group_by(*columns(QUAD))
+    rows = select(
+        *columns(QUAD),
+        alias(exp.Count(this=exp.Star()), "rows_left"),
+        from_=rows_of(held),
+        group_by=columns(QUAD),
     )
-    newest_first = exp.Order(expressions=[exp.Ordered(this=column("epoch"), desc=True)])
-    from_here_on = exp.Window(
-        this=exp.func("SUM", column("change", "per_epoch")),
-        partition_by=columns(QUAD, "per_epoch"),
-        order=newest_first,
+    from_here_on = over(
+        sum_of(column("change", "per_epoch")),
+        columns(QUAD, "per_epoch"),
+        [descending(column("epoch", "per_epoch"))],
     )
     later = from_here_on - column("change", "per_epoch")
-    left = exp.func("COALESCE", column("rows_left", "held"), number(0)) - exp.paren(later)
-    return (
-        select(
-            column("epoch", "per_epoch"),
-            number(0).as_("line", quoted=True),
-            exp.paren(left > number(0)).as_("insert", quoted=True),
-            *columns(QUAD, "per_epoch"),
-        )
-        .from_(per_epoch.subquery("per_epoch"))
-        .join(
-            rows.subquery("held"),
-            on=exp.and_(*(column(n, "per_epoch").eq(column(n, "held")) for n in QUAD)),
-            join_type="left",
-        )
+    left = coalesce(column("rows_left", "held"), number(0)) - exp.paren(later)
+    return select(
+        column("epoch", "per_epoch"),
+        alias(number(0), "line"),
+        alias(exp.paren(left > number(0)), "insert"),
+        *columns(QUAD, "per_epoch"),
+        from_=subquery(per_epoch, "per_epoch"),
+        joins=[left_join(subquery(rows, "held"), *equal(QUAD, "per_epoch", "held"))],
     )

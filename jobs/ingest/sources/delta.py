@@ -85,7 +85,7 @@ class DeltaTable(Source):
             with lost_files_are_a_gap(self.location):
                 return read_versions(
                     engine,
-                    self.name,
+                    f"source_{self.name}",
                     self,
                     accepted.of(self.name),
                     document,

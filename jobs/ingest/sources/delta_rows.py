@@ -10,10 +10,10 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
-from sqlglot.expressions import select
 
 from jobs.compute.engine import Engine, Frame
 from jobs.compute.relations import Statement
+from jobs.compute.sql import rows_of, select
 from jobs.ingest import netting
 from jobs.ingest.changesets import ChangeSet
 from jobs.ingest.netting import QUAD
@@ -134,7 +134,7 @@ def _respell(
         spelled = f"{name}_spelled"
         engine.load(spelled, rows.mapInArrow(respell, rows.schema))
         # Read more than once.
-        engine.make(Statement(name, select("*").from_(spelled), "cache"))
+        engine.make(Statement(name, select("*", from_=rows_of(spelled)), "cache"))
 
 
 def _table(engine: Engine, source: DeltaTable, version: int) -> DataFrame:

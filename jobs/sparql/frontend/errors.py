@@ -14,15 +14,15 @@ class QueryError(ConfigurationError):
         line: line of the construct, from 1.
         column: column of the construct, from 1, in characters.
         reason: why not, a clause.
-        instead: what to write or do instead, a sentence.
+        hint: what to write or do instead, a sentence.
     """
 
     def __init__(
-        self, what: str, file: str, line: int, column: int, reason: str, instead: str = ""
+        self, what: str, file: str, line: int, column: int, reason: str, hint: str = ""
     ) -> None:
         self.construct, self.file, self.line, self.column = what, file, line, column
         self.reason = reason
-        super().__init__(f"{what}: {reason}.", f"{file}:{line}:{column}", instead)
+        super().__init__(f"{what}: {reason}.", f"{file}:{line}:{column}", hint)
 
 
 class QuerySyntaxError(QueryError):

@@ -17,11 +17,11 @@ class Refusal:
     what: str
     keywords: tuple[str, ...]
     reason: str
-    instead: str
+    hint: str
 
 
-def _changing(name: str, instead: str) -> Refusal:
-    return Refusal(f"{name}()", (name,), _NON_DETERMINISTIC, instead)
+def _changing(name: str, hint: str) -> Refusal:
+    return Refusal(f"{name}()", (name,), _NON_DETERMINISTIC, hint)
 
 
 REFUSALS: dict[str, Refusal] = {
@@ -47,5 +47,5 @@ def refusal(construct: str, source: Source) -> UnsupportedQuery:
     if known is None:
         return source.unsupported(construct, None, "Weir does not support it", "Leave it out.")
     return source.unsupported(
-        known.what, source.first_word(*known.keywords), known.reason, known.instead
+        known.what, source.first_word(*known.keywords), known.reason, known.hint
     )

@@ -57,18 +57,18 @@ class Source:
         return self.signs.get(leaf.token.offset, "")
 
     def unsupported(
-        self, what: str, token: Token | None, reason: str, instead: str
+        self, what: str, token: Token | None, reason: str, hint: str
     ) -> UnsupportedQuery:
         """The error for a construct at `token`."""
         line, column = self.place(token)
-        return UnsupportedQuery(what, self.file, line, column, reason, instead)
+        return UnsupportedQuery(what, self.file, line, column, reason, hint)
 
     def malformed(
-        self, what: str, token: Token | None, reason: str, instead: str = ""
+        self, what: str, token: Token | None, reason: str, hint: str = ""
     ) -> QuerySyntaxError:
         """The error for text at `token` that is not SPARQL."""
         line, column = self.place(token)
-        return QuerySyntaxError(what, self.file, line, column, reason, instead)
+        return QuerySyntaxError(what, self.file, line, column, reason, hint)
 
     def place(self, token: Token | None) -> tuple[int, int]:
         """Line and column of `token`, or of the first token."""

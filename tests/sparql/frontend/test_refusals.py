@@ -84,7 +84,7 @@ def test_an_unsupported_construct_is_refused_at_its_place(
     assert (error.line, error.column, error.construct) == (line, column, construct)
     assert str(error).startswith(f"q.rq:{line}:{column}: {construct}: ")
     assert error.reason
-    assert error.instead
+    assert error.hint
 
 
 @pytest.mark.parametrize(("text", "line", "column", "construct"), _MALFORMED)

@@ -108,7 +108,7 @@ class MaintainedProject(Project):
         """The answer of the query, as its text is now, at an epoch, by pyoxigraph."""
         return evaluate((self.folder / f"queries/{name}.rq").read_text(), self.states[epoch - 1])
 
-    def judge(self, name: str, first: int, last: int) -> None:
+    def check_answers(self, name: str, first: int, last: int) -> None:
         """Compare the published answer with pyoxigraph's at every epoch of `first`..`last`."""
         for epoch in range(first, last + 1):
             assert self.answer(name, epoch) == self.expected(name, epoch), (name, epoch)

@@ -22,7 +22,7 @@ def fingerprint(plan: Plan) -> str:
     That is every node with its columns, under which ids nodes are stored, and which columns are
     published under which names. So an edit of white space, comments, prefixes or the names of
     variables that are not published keeps the stored rows; one that moves a column or an id has
-    them made anew, even if the answer stays the same: in the old rows, `v0` is another variable.
+    them recomputed, even if the answer stays the same: in the old rows, `v0` is another variable.
     """
     numbers = {node: number for number, node in enumerate(plan.ids)}
     depends_on: _Json = [

@@ -1,5 +1,6 @@
-"""Compatible solutions: equal in every variable that both bind.
+"""The variables that two sides of a join share, and when rows of them are compatible.
 
+Solutions are compatible if they are equal in every variable that both bind:
 https://www.w3.org/TR/sparql11-query/#defn_algCompatibleMapping
 """
 
@@ -10,27 +11,30 @@ from typing import Self
 
 from sqlglot import exp
 
-from jobs.compute.sql import column
+from jobs.compute.sql import alias, any_of, coalesce, column, equal, is_null
 from jobs.plan.operators import PlanNode
 from jobs.plan.structure import shared
 
 
 @dataclass(frozen=True, slots=True)
-class Sides:
+class JoinKeys:
     """What two sides of a join share.
 
-    `equal` are the shared variables that both sides bind for certain: they can be hashed. `perhaps`
-    are the others: unbound on a side, they are compatible with everything.
+    Attributes:
+        left: the variables of the left side.
+        right: the variables of the right side.
+        equal: the shared variables that both sides bind for certain: they can be hashed.
+        optional: the other shared variables; where one is unbound, it is compatible with any value.
     """
 
     left: tuple[str, ...]
     right: tuple[str, ...]
     equal: tuple[str, ...]
-    perhaps: tuple[str, ...]
+    optional: tuple[str, ...]
 
     @classmethod
     def of(cls, left: PlanNode, right: PlanNode) -> Self:
-        """The sides of two nodes."""
+        """The keys of a join of two nodes."""
         both = shared(left, right)
         certain = left.certain & right.certain
         return cls(
@@ -43,7 +47,7 @@ class Sides:
     @property
     def shared(self) -> tuple[str, ...]:
         """The variables of both."""
-        return (*self.equal, *self.perhaps)
+        return (*self.equal, *self.optional)
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -52,13 +56,11 @@ class Sides:
 
     def compatible(self, one: str, other: str) -> list[exp.Expr]:
         """Conditions under which rows of the aliases `one` and `other` are compatible."""
-        conditions: list[exp.Expr] = [
-            column(name, one).eq(column(name, other)) for name in self.equal
-        ]
-        for name in self.perhaps:
-            here, there = column(name, one), column(name, other)
+        conditions = equal(self.equal, one, other)
+        for name in self.optional:
+            same = column(name, one).eq(column(name, other))
             conditions.append(
-                exp.or_(here.eq(there), here.copy().is_(exp.null()), there.copy().is_(exp.null()))
+                any_of([same, is_null(column(name, one)), is_null(column(name, other))])
             )
         return conditions
 
@@ -67,7 +69,6 @@ class Sides:
         return [self._merged(name, left, right) for name in self.variables]
 
     def _merged(self, name: str, left: str, right: str) -> exp.Expr:
-        if name in self.perhaps:
-            value = exp.func("COALESCE", column(name, left), column(name, right))
-            return value.as_(name, quoted=True)
+        if name in self.optional:
+            return alias(coalesce(column(name, left), column(name, right)), name)
         return column(name, left if name in self.left else right)

@@ -1,4 +1,4 @@
-"""Law: rows in memory and a Spark frame of the same rows get the same results."""
+"""Law: DuckDB on rows in memory and Spark on the same rows give the same results."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _OTHER_COLUMNS: dict[str, st.SearchStrategy[Any]] = {
 
 
 def rows(*suites: Suite) -> st.SearchStrategy[list[dict[str, Any]]]:
-    """Rows with the columns of the suites, right and wrong ones."""
+    """Rows with the columns of the suites, valid and invalid ones."""
     columns = {name for suite in suites for name in suite.columns}
     row = st.fixed_dictionaries({n: _OTHER_COLUMNS.get(n, _NUMBERS) for n in sorted(columns)})
     return st.lists(row, min_size=100, max_size=100)
@@ -62,7 +62,7 @@ def rows(*suites: Suite) -> st.SearchStrategy[list[dict[str, Any]]]:
 def test_rows_in_memory_and_on_spark_get_the_same_results(
     spark: SparkSession, suites: tuple[Suite, ...]
 ) -> None:
-    # Every row has a scope of its own, which says enough of what failed: there is no shrinking.
+    # Every row has a scope of its own, which identifies what failed, so shrinking is left out.
     @settings(
         max_examples=5,
         deadline=None,

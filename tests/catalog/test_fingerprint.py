@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs.catalog.plans import fingerprint
+from jobs.catalog.fingerprint import fingerprint
 from jobs.plan.lower import lower
 from jobs.sparql.frontend.translate import translate
 
@@ -89,7 +89,7 @@ def test_from_makes_the_default_graph_of_the_front_matter_irrelevant() -> None:
 )
 def test_every_process_gives_the_same_fingerprint(text: str) -> None:
     program = (
-        "from jobs.plan.lower import lower; from jobs.catalog.plans import fingerprint; "
+        "from jobs.plan.lower import lower; from jobs.catalog.fingerprint import fingerprint; "
         "from jobs.sparql.frontend.translate import translate; "
         f"print(fingerprint(lower(translate({text!r}))))"
     )

@@ -1,0 +1,52 @@
+"""Ask: one solution at every epoch, true or false.
+
+    delta Ask(C) = +true -false where the empty solution appears, -true +false where it vanishes
+
+and false from the first epoch on; C is the set of empty solutions.
+https://www.w3.org/TR/sparql11-query/#ask
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from jobs.compute.sql import (
+    alias,
+    case,
+    column,
+    columns,
+    number,
+    select,
+    subquery,
+    text,
+    union_all,
+)
+from jobs.engine.relations import CHANGE
+from jobs.engine.run import Run
+from jobs.engine.sweep import plus_and_minus
+from jobs.engine.terms import FALSE, TRUE
+from jobs.plan.operators import Ask
+
+
+def delta(node: Ask, run: Run) -> exp.Query:
+    """`true` while the child has a solution, `false` otherwise."""
+    signed = select(
+        *columns(CHANGE),
+        alias(plus_and_minus(), "sign"),
+        from_=subquery(run.child(node.child), "child"),
+    )
+    truth = case((column("sign").eq(1), text(TRUE)), otherwise=text(FALSE))
+    flips = select(
+        alias(truth, node.variable),
+        column("epoch"),
+        alias(column("sign") * column("weight"), "weight"),
+        from_=subquery(signed, "signed"),
+    )
+    if not run.epochs.from_nothing:
+        return flips
+    at_first = select(
+        alias(text(FALSE), node.variable),
+        alias(number(run.epochs.start), "epoch"),
+        alias(number(1), "weight"),
+    )
+    return union_all([flips, at_first])

@@ -1,0 +1,28 @@
+"""Extend: the solutions with one more variable, the value of an expression.
+
+    delta Extend(C) = Extend(delta C)
+
+https://www.w3.org/TR/sparql11-query/#defn_extend
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from jobs.compute.sql import alias, columns, select, subquery
+from jobs.engine.conditions import value_sql
+from jobs.engine.relations import CHANGE
+from jobs.engine.run import Run
+from jobs.plan.operators import Extend
+
+
+def delta(node: Extend, run: Run) -> exp.Select:
+    """The rows of the child with the value, null for an error."""
+    own = node.child.variables
+    value = value_sql(node.expression, frozenset(own))
+    return select(
+        *columns(own),
+        alias(value, node.variable),
+        *columns(CHANGE),
+        from_=subquery(run.child(node.child), "child"),
+    )

@@ -1,0 +1,25 @@
+"""Filter: the solutions for which a condition is true.
+
+    delta Filter(C) = Filter(delta C)
+
+https://www.w3.org/TR/sparql11-query/#defn_algFilter
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from jobs.compute.sql import columns, select, subquery
+from jobs.engine.conditions import condition_sql
+from jobs.engine.relations import CHANGE
+from jobs.engine.run import Run
+from jobs.plan.operators import Filter
+
+
+def delta(node: Filter, run: Run) -> exp.Select:
+    """The rows of the child that satisfy the condition."""
+    return select(
+        *columns((*node.variables, *CHANGE)),
+        from_=subquery(run.child(node.child), "child"),
+        where=[condition_sql(node.condition, frozenset(node.variables))],
+    )

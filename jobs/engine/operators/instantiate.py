@@ -1,0 +1,81 @@
+"""Instantiate: the triples that a CONSTRUCT template makes of each solution, as a bag.
+
+    delta Instantiate(C) = Instantiate(delta C)
+
+A triple with an unbound part, a literal subject or a predicate that is no IRI is left out.
+https://www.w3.org/TR/sparql11-query/#construct
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from sqlglot import exp
+
+from jobs.compute.sql import (
+    alias,
+    any_of,
+    as_text,
+    coalesce,
+    column,
+    columns,
+    concatenated,
+    is_not_null,
+    select,
+    subquery,
+    text,
+    union_all,
+)
+from jobs.engine.relations import CHANGE
+from jobs.engine.run import Run
+from jobs.engine.terms import begins
+from jobs.plan.operators import Instantiate
+from jobs.sparql.algebra.expressions import Constant, Variable
+from jobs.sparql.algebra.patterns import Node, TriplePattern
+
+
+def delta(node: Instantiate, run: Run) -> exp.Query:
+    """The triples of each row of the child."""
+    solutions = run.child(node.child)
+    return union_all([_triples(node, pattern, solutions.copy()) for pattern in node.template])
+
+
+def _triples(node: Instantiate, pattern: TriplePattern, solutions: exp.Query) -> exp.Select:
+    terms = [_template_term(node, part) for part in pattern.nodes]
+    made = select(
+        *(alias(term, name) for term, name in zip(terms, node.targets, strict=True)),
+        *columns(CHANGE),
+        from_=subquery(solutions, "child"),
+    )
+    subject, predicate, object_ = (column(name) for name in node.targets)
+    return select(
+        *columns((*node.targets, *CHANGE)),
+        from_=subquery(made, "made"),
+        where=[
+            any_of([begins(subject, "<"), begins(subject, "_")]),
+            begins(predicate, "<"),
+            is_not_null(object_),
+        ],
+    )
+
+
+def _template_term(node: Instantiate, part: Node) -> exp.Expr:
+    match part:
+        case Constant(term):
+            return text(term)
+        case Variable(name) if name in node.blank_nodes:
+            return _blank_node(name, node.child.variables)
+        case Variable(name):
+            return column(name) if name in node.child.variables else as_text(exp.null())
+        case _:
+            assert_never(part)
+
+
+def _blank_node(name: str, solution: tuple[str, ...]) -> exp.Expr:
+    """A label from the template's blank node and the solution's terms, each with its length."""
+    described = [text(name)]
+    for variable in solution:
+        length = as_text(exp.Length(this=column(variable)))
+        term = concatenated(text(" "), length, text(":"), column(variable))
+        described.append(coalesce(term, text(" -")))
+    return concatenated(text("_:b"), exp.MD5(this=concatenated(*described)))

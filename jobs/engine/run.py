@@ -1,0 +1,147 @@
+"""What an operator may ask for: deltas and logs of its children, and new relations.
+
+An operator is a function `delta(node, run)` that gives the log of the node within the range as a
+query, not netted. If it has no memory, it maps the delta of each child (`child`). If it has, its
+children are stored: it reads their deltas (`stored`) and their logs from the state at the beginning
+of the range on (`log`, `touched_log`). What it reads twice it makes a relation (`make`, `repeat`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from jobs.compute.relations import Keep, Statement
+from jobs.compute.sql import columns, rows_of, same_row, select, small_number, union_all
+from jobs.engine.fixpoint import Fixpoint, Step
+from jobs.engine.relations import CHANGE, EpochRange, Inputs
+from jobs.engine.stored_state import TouchedKeys, stored_state
+from jobs.engine.sweep import net
+from jobs.plan.operators import Distinct, Group, PlanNode
+from jobs.plan.plan import Plan
+from jobs.plan.structure import children, touch_key
+
+# Nodes below one another in one statement: Spark's analyzer ends at 100 rounds, and needs one for
+# each query inside another.
+_NESTED = 32
+
+
+@dataclass(slots=True)
+class Run:
+    """One range of epochs of one plan: makes the delta of each node once.
+
+    Attributes:
+        plan: the query's plan.
+        epochs: the range.
+        inputs: the relations it reads.
+        prefix: begins the names of the relations that are made.
+        keep: how a relation that is read twice is kept.
+        delta: the delta of a node (`jobs.engine.delta`).
+        statements: what has been made, in order.
+        products: of each product the relations of its parts' intervals: their sizes multiply.
+    """
+
+    plan: Plan
+    epochs: EpochRange
+    inputs: Inputs
+    prefix: str
+    keep: Keep
+    delta: Callable[[PlanNode, Run], exp.Query]
+    statements: list[Step] = field(default_factory=list)
+    products: list[tuple[str, ...]] = field(default_factory=list)
+    _relations: dict[PlanNode, str] = field(default_factory=dict)
+    _levels: dict[PlanNode, int] = field(default_factory=dict)
+
+    def child(self, node: PlanNode) -> exp.Query:
+        """The delta of a row-wise operator's child, in the same statement where it can be."""
+        if node in self.plan.stored:
+            return _log_rows(node, self.stored(node))
+        if node not in self.plan.reused and self._levels_of(node) % _NESTED:
+            return self.delta(node, self)
+        if node not in self._relations:
+            keep = self.keep if node in self.plan.reused else "view"
+            self._relations[node] = self.make(self.name(node), self.delta(node, self), keep)
+        return _log_rows(node, self._relations[node])
+
+    def stored(self, node: PlanNode) -> str:
+        """The relation of a stored node's netted delta; it is written and read by its parent."""
+        if node not in self._relations:
+            # The answer is only written; any other stored node is also read by its parent.
+            keep: Keep = "view" if node == self.plan.root else self.keep
+            delta = net(self.delta(node, self), node.variables)
+            self._relations[node] = self.make(self.name(node), delta, keep)
+        return self._relations[node]
+
+    def state(self, node: PlanNode, keys: TouchedKeys | None = None) -> exp.Query | None:
+        """The state of a stored node's touched rows at epoch `after`; None if there is no state."""
+        if self.epochs.from_nothing:
+            return None
+        embeddings, stored_as = self.inputs.embeddings, self.plan.ids[node]
+        return stored_state(embeddings, stored_as, node.variables, self.epochs, keys)
+
+    def log(
+        self, node: PlanNode, child: PlanNode, keys: TouchedKeys | None = None, part: str = "state"
+    ) -> exp.Query:
+        """The log of a child: the state of its touched rows, then all of its delta.
+
+        Args:
+            node: the operator.
+            child: a stored child of it.
+            keys: which rows of the state; all if None.
+            part: ends the name of the relation of the state.
+        """
+        delta = _log_rows(child, self.stored(child))
+        state = self.state(child, keys)
+        if state is None:
+            return delta
+        return union_all([_log_rows(child, self.make(self.name(node, part), state)), delta])
+
+    def touched_log(self, node: Distinct | Group) -> exp.Query:
+        """The log of the child's rows whose key (`touch_key`) occurs in its delta."""
+        child, key = node.child, touch_key(node)
+        delta = rows_of(self.stored(child))
+        if key:
+            touched = select(*columns(key), from_=delta, distinct=True)
+            return self.log(
+                node, child, TouchedKeys(touched, same_row(key, "s", "k", child.certain))
+            )
+        if child.variables:
+            # One group of all rows: touched if anything changes.
+            return self.log(
+                node, child, TouchedKeys(select(small_number(1), from_=delta, limit=1), [])
+            )
+        return self.log(node, child)
+
+    def name(self, node: PlanNode, part: str = "") -> str:
+        """The name of the relation of a node's delta, or of a part of what makes it."""
+        name = f"{self.prefix}_{self.plan.ids[node]}"
+        return f"{name}_{part}" if part else name
+
+    def make(self, name: str, query: exp.Query, keep: Keep | None = None) -> str:
+        """Make a relation; gives its name."""
+        self.statements.append(Statement(name, query, keep or self.keep))
+        return name
+
+    def repeat(
+        self,
+        name: str,
+        columns: tuple[str, ...],
+        seed: exp.Query,
+        step: Callable[[str], exp.Query],
+    ) -> str:
+        """Make the least relation that has `seed` and what `step` makes of it; gives its name."""
+        self.statements.append(Fixpoint(name, columns, seed, step, self.keep))
+        return name
+
+    def _levels_of(self, node: PlanNode) -> int:
+        """How many nodes that are not stored are one below the other, `node` the first."""
+        if node not in self._levels:
+            inside = (n for n in children(node) if n not in self.plan.stored)
+            self._levels[node] = 1 + max(map(self._levels_of, inside), default=0)
+        return self._levels[node]
+
+
+def _log_rows(node: PlanNode, relation: str) -> exp.Query:
+    return select(*columns((*node.variables, *CHANGE)), from_=rows_of(relation))

@@ -1,0 +1,65 @@
+"""What the sources have to offer, and how it is divided into batches."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
+
+from jobs.compute.placement import Placement
+from jobs.errors import WeirError
+from jobs.ingest.changesets import ChangeSet, SourcePosition
+from jobs.ingest.sources.errors import errors_of
+from jobs.ingest.sources.source import Source
+from jobs.settings import Limits, Settings
+from lake.lake import Lake
+from lake.tables import TRANSACTIONS
+
+
+def source_positions(lake: Lake) -> Mapping[str, SourcePosition]:
+    """How far each source is ingested, by `transactions`; from the beginning for a new source."""
+    found: dict[str, SourcePosition] = defaultdict(SourcePosition)
+    if not lake.exists(TRANSACTIONS.name):
+        return found
+    columns = ["epoch", "source", "position", "change_id"]
+    rows = lake.rows(TRANSACTIONS.name, columns).sort_by("epoch")
+    positions: dict[str, list[str]] = defaultdict(list)
+    last_ids: dict[str, str | None] = {}
+    for row in rows.to_pylist():
+        positions[row["source"]].append(row["position"])
+        last_ids[row["source"]] = row["change_id"]
+    for name, known in positions.items():
+        found[name] = SourcePosition(tuple(known), last_ids[name])
+    return found
+
+
+def pending_change_sets(
+    settings: Settings, sources: Sequence[Source], consumed: Mapping[str, SourcePosition]
+) -> tuple[list[ChangeSet], dict[str, WeirError]]:
+    """What the sources have to offer, source by source, and why some have nothing to offer."""
+    queue: list[ChangeSet] = []
+    errors: dict[str, WeirError] = {}
+    for source in sources:
+        try:
+            with errors_of(source):
+                queue += source.pending(consumed[source.name], settings)
+        except WeirError as error:
+            errors[source.name] = error
+    return queue, errors
+
+
+def next_batch(queue: list[ChangeSet], limits: Limits) -> tuple[list[ChangeSet], list[ChangeSet]]:
+    """The next batch, and the rest.
+
+    Files and foreign tables, which need Spark, are in batches apart; of files there are as many as
+    the driver may parse, if it may parse the first.
+    """
+    in_files = [bool(each.documents) for each in queue]
+    sizes = accumulate(sum(file.size for file in each.documents) for each in queue)
+    fits = [*map(Placement.of(limits).parses, sizes)]
+    length = 0
+    for index in range(min(len(queue), limits.batch_epochs)):
+        if in_files[index] != in_files[0] or fits[index] != fits[0]:
+            break
+        length = index + 1
+    return queue[:length], queue[length:]

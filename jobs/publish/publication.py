@@ -1,0 +1,144 @@
+"""Append the new rows of queries to their answer tables, a commit per query."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from jobs.compute.engine import Engine
+from jobs.compute.relations import Keep
+from jobs.compute.sql import column, number, rows_of, select
+from jobs.progress.backlog import Backlog
+from jobs.publish.publication_query import answer_delta, published_columns, stored_columns
+from jobs.stage import Claim, Progress
+from lake.lake import Lake
+from lake.ledger import FAILED, UNTOUCHED
+from lake.metadata import Metadata
+from lake.tables import answers
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """What was done for one query.
+
+    Attributes:
+        mode: `initial`, `incremental`, `migrated`, `rebased`; `untouched` if only the watermark
+            moved; `held` if the rows are not validated; `failed`.
+        rows: rows appended.
+        reason: why it was held or failed.
+    """
+
+    query: str
+    mode: str
+    to_epoch: int
+    rows: int = 0
+    reason: str = ""
+
+
+def publish(
+    engine: Engine,
+    lake: Lake,
+    run: Claim,
+    work: Sequence[Backlog],
+    parallel: int,
+    progress: Progress,
+) -> list[Publication]:
+    """Publish several queries at once; one that fails spares the others."""
+
+    def one(item: Backlog) -> Publication:
+        started = time.monotonic()
+        try:
+            publication = _publish_one(engine, lake, run, item, started)
+        except Exception as error:  # noqa: BLE001  (recorded, and raised for all at the end)
+            lines = str(error).strip().splitlines() or [type(error).__name__]
+            run.report(
+                item.query,
+                status=FAILED,
+                mode=item.mode,
+                reason=lines[0],
+                from_epoch=item.from_epoch,
+                to_epoch=item.from_epoch,
+            )
+            return Publication(item.query, "failed", item.from_epoch, reason=lines[0])
+        progress(
+            f"{item.query}: {publication.mode}, {publication.rows} rows up to epoch {item.to_epoch}"
+        )
+        return publication
+
+    with ThreadPoolExecutor(parallel) as threads:
+        return list(threads.map(one, work))
+
+
+def _publish_one(
+    engine: Engine, lake: Lake, run: Claim, work: Backlog, started: float
+) -> Publication:
+    stored = stored_columns(lake, work.query)
+    columns = published_columns(work, stored)
+    name = f"delta_{work.query}"
+    # Counted, then written.
+    keep: Keep = "cache" if work.rebuilt else "small"
+    engine.query(name, answer_delta(work, columns, stored), keep)
+    rows, net = _count(engine, name)
+    if not rows and not work.rebuilt:
+        return move_watermark(run, work)
+    commit = engine.write(
+        answers(work.query, tuple(columns)),
+        name,
+        _metadata(run, work, columns, net=net),
+        rows=rows,
+        merge_schema=bool(stored) and set(columns) != set(stored),
+    )
+    run.report(
+        work.query,
+        mode=work.mode,
+        reason=work.reason or None,
+        from_epoch=work.published.epoch if work.published else 0,
+        to_epoch=work.to_epoch,
+        rows_out=rows,
+        seconds=time.monotonic() - started,
+        table_version=commit.version,
+    )
+    return Publication(work.query, work.mode, work.to_epoch, rows)
+
+
+def _count(engine: Engine, name: str) -> tuple[int, int]:
+    """The number of rows of a delta, and the sum of their weights."""
+    net = exp.func("COALESCE", exp.Sum(this=column("weight")), number(0))
+    ((rows, weights),) = engine.rows(select(exp.Count(this=exp.Star()), net).from_(rows_of(name)))
+    return int(str(rows)), int(str(weights))
+
+
+def _metadata(run: Claim, work: Backlog, columns: Sequence[str], *, net: int) -> Metadata:
+    return Metadata(
+        run_id=run.run_id,
+        job=run.job,
+        watermark=work.to_epoch,
+        base=work.maintained.metadata.base,
+        fingerprint=work.maintained.metadata.fingerprint,
+        mode=work.mode,
+        extra={
+            # The columns of earlier texts of the query come last, and are left out here.
+            "columns": [
+                [name, number] for name, (_, number) in zip(columns, work.columns, strict=False)
+            ],
+            "rows": work.rows_published + net,
+            "embeddings_version": work.maintained.version,
+        },
+    )
+
+
+def move_watermark(run: Claim, work: Backlog) -> Publication:
+    """No row in the range: the watermark moves by a row of the ledger, without a commit."""
+    run.report(
+        work.query,
+        mode=UNTOUCHED,
+        reason="no row of the answer changed",
+        from_epoch=work.from_epoch,
+        to_epoch=work.to_epoch,
+        rows_out=0,
+    )
+    return Publication(work.query, UNTOUCHED, work.to_epoch)

@@ -1,0 +1,47 @@
+"""The results of a validation, written to `quality` and as a page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from expectations.page import quality_page
+from jobs.validate.validation import Validation
+from lake.commit import write
+from lake.lake import Lake, local_folder
+from lake.metadata import Metadata
+from lake.tables import QUALITY
+
+PAGE = "reports/quality.html"
+"""Where the page of the last results is, below the lake's folder."""
+
+
+def record_results(lake: Lake, run_id: str, validations: Sequence[Validation]) -> None:
+    """Write the results to `quality`, and as a page if the lake is a folder."""
+    now = datetime.now(UTC)
+    rows = [
+        {
+            "run_id": run_id,
+            "table": f"{result.suite}/{result.scope}" if result.scope else result.suite,
+            "query": result.scope or None,
+            "expectation": result.expectation,
+            "success": result.success,
+            "observed": json.dumps({"sentence": result.sentence, "examples": result.examples}),
+            "unexpected_rows": result.unexpected_rows,
+            "from_epoch": validation.from_epoch,
+            "to_epoch": validation.to_epoch,
+            "recorded_at": now,
+        }
+        for validation in validations
+        for result in validation.results
+    ]
+    to_epoch = max(validation.to_epoch for validation in validations)
+    metadata = Metadata(run_id, "validate", watermark=to_epoch)
+    write(lake, QUALITY, rows, metadata)
+    folder = local_folder(lake.root)
+    if folder is not None:
+        page = folder / PAGE
+        page.parent.mkdir(parents=True, exist_ok=True)
+        results = [result for validation in validations for result in validation.results]
+        page.write_text(quality_page(run_id, now, results), encoding="utf-8")

@@ -1,0 +1,91 @@
+"""The documents are short, wrapped, linked to what exists, and in plain words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from setup.steps import ROOT
+
+LONGEST_LINE = 100
+MOST_WORDS_OF_THE_README = 900
+PRIVATE_WORDS = re.compile(
+    r"\b(tell|tells|told|anew|mend|mends|mended|mending|foreseen|by the book|judge|judges|judged"
+    r"|judging|whatever|what is there|is asked of|are asked of|made known to)\b",
+    re.IGNORECASE,
+)
+"""Words that this project once used in a sense of its own; docs/concepts.md has the usual ones."""
+
+PAGES = sorted(
+    {
+        page.relative_to(ROOT)
+        for pattern in ("*.md", "[!.]*/*.md", "docs/**/*.md")
+        for page in ROOT.glob(pattern)
+    }
+)
+_PATH = re.compile(
+    r"`((?:bench|dags|docs|expectations|jobs|lake|queries|requirements|setup|tests)/[\w./-]+)`"
+)
+_LINK = re.compile(r"\]\(([^)\s]+)\)")
+_ONLY_A_LINK = re.compile(r"\s*(-|\d+\.)? *\[[^]]*\]\([^)]*\)")
+
+
+def test_the_readme_is_short() -> None:
+    words = (ROOT / "README.md").read_text(encoding="utf-8").split()
+    assert len(words) <= MOST_WORDS_OF_THE_README
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_prose_is_wrapped(page: Path) -> None:
+    long = (line for line in _prose(page) if len(line) > LONGEST_LINE)
+    can_be_wrapped = (line for line in long if " " in line and not _ONLY_A_LINK.fullmatch(line))
+    assert [*can_be_wrapped] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_links_within_the_repository_lead_somewhere(page: Path) -> None:
+    text = "\n".join(_prose(page, tables=True))
+    targets = {link for link in _LINK.findall(text) if "://" not in link}
+    assert {target for target in targets if not _exists(page, target)} == set()
+
+
+# A record of a decision names the files of its time.
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if page.parent.name != "decisions"], ids=str
+)
+def test_files_that_are_named_exist(page: Path) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert {path for path in _PATH.findall(text) if not (ROOT / path).exists()} == set()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_prose_has_no_private_words(page: Path) -> None:
+    lines = _prose(page, tables=True)
+    assert [line for line in lines if PRIVATE_WORDS.search(line)] == []
+
+
+def _prose(page: Path, *, tables: bool = False) -> Iterator[str]:
+    """The lines of a page that are not code, nor of a table unless they are wanted."""
+    is_code = False
+    for line in (ROOT / page).read_text(encoding="utf-8").splitlines():
+        if line.lstrip().startswith("```"):
+            is_code = not is_code
+        elif not is_code and not line.startswith("    ") and (tables or not line.startswith("|")):
+            yield line
+
+
+def _exists(page: Path, target: str) -> bool:
+    name, _, heading = target.partition("#")
+    file = (ROOT / page).parent / name if name else ROOT / page
+    if not heading or file.suffix != ".md":
+        return file.exists()
+    return file.is_file() and heading in _anchors(file)
+
+
+def _anchors(file: Path) -> set[str]:
+    """The anchors that GitHub gives to the headings of a page."""
+    headings = re.findall(r"^#+ (.*)$", file.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", each.lower()).replace(" ", "-") for each in headings}

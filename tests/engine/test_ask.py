@@ -1,0 +1,22 @@
+"""Ask: one solution, true or false, at every epoch."""
+
+from __future__ import annotations
+
+from jobs.plan.operators import Ask
+from tests.support.notation import deltas
+
+_QUERY = "ASK { ?s :p ?a }"
+
+
+def test_the_answer_is_false_before_there_is_anything() -> None:
+    assert deltas(_QUERY, "+x q 1", "+x q 2", node=Ask) == [["+false"], []]
+
+
+def test_the_answer_turns_with_the_first_solution_and_with_the_last() -> None:
+    epochs = ("+x q 1", "+x p 1", "+y p 1; -x p 1", "-y p 1")
+    found = deltas(_QUERY, *epochs, node=Ask)
+    assert found == [["+false"], ["+true", "-false"], [], ["+false", "-true"]]
+
+
+def test_the_answer_is_true_at_once_if_the_first_epoch_has_a_solution() -> None:
+    assert deltas(_QUERY, "+x p 1", node=Ask) == [["+true"]]

@@ -1,0 +1,36 @@
+"""Instantiate: the triples of CONSTRUCT."""
+
+from __future__ import annotations
+
+from jobs.plan.operators import Instantiate
+from tests.support.notation import deltas
+
+
+def test_a_triple_is_there_while_any_solution_makes_it() -> None:
+    query = "CONSTRUCT { ?a :of :it } { ?s :p ?a }"
+    epochs = ("+x p b", "+y p b", "-x p b", "-y p b")
+    found = deltas(query, *epochs, node=Instantiate)
+    assert found == [["+b of it"], [], [], ["-b of it"]]
+
+
+def test_every_triple_of_the_template_is_made() -> None:
+    query = "CONSTRUCT { ?s :q ?a . ?a :r ?s } { ?s :p ?a }"
+    found = deltas(query, "+x p y", "-x p y", node=Instantiate)
+    assert found == [["+x q y", "+y r x"], ["-x q y", "-y r x"]]
+
+
+def test_what_is_no_triple_is_left_out() -> None:
+    """A literal subject, a predicate that is no IRI, an unbound object."""
+    query = (
+        "CONSTRUCT { ?a :q 1 . ?s ?a 2 . ?s :q ?b . ?s :q 3 } { ?s :p ?a OPTIONAL { ?s :r ?b } }"
+    )
+    assert deltas(query, "+x p 7", node=Instantiate) == [["+x q 3"]]
+
+
+def test_a_blank_node_of_the_template_is_one_for_each_solution() -> None:
+    query = "CONSTRUCT { ?s :q _:n . _:n :r ?a } { ?s :p ?a }"
+    first, second = deltas(query, "+x p 1; +y p 1", "-x p 1", node=Instantiate)
+    labels = {row.split()[2] for row in first if " q " in row}
+    assert len(labels) == 2
+    gone = {row.split()[2] for row in second if " q " in row}
+    assert gone < labels

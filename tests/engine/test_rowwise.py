@@ -1,0 +1,70 @@
+"""Operators without memory: filter, extend, project, union and values map deltas, row by row."""
+
+from __future__ import annotations
+
+import pytest
+
+from jobs.plan.leaves import Values
+from jobs.plan.operators import Extend, Filter, Project, Union
+from tests.support.notation import deltas, touched_rows
+
+_MAYBE = "?s :p ?a OPTIONAL { ?s :q ?b }"
+
+
+def test_a_filter_lets_the_changes_through_for_which_it_is_true() -> None:
+    query = f"SELECT ?s {{ {_MAYBE} FILTER(!BOUND(?b) || ?b > 1) }}"
+    epochs = ("+x p 1", "+x q 1", "+x q 2")
+    assert deltas(query, *epochs, node=Filter) == [["+x"], ["-x"], ["+x"]]
+
+
+def test_a_filter_drops_what_is_an_error() -> None:
+    query = f"SELECT ?s {{ {_MAYBE} FILTER(?b > 1) }}"
+    assert deltas(query, "+x p 1", "+x q 2", node=Filter) == [[], ["+x"]]
+
+
+def test_an_extension_that_is_an_error_is_unbound() -> None:
+    query = f"SELECT ?s ?c {{ {_MAYBE} BIND(?b + 1 AS ?c) }}"
+    found = deltas(query, "+x p 1", "+x q 2", '-x q 2; +x q "no number"', node=Extend)
+    assert found == [["+x _"], ["+x 3", "-x _"], ["+x _", "-x 3"]]
+
+
+def test_a_projection_keeps_every_solution() -> None:
+    query = "SELECT ?a { ?s :p ?a }"
+    found = deltas(query, "+x p 1; +y p 1", "-x p 1; +z p 2", node=Project)
+    assert found == [["+1 *2"], ["+2", "-1"]]
+
+
+def test_a_projected_variable_that_nothing_binds_is_unbound() -> None:
+    assert deltas("SELECT ?s ?none { ?s :p ?a }", "+x p 1") == [["+x _"]]
+
+
+def test_a_union_is_a_bag_and_leaves_variables_of_the_other_side_unbound() -> None:
+    query = "SELECT ?s ?a ?b { { ?s :p ?a } UNION { ?s :q ?b } UNION { ?s :p ?a } }"
+    found = deltas(query, "+x p 1", "+x q 2; -x p 1", node=Union)
+    assert found == [["+x 1 _ *2"], ["+x _ 2", "-x 1 _ *2"]]
+
+
+def test_a_row_that_moves_from_one_side_of_a_union_to_the_other_stays() -> None:
+    query = "SELECT ?s { { ?s :p ?a } UNION { ?s :q ?a } }"
+    assert deltas(query, "+x p 1", "-x p 1; +x q 1", node=Union)[1] == []
+
+
+def test_inline_data_holds_from_the_first_epoch_on() -> None:
+    query = "SELECT ?a ?b { VALUES (?a ?b) { (1 2) (3 UNDEF) (1 2) } }"
+    assert deltas(query, "+x p 1", "-x p 1", node=Values) == [["+1 2 *2", "+3 _"], []]
+
+
+def test_inline_data_without_rows_is_never_there() -> None:
+    assert deltas("SELECT ?s ?a { ?s :p ?a VALUES ?a { } }", "+x p 1", node=Values) == [[]]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT ?s { ?s :p ?a FILTER(STRLEN(STR(?s)) > 1) }",
+        "SELECT ?s ?c { ?s :p ?a BIND(?a + 1 AS ?c) }",
+        "SELECT ?s { { ?s :p ?a } UNION { ?s :q ?a } }",
+    ],
+)
+def test_nothing_stored_is_read(query: str) -> None:
+    assert touched_rows(query, "+x p 1; +y p 2", "+z p 3") == {}

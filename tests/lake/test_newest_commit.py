@@ -1,0 +1,99 @@
+"""The newest commit is what opening the table finds, or left to opening it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lake import newest_commit
+from lake.commit import write
+from lake.lake import DamagedTable, Lake
+from lake.maintenance import compact_files
+from lake.metadata import Metadata
+from lake.newest_commit import newest_metadata
+from lake.tables import GRAPHS
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Lake:
+    return Lake(str(tmp_path))
+
+
+def commit(lake: Lake, epoch: int, job: str = "ingest") -> None:
+    rows = [{"graph": f"<g{epoch}>", "source": "s", "run_id": "r"}]
+    write(lake, GRAPHS, rows, Metadata("r", job, epoch, extra={"text": 'é"\n'}))
+
+
+def found(lake: Lake, job: str = "ingest") -> tuple[int, Metadata] | None:
+    """What is found; it must be what opening the table finds."""
+    result = newest_metadata(Lake(lake.root), "graphs", job)
+    if result is not None:
+        assert result == Lake(lake.root).last_metadata("graphs", job=job)
+    return result
+
+
+def test_the_newest_commit_is_found_before_and_after_checkpoints(lake: Lake) -> None:
+    for epoch in range(1, 12):
+        commit(lake, epoch)
+        result = found(lake)
+        assert result is not None
+        assert result[1].watermark == epoch
+        if epoch % 4 == 0:
+            Lake(lake.root).existing("graphs").create_checkpoint()
+
+
+def test_a_missing_table_and_a_commit_of_another_job_are_left_to_opening(lake: Lake) -> None:
+    assert found(lake) is None
+    commit(lake, 1)
+    assert found(lake, "maintain") is None
+    commit(lake, 2, "maintain")
+    assert found(lake) is None
+
+
+def test_a_commit_that_rearranges_files_is_left_to_opening(lake: Lake) -> None:
+    commit(lake, 1)
+    commit(lake, 2)
+    compact_files(Lake(lake.root), "graphs", 10**8)
+    assert found(lake) is None
+
+
+def test_a_table_that_is_open_stays_as_it_was(lake: Lake) -> None:
+    commit(lake, 1)
+    reader = Lake(lake.root)
+    assert reader.version("graphs") == 1
+    commit(lake, 2)
+    assert newest_metadata(reader, "graphs", "ingest") is None
+    reader.refresh()
+    assert newest_metadata(reader, "graphs", "ingest") is not None
+
+
+@pytest.mark.parametrize("content", [b"", b'{"commitInfo"', b"[]\n", b'{"commitInfo": 1}\n'])
+def test_a_damaged_commit_is_left_to_opening(lake: Lake, content: bytes) -> None:
+    commit(lake, 1)
+    (Path(lake.root) / "graphs/_delta_log/00000000000000000002.json").write_bytes(content)
+    assert found(lake) is None
+    if not content:
+        with pytest.raises(DamagedTable):
+            Lake(lake.root).last_metadata("graphs")
+
+
+def test_a_log_whose_first_commits_are_gone_is_read_from_its_checkpoint(lake: Lake) -> None:
+    for epoch in range(1, 6):
+        commit(lake, epoch)
+    Lake(lake.root).existing("graphs").create_checkpoint()
+    commit(lake, 6)
+    log = Path(lake.root) / "graphs/_delta_log"
+    for version in range(4):
+        (log / f"{version:020}.json").unlink()
+    result = found(lake)
+    assert result is not None
+    assert result[1].watermark == 6
+    (log / "_last_checkpoint").unlink()
+    assert newest_metadata(Lake(lake.root), "graphs", "ingest") is None
+
+
+def test_an_object_store_is_left_to_opening(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    commit(lake, 1)
+    monkeypatch.setattr(newest_commit, "local_folder", lambda _: None)
+    assert found(lake) is None

@@ -1,0 +1,288 @@
+"""How far everything is: watermarks, backlogs and verdicts, all from one reading."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pyarrow as pa
+import pytest
+from deltalake import write_deltalake
+
+from jobs.progress import completion
+from jobs.progress.backlog import Backlog
+from jobs.progress.completion import Completion
+from jobs.progress.watermarks import head, transactions_after
+from lake import ledger_summary
+from lake.claims import claim
+from lake.commit import write
+from lake.ledger import FAILED, SUCCEEDED, LedgerRow, record
+from lake.maintenance import compact_files
+from lake.metadata import Metadata
+from lake.removal import remove_table
+from lake.tables import QUALITY, TRANSACTIONS, answers
+from tests.support.projects.handmade import HandMadeLake
+
+A, B, C = "<http://a/a>", '"b"@en', "_:c"
+
+
+def read(lake: HandMadeLake) -> Completion:
+    return Completion.read(lake.settings.open_lake())
+
+
+def verdict(lake: HandMadeLake, number: int, *, success: bool) -> None:
+    """The ledger rows of a validation of `q` and of the graph up to the newest epoch."""
+    found = read(lake).maintained("q")
+    assert found is not None
+    status = SUCCEEDED if success else FAILED
+    (backlog,) = read(lake).backlog(["q"])
+    about = LedgerRow(
+        "v",
+        "validate",
+        number,
+        status,
+        "q",
+        reason=None if success else "ask_has_one_row (1 rows)",
+        from_epoch=backlog.from_epoch,
+        to_epoch=backlog.to_epoch,
+        table_version=found.version,
+        checked_run=found.metadata.run_id,
+    )
+    graph = LedgerRow("v", "validate", number, status, to_epoch=lake.epochs if success else 0)
+    record(lake.settings.open_lake(), [about, graph])
+
+
+def publish(lake: HandMadeLake, backlog: Backlog) -> None:
+    """The commit of an answer table that takes it to the end of a backlog."""
+    maintained = backlog.maintained
+    metadata = Metadata(
+        run_id="p",
+        job="publish",
+        watermark=backlog.to_epoch,
+        base=maintained.metadata.base,
+        fingerprint=maintained.metadata.fingerprint,
+        extra={"columns": [], "rows": 1, "embeddings_version": maintained.version},
+    )
+    write(lake.settings.open_lake(), answers("q", ("s", "o")), [], metadata)
+
+
+def test_of_an_empty_lake_nothing_is_complete(lake: HandMadeLake) -> None:
+    found = read(lake)
+    assert (found.head, found.graph_validated_to, found.graph_failure) == (0, 0, None)
+    assert (found.maintained("q"), found.published("q")) == (None, None)
+    assert (found.backlog(["q"]), found.verdicts, found.last_maintenance) == ((), {}, {})
+
+
+def test_the_newest_epoch_is_that_of_all_files(lake: HandMadeLake) -> None:
+    for epochs in (2, 1, 3):
+        lake.ingest(epochs)
+    assert head(lake.settings.open_lake()) == 6
+    compact_files(lake.settings.open_lake(), TRANSACTIONS.name, 10**8)
+    assert head(lake.settings.open_lake()) == 6
+
+
+def test_the_newest_epoch_is_found_in_files_without_statistics(lake: HandMadeLake) -> None:
+    lake.ingest(2)
+    table = lake.settings.open_lake().existing(TRANSACTIONS.name)
+    table.alter.set_table_properties({"delta.dataSkippingNumIndexedCols": "0"})
+    lake.ingest(2)
+    tables = lake.settings.open_lake()
+    files = pa.table(tables.existing(TRANSACTIONS.name).get_add_actions(flatten=True))
+    assert "max.epoch" not in files.column_names or files["max.epoch"].null_count
+    assert head(tables) == 4
+
+
+def test_transactions_come_in_order_and_only_those_after_an_epoch(lake: HandMadeLake) -> None:
+    for epochs in (2, 3):
+        lake.ingest(epochs)
+    tables = lake.settings.open_lake()
+    assert [each.epoch for each in transactions_after(tables, 1)] == [2, 3, 4, 5]
+    assert transactions_after(tables, 5) == ()
+
+
+def test_epochs_that_did_not_touch_a_query_move_its_watermark(lake: HandMadeLake) -> None:
+    lake.ingest(2)
+    lake.maintain("q", [(1, 1, A, B)], mode="initial")
+    for _ in range(3):
+        before = lake.epochs
+        lake.ingest(2)
+        lake.leave_untouched("q", before)
+    found = read(lake).maintained("q")
+    assert found is not None
+    assert (found.epoch, found.metadata.watermark) == (8, 2)
+
+
+def test_a_range_that_starts_behind_the_watermark_does_not_move_it(lake: HandMadeLake) -> None:
+    lake.ingest(2)
+    lake.maintain("q", [(1, 1, A, B)], mode="initial")
+    lake.ingest(4)
+    lake.leave_untouched("q", 4)
+    found = read(lake).maintained("q")
+    assert found is not None
+    assert found.epoch == 2
+
+
+def test_a_query_that_was_dropped_and_comes_back_starts_at_its_own_commit(
+    lake: HandMadeLake,
+) -> None:
+    lake.ingest(2)
+    lake.maintain("q", [(1, 1, A, B)], mode="initial")
+    lake.ingest(2)
+    lake.leave_untouched("q", 2)
+    remove_table(lake.settings.open_lake().location("embeddings/q"))
+    assert read(lake).maintained("q") is None
+    lake.ingest(1)
+    lake.maintain("q", [(5, 1, A, B)], base=5, mode="initial")
+    found = read(lake).maintained("q")
+    assert found is not None
+    assert (found.epoch, found.metadata.base) == (5, 5)
+
+
+def test_the_backlog_is_what_lies_between_the_two_tables(lake: HandMadeLake) -> None:
+    lake.ingest(2)
+    assert read(lake).backlog(["q"]) == ()
+    lake.maintain("q", [(1, 1, A, B)], base=2, mode="initial")
+    (first,) = read(lake).backlog(["q"])
+    assert (first.mode, first.from_epoch, first.to_epoch, first.rebuilt) == ("initial", 1, 2, True)
+    publish(lake, first)
+    assert read(lake).backlog(["q"]) == ()
+    lake.ingest(1)
+    lake.leave_untouched("q", 2)
+    (untouched,) = read(lake).backlog(["q"])
+    assert (untouched.from_epoch, untouched.to_epoch, untouched.has_rows) == (2, 3, False)
+    lake.ingest(1)
+    lake.maintain("q", [(4, 1, A, C)], base=2)
+    (more,) = read(lake).backlog(["q", "nothing"])
+    assert (more.mode, more.from_epoch, more.to_epoch) == ("incremental", 2, 4)
+    lake.maintain("q", [(4, 1, A, C)], base=4, mode="rebased")
+    (rebased,) = read(lake).backlog(["q"])
+    assert (rebased.mode, rebased.from_epoch, rebased.rebuilt) == ("rebased", 3, True)
+    lake.query("q", "SELECT DISTINCT ?s ?o WHERE { ?s <http://a/p> ?o }")
+    lake.maintain("q", [(4, 1, A, C)], base=4, mode="migrated")
+    (migrated,) = read(lake).backlog(["q"])
+    assert (migrated.mode, migrated.from_epoch, migrated.rebuilt) == ("migrated", 3, True)
+
+
+def test_rows_that_were_replaced_at_the_same_base_are_published_again(lake: HandMadeLake) -> None:
+    lake.ingest(2)
+    lake.maintain("q", [(1, 1, A, B)], base=2, mode="initial")
+    publish(lake, *read(lake).backlog(["q"]))
+    lake.maintain("q", [(1, 1, A, C)], base=2, mode="rebased")
+    lake.maintain("q", [], base=2)
+    (backlog,) = read(lake).backlog(["q"])
+    assert (backlog.mode, backlog.from_epoch, backlog.rebuilt) == ("rebased", 1, True)
+
+
+def test_merged_files_do_not_change_the_backlog_but_the_version_to_read(
+    lake: HandMadeLake,
+) -> None:
+    lake.ingest(2)
+    lake.maintain("q", [(1, 1, A, B)], base=2, mode="initial")
+    lake.ingest(1)
+    lake.maintain("q", [(3, 1, A, C)], base=2)
+    (before,) = read(lake).backlog(["q"])
+    assert compact_files(lake.settings.open_lake(), "embeddings/q", 10**8) == 1
+    (after,) = read(lake).backlog(["q"])
+    assert after.maintained.version == before.maintained.version
+    assert after.snapshot == before.snapshot + 1
+
+
+def test_the_last_verdict_counts_and_is_about_one_commit_and_one_range(lake: HandMadeLake) -> None:
+    lake.ingest(1)
+    lake.maintain("q", [(1, 1, A, B)], base=1, mode="initial")
+    verdict(lake, 1, success=False)
+    (backlog,) = read(lake).backlog(["q"])
+    found = read(lake).verdicts["q"]
+    assert (found.success, found.is_about(backlog)) == (False, True)
+    assert found.reason == "ask_has_one_row (1 rows)"
+    assert read(lake).graph_validated_to == 0
+    verdict(lake, 2, success=True)
+    assert read(lake).verdicts["q"].success
+    assert read(lake).graph_validated_to == 1
+    lake.ingest(1)
+    lake.maintain("q", [(2, 1, A, C)], base=1)
+    (later,) = read(lake).backlog(["q"])
+    assert not read(lake).verdicts["q"].is_about(later)
+
+
+def test_what_failed_of_the_graph_is_known_until_it_is_validated(lake: HandMadeLake) -> None:
+    lake.ingest(2)
+    lake.maintain("q", [(1, 1, A, B)], mode="initial")
+    rows = [
+        {"run_id": run, "query": query, "expectation": name, "success": success}
+        | {"unexpected_rows": 3, "from_epoch": epoch, "recorded_at": datetime.now(UTC)}
+        for run, query, name, success, epoch in [
+            ("1", None, "passed", True, 0),
+            ("1", "q", "of_a_query", False, 0),
+            ("1", None, "first", False, 0),
+            ("2", None, "second", False, 0),
+            ("2", None, "third", False, 0),
+        ]
+    ]
+    write(lake.settings.open_lake(), QUALITY, rows, Metadata("v", "validate", 2))
+    failure = "the graph: second (3 rows); third (3 rows)"
+    assert read(lake).graph_failure == failure
+    verdict(lake, 1, success=True)
+    assert read(lake).graph_failure is None
+    lake.ingest(1)
+    assert read(lake).graph_failure is None
+
+
+def test_the_last_run_that_reported_on_a_query_says_what_it_did(lake: HandMadeLake) -> None:
+    tables = lake.settings.open_lake()
+    for number, mode in ((1, "initial"), (2, "incremental")):
+        done = LedgerRow(f"m{number}", "maintain", number, SUCCEEDED, "gone", mode, f"why {number}")
+        record(tables, [done])
+    assert read(lake).last_maintenance == {"gone": ("incremental", "why 2")}
+
+
+def test_a_summed_up_ledger_says_the_same(
+    lake: HandMadeLake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ledger_summary, "_COMMITS", 1)
+    lake.ingest(2)
+    lake.maintain("q", [(1, 1, A, B)], base=2, mode="initial")
+    verdict(lake, 1, success=True)
+    for _ in range(2):
+        lake.ingest(1)
+        lake.leave_untouched("q", lake.epochs - 1)
+    before = read(lake)
+    claim(lake.settings.open_lake(), "compact", "c", lease_seconds=10)
+    after = read(lake)
+    assert lake.settings.open_lake().exists("ledger_summary")
+    assert after.verdicts == before.verdicts
+    assert after.maintained("q") == before.maintained("q")
+    assert after.backlog(["q"]) == before.backlog(["q"])
+    assert after.last_maintenance == before.last_maintenance
+    assert after.graph_validated_to == before.graph_validated_to == 2
+
+
+def test_one_completion_reads_the_ledger_once_and_each_watermark_once(
+    lake: HandMadeLake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lake.ingest(1)
+    lake.maintain("q", [(1, 1, A, B)], base=1, mode="initial")
+    calls: list[str] = []
+    for name in ("read_ledger", "watermark"):
+        called = getattr(completion, name)
+
+        def counted(*arguments: object, _name: str = name, _called: object = called) -> object:
+            calls.append(_name)
+            return _called(*arguments)  # type: ignore[operator]
+
+        monkeypatch.setattr(completion, name, counted)
+    found = read(lake)
+    for _ in range(2):
+        assert len(found.backlog(["q"])) == 1
+        assert found.verdicts == {}
+        assert found.maintained("q") is not None
+    assert sorted(calls) == ["read_ledger", "watermark", "watermark"]
+
+
+def test_a_foreign_commit_on_top_does_not_hide_a_watermark(lake: HandMadeLake) -> None:
+    lake.ingest(1)
+    lake.maintain("q", [(1, 1, A, B)], base=1, mode="initial")
+    table = lake.settings.open_lake().existing("embeddings/q")
+    write_deltalake(table, table.to_pyarrow_table().slice(0, 0), mode="append")
+    found = read(lake).maintained("q")
+    assert found is not None
+    assert (found.epoch, found.snapshot) == (1, found.version + 1)
