@@ -145,8 +145,8 @@ MUTANTS = (
     Mutant(
         "NOT EXISTS is EXISTS",
         "plan/exists",
-        "node = _joined(node, pattern, context, lowering, AntiJoin)",
-        "node = _joined(node, pattern, context, lowering, SemiJoin)",
+        "node = _exists_join(node, pattern, context, lowering, AntiJoin)",
+        "node = _exists_join(node, pattern, context, lowering, SemiJoin)",
     ),
     Mutant(
         "EXISTS is not correlated",
