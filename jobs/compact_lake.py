@@ -50,6 +50,8 @@ def compact_lake(
     lake, limits = settings.open_lake(), settings.limits
     with claimed(lake, "compact", run_id, limits.lease_seconds) as run:
         until, consolidated = _consolidate(spark, settings, lake, run_id, progress)
+        # That took long: queries may have been maintained or dropped meanwhile.
+        lake.refresh()
         names = [table.name for table in (*SHARED_TABLES, LEDGER_SUMMARY)]
         for query in Catalog.of(settings).members:
             names += [f"embeddings/{query.name}", f"answers/{query.name}"]

@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from expectations.run import import_ahead
 from jobs.catalog.catalog import Catalog
@@ -26,9 +26,6 @@ from jobs.validate.quality_results import record_results
 from jobs.validate.validation import Validation, Work, validate_graph, validate_queries
 from jobs.validate.validation_queries import AnswerRules
 from lake.ledger import FAILED, SUCCEEDED
-
-if TYPE_CHECKING:
-    pass
 
 JOB: Literal["validate"] = "validate"
 

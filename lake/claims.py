@@ -78,6 +78,9 @@ def claim(
                 raise
             continue
         checkpoint(f"{job}:after:claim")
+        if open_claims:
+            # A run that was killed may have committed after the lake was opened.
+            lake.refresh()
         lake.committed(RUNS.name)
         write_summary(lake, ledger, job, run_id)
         return number

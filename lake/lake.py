@@ -28,8 +28,10 @@ class DamagedTable(Exception):  # noqa: N818  (named after what is wrong)
 class Lake:
     """Where the tables are, and those that were opened.
 
-    A table that was opened stays as it was then, but for commits made through this value: a stage
-    sees one state of the lake from its start to its end. `refresh` starts from the newest state.
+    A table stays as it was when it was first opened, until something is written to it through this
+    value; tables that are opened at different times may be of different states. Readers select rows
+    by epoch, so that rows which others have committed since do no harm. `refresh` starts again from
+    the newest state of all tables.
 
     Args:
         root: folder or URI of the tables.
@@ -93,7 +95,7 @@ class Lake:
             return (table_name, None) in self._tables
 
     def version(self, table_name: str) -> int | None:
-        """The newest version of the table, or None when there is no table."""
+        """The version of the table as it was opened, or None when there is no table."""
         table = self.open(table_name)
         return None if table is None else table.version()
 

@@ -49,6 +49,8 @@ def record(lake: Lake, rows: Sequence[LedgerRow]) -> None:
     if not rows:
         return
     table = create_if_missing(lake, RUNS)
+    # Others may have changed it since it was opened.
+    table.update_incremental()
     checkpoint(f"{rows[0].job}:before:runs")
     append_to(table, rows, CommitProperties())
     checkpoint(f"{rows[0].job}:after:runs")

@@ -30,6 +30,8 @@ class Consolidated:
 
 def compact_files(lake: Lake, table_name: str, file_bytes: int) -> int:
     """Merge files into larger ones of about `file_bytes`; returns how many there are fewer."""
+    # As it is now: it may have been replaced since it was opened.
+    lake.forget(table_name)
     table = lake.open(table_name)
     if table is None:
         return 0
@@ -111,5 +113,6 @@ def keep_feed(lake: Lake, table: Table, log_days: int, file_days: int) -> bool:
 
 def vacuum(lake: Lake, table_name: str) -> int:
     """Delete files that no version within the table's retention needs; returns how many."""
+    lake.forget(table_name)
     table = lake.open(table_name)
     return 0 if table is None else len(table.vacuum(dry_run=False))

@@ -95,3 +95,8 @@ def declared_names(folder: Path) -> tuple[str, ...]:
         ConfigurationError: the folder does not exist.
     """
     return tuple(each.name for each in declarations(folder) if each.is_usable)
+
+
+def is_declared(folder: Path, name: str) -> bool:
+    """Whether a file in `folder` declares the name; the folder need not exist."""
+    return any((folder / f"{name}{suffix}").is_file() for suffix in KINDS)

@@ -83,13 +83,14 @@ def sql(
 
 
 def _require_published(settings: Settings, query: str) -> None:
+    from jobs.catalog.names import is_declared
     from jobs.cli.views import published_queries
     from jobs.errors import ConfigurationError
 
     published = published_queries(settings)
     if query in published:
         return
-    if (settings.queries / f"{query}.rq").is_file():
+    if is_declared(settings.queries, query):
         raise ConfigurationError(
             f"{query} has no published answer yet", settings.lake, "`weir run` creates one."
         )

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Sequence
 import duckdb
 from sqlglot import exp
 
+from jobs.catalog.names import declared_names
 from jobs.cli.answer_logs import AnswerLog, Rows, plain_value, register_log, register_table
 from jobs.cli.plain_values import connect_with_plain_values
 from jobs.compute.sql import column, columns, rows_of, select
@@ -72,7 +73,7 @@ def published_queries(settings: Settings) -> list[str]:
     if folder is not None:
         return sorted(log.parent.name for log in folder.glob("answers/*/_delta_log"))
     lake = settings.open_lake()
-    registered = {file.stem for file in settings.queries.glob("*.rq")}
+    registered = declared_names(settings.queries)
     return sorted(name for name in registered if lake.exists(f"answers/{name}"))
 
 
@@ -82,9 +83,10 @@ def _create_view(connection: duckdb.DuckDBPyConnection, lake: Lake, name: str) -
         register_table(connection, lake, name, name)
         return
     if graph := _GRAPHS.get(name):
-        relation = f"{graph.name} log"
+        relation, newest = f"{graph.name} log", head(lake)
+        # Opened after the newest epoch was read, so that it has all of that epoch.
         if register_table(connection, lake, graph.name, relation):
-            _create(connection, name, _graph(graph, relation, head(lake)))
+            _create(connection, name, _graph(graph, relation, newest))
         return
     for ending in (CURRENT, CHANGES):
         if name.endswith(ending) and (log := register_log(connection, lake, name[: -len(ending)])):

@@ -87,13 +87,13 @@ class _Relation:
         on_driver: whether DuckDB has it.
         origin: the statement or the stored table that Spark can make it from; None for rows of the
             driver.
-        is_large: whether the driver only looks rows up in it.
+        only_looked_up: whether the driver leaves it to Spark to make what takes all of its rows.
         on_spark: whether Spark has it.
     """
 
     on_driver: bool
     origin: Statement | _Stored | None = None
-    is_large: bool = False
+    only_looked_up: bool = False
     on_spark: bool = False
 
 
@@ -138,9 +138,9 @@ class Engine:
         """The Spark session, which may have to be started."""
         return self._spark.spark
 
-    def require_spark(self) -> None:
+    def start_spark(self) -> None:
         """Start Spark now rather than at the first statement that needs it."""
-        assert self._spark is not None
+        self.spark.version  # noqa: B018
 
     @property
     def _spark(self) -> SparkEngine:
@@ -186,11 +186,13 @@ class Engine:
             if where is None:
                 attach(self._local.connection, name, table)
             else:
-                attach(self._local.connection, f"{name}_all", table)
-                chosen = select("*").from_(rows_of(f"{name}_all")).where(where)
+                # No relation of a caller can have such a name.
+                whole = f"{name}#whole"
+                attach(self._local.connection, whole, table)
+                chosen = select("*").from_(rows_of(whole)).where(where)
                 self._local.make(Statement(name, chosen))
-        is_large = self.placement.only_looks_up(extent)
-        self._relations[name] = _Relation(True, stored, is_large)
+        only_looked_up = self.placement.only_looks_up(extent)
+        self._relations[name] = _Relation(True, stored, only_looked_up)
 
     def query(self, name: str, query: LakeQuery, keep: Keep = "view") -> None:
         """Make a relation by a query over stored tables, which are opened."""
@@ -239,10 +241,11 @@ class Engine:
     def make(self, statement: Statement) -> None:
         """Make a relation on the side that its input decides."""
         read = [self._relations[name] for name in _read_by(statement.select)]
-        reads_large = any(relation.is_large for relation in read)
+        reads_large = any(relation.only_looked_up for relation in read)
         # "cache" may be as large as what it is made of.
         takes_all = reads_large and statement.keep == "cache"
-        if takes_all or not all(relation.on_driver for relation in read):
+        on_driver = all(relation.on_driver for relation in read)
+        if not self.placement.driver_rows or takes_all or not on_driver:
             self._make_on_spark(statement)
             return
         try:
@@ -252,8 +255,8 @@ class Engine:
             # Small relations with a large join: Spark can spill to the disks of a cluster.
             self._make_on_spark(statement)
             return
-        is_large = reads_large and statement.keep == "view"
-        self._relations[statement.name] = _Relation(True, statement, is_large)
+        only_looked_up = reads_large and statement.keep == "view"
+        self._relations[statement.name] = _Relation(True, statement, only_looked_up)
 
     def staging(self, name: str) -> str:
         """A folder or URI for rows of this engine that are too many for the driver."""
@@ -383,7 +386,7 @@ class Engine:
                 case _Stored() as stored:
                     self._spark.register(name, self._stored_frame(stored))
                 case Statement() as statement:
-                    few = None if relation.is_large else self._few(name)
+                    few = None if relation.only_looked_up else self._few(name)
                     if few is not None:
                         self._spark.register(name, self._spark.send(few))
                     else:
@@ -430,7 +433,7 @@ def _after_epoch(where: exp.Expr | None) -> int | None:
     if where is None or where.find(exp.Or, exp.Not) is not None:
         return None
     bounds = [
-        int(literal.name)
+        -int(literal.name) if each.expression.find(exp.Neg) else int(literal.name)
         for each in where.find_all(exp.GT)
         if each.this.name == "epoch" and (literal := each.expression.find(exp.Literal)) is not None
     ]

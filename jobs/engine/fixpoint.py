@@ -35,7 +35,7 @@ class Fixpoint:
         columns: its columns; the last is never null.
         seed: the first rows.
         step: from the name of a relation of rows that are new to the rows that follow from them.
-        keep: how the rows of each round are kept.
+        keep: how the rows of each round are stored.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Fixpoint:
 
 
 Step = Statement | Fixpoint
-"""What an engine is asked to make."""
+"""A relation that an engine makes: by one statement, or by repeating one."""
 
 
 def make(engine: SqlEngine, step: Step) -> None:
@@ -67,7 +67,7 @@ _MERGED = 8
 
 @dataclass(slots=True)
 class _Found:
-    """What the rounds have found: relations without a common row, those merged most often first.
+    """The rows that the rounds have found: relations without a common row, the most merged first.
 
     `copied[i]`: how many times the rows of `relations[i]` have been copied.
     """
@@ -79,7 +79,7 @@ class _Found:
     merges: int = 0
 
     def add(self, name: str) -> None:
-        """Take in the rows of one more round."""
+        """Add the rows of one more round."""
         self.relations.append(name)
         self.copied.append(0)
         while self.copied[-_MERGED:] == [self.copied[-1]] * _MERGED:

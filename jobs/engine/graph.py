@@ -150,7 +150,7 @@ def restricted_graph(
         fetched: relations with the log rows that were looked up.
         changes: the relation of the changes in the range.
         epochs: the range.
-        keep: how the relation is kept.
+        keep: how the relation is stored.
     """
     triple, log = graph_columns(scope), log_columns(scope)
     before = [_retracted_first(triple, changes)]

@@ -180,11 +180,11 @@ def _has_shape(row: str, table: str, prefix: str) -> exp.Expr:
 
 
 def _values(
-    rows: Sequence[tuple[str | None, ...]], names: Sequence[str], alias_: str
+    rows: Sequence[tuple[str | None, ...]], names: Sequence[str], name: str
 ) -> exp.Subquery:
     """A relation of string constants; typed, for a column may be null throughout."""
     cells = [
         tuple(as_text(exp.null() if cell is None else text(cell)) for cell in row) for row in rows
     ]
     table = exp.values(cells, alias="rows", columns=list(names))
-    return subquery(select(*columns(names), from_=table), alias_)
+    return subquery(select(*columns(names), from_=table), name)

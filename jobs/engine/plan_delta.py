@@ -41,7 +41,7 @@ def plan_delta(
         epochs: the range.
         inputs: the relations it reads.
         prefix: begins the names of the relations that are made.
-        keep: how a relation that is read twice is kept.
+        keep: how a relation that is read twice is stored.
     """
     run = Run(plan, epochs, inputs, prefix, keep, delta)
     names = {node: run.stored(node) for node in plan.stored}

@@ -37,7 +37,7 @@ class Run:
         epochs: the range.
         inputs: the relations it reads.
         prefix: begins the names of the relations that are made.
-        keep: how a relation that is read twice is kept.
+        keep: how a relation that is read twice is stored.
         delta: the delta of a node (`jobs.engine.delta`).
         statements: what has been made, in order.
         products: of each product the relations of its parts' intervals: their sizes multiply.

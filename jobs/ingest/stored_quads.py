@@ -29,8 +29,8 @@ def quads_about(
     upto: exp.Expr = column("epoch") <= number(until)
     if len(found) <= literal_predicates:
         upto = exp.and_(upto, column("predicate").isin(*map(text, sorted(found))))
-    engine.open(f"{name}_candidates", QUADS.name, where=upto)
-    engine.make(Statement(name, netting.rows_about(f"{name}_candidates", assertions)))
+    engine.open(f"candidates_of_{name}", QUADS.name, where=upto)
+    engine.make(Statement(name, netting.rows_about(f"candidates_of_{name}", assertions)))
 
 
 def quads_of(engine: Engine, name: str, source: str, owners: str, until: int) -> None:
@@ -43,12 +43,12 @@ def quads_of(engine: Engine, name: str, source: str, owners: str, until: int) ->
         owners: relation graph, source.
         until: later epochs are left out.
     """
-    engine.open(f"{name}_candidates", QUADS.name, where=column("epoch") <= number(until))
+    engine.open(f"candidates_of_{name}", QUADS.name, where=column("epoch") <= number(until))
     owned = select(column("graph")).from_(rows_of(owners))
     owned = owned.where(column("source").eq(text(source)))
     in_graphs = (
         select("*")
-        .from_(rows_of(f"{name}_candidates").as_("stored"))
+        .from_(rows_of(f"candidates_of_{name}").as_("stored"))
         .join(
             owned.subquery("owned"),
             on=column("graph", "stored").eq(column("graph", "owned")),

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING
 
 from jobs.compute.engine import Commit, Engine
 from jobs.compute.relations import Keep
@@ -23,9 +22,6 @@ from jobs.stage import Progress
 from lake.commit import Mode
 from lake.metadata import Metadata
 from lake.tables import Table, embeddings
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True, slots=True)

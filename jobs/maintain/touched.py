@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from jobs.compute.engine import Engine
 from jobs.compute.relations import Keep
@@ -17,9 +16,6 @@ from jobs.plan.leaves import Component, Scope
 from jobs.plan.lookups import Seed, predicates, seed_of, seeds
 from jobs.progress.watermarks import transactions_after
 from lake.lake import Lake
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True, slots=True)

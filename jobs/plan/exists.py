@@ -43,9 +43,9 @@ def filtered(
     for conjunct in conjuncts(condition):
         match conjunct:
             case Exists(pattern):
-                node = _joined(node, pattern, context, lowering, SemiJoin)
+                node = _exists_join(node, pattern, context, lowering, SemiJoin)
             case Call("!", (Exists(pattern),)):
-                node = _joined(node, pattern, context, lowering, AntiJoin)
+                node = _exists_join(node, pattern, context, lowering, AntiJoin)
             case Variable() | Constant() | Call():
                 resolved, node = with_exists_flags(conjunct, node, context, lowering)
                 node = push_filter(resolved, node)
@@ -61,7 +61,7 @@ def with_exists_flags(
     match expression:
         case Exists(pattern):
             flag = lowering.columns.fresh("_:exists")
-            return Variable(flag), _joined(
+            return Variable(flag), _exists_join(
                 node,
                 pattern,
                 context,
@@ -97,7 +97,7 @@ def outer_domain(
     return node, Distinct(Project((*correlated, *keys), node))
 
 
-def _joined(
+def _exists_join(
     left: PlanNode,
     pattern: Pattern,
     context: Context,

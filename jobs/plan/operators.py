@@ -235,7 +235,7 @@ class Project:
 
     @cached_property
     def certain(self) -> frozenset[str]:
-        """What is certain in the child and kept."""
+        """What is certain in the child, of these variables."""
         return self.child.certain & set(self.variables)
 
 

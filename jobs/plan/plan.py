@@ -19,8 +19,8 @@ class Plan:
 
     `names[i]` is the SPARQL name of column `v<i>`. `columns` are the published columns: (name,
     internal column). `is_set` says that the answer is a set by construction. Equal nodes share one
-    id and one stored log. `stored` are the nodes whose logs are kept: the answer, and each child of
-    an operator with memory. `reused` are the nodes that several nodes read, or one several times.
+    id and one stored log. `stored` are the nodes that have a log: the answer, and each child of an
+    operator with memory. `reused` are the nodes that several nodes read, or one several times.
     """
 
     root: PlanNode
@@ -37,11 +37,11 @@ class Plan:
         for node in walk(self.root):
             ids[node] = f"n{len(ids)}" if ids else ANSWER
         object.__setattr__(self, "ids", ids)
-        kept = [self.root]
+        stored = [self.root]
         for node in ids:
             if has_memory(node):
-                kept.extend(children(node))
-        object.__setattr__(self, "stored", tuple(dict.fromkeys(kept)))
+                stored.extend(children(node))
+        object.__setattr__(self, "stored", tuple(dict.fromkeys(stored)))
         read = Counter(child for node in ids for child in children(node))
         reused = frozenset(node for node, times in read.items() if times > 1)
         object.__setattr__(self, "reused", reused)

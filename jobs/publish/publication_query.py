@@ -36,7 +36,7 @@ def published_columns(work: Backlog, stored: Sequence[str]) -> tuple[str, ...]:
 def answer_delta(work: Backlog, columns: Sequence[str], stored: Sequence[str]) -> LakeQuery:
     """epoch, weight, `columns` (`published_columns`), event_time.
 
-    Anew: at the base, the state there minus what is published; then the rows after the base.
+    Rebuilt: at the base, the state there minus what is published; then the rows after the base.
     Else: the rows after the published watermark.
     """
     rows_wanted = exp.and_(

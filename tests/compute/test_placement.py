@@ -13,6 +13,7 @@ from jobs.compute.connection import connect
 from jobs.compute.engine import Engine, SparkShape
 from jobs.compute.placement import Placement
 from jobs.compute.relations import Keep, Statement
+from jobs.compute.sql import column, number
 from jobs.settings import DuckDbSettings, Settings
 from lake.commit import write
 from lake.lake import Lake
@@ -138,6 +139,29 @@ def test_many_new_rows_are_read_by_spark(tmp_path: Path) -> None:
     engine = engine_with(tmp_path)
     with ON_SPARK:
         engine.open("new", "log", where=condition(exp.column("epoch") > 1))
+
+
+def test_a_slice_from_before_the_first_epoch_is_the_whole_table(tmp_path: Path) -> None:
+    store(tmp_path, 3000)
+    engine = engine_with(tmp_path)
+    with ON_SPARK:
+        engine.open("new", "log", where=column("epoch") > number(-1))
+
+
+def test_slices_of_tables_with_similar_names_are_kept_apart(tmp_path: Path) -> None:
+    store(tmp_path, 2, 3)
+    engine = engine_with(tmp_path)
+    later = column("epoch") > number(1)
+    engine.open("log", "log", where=later)
+    engine.open("log_all", "log", where=later.copy().and_(column("n") > number(1)))
+    assert (engine.count("log"), engine.count("log_all")) == (3, 1)
+
+
+def test_without_rows_for_the_driver_a_statement_that_reads_nothing_is_left_to_spark(
+    tmp_path: Path,
+) -> None:
+    with ON_SPARK:
+        make(engine_with(tmp_path, driver_rows=0), "one", "SELECT 1 AS n")
 
 
 def test_without_rows_for_the_driver_everything_is_left_to_spark(tmp_path: Path) -> None:

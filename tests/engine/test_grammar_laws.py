@@ -1,7 +1,8 @@
 """The laws of the engine over the whole grammar of SPARQL 1.1 (DESIGN.md, section 8), on DuckDB.
 
 A pair is a query and one of its histories; the histories of a query are maintained one after
-another, as one long history. pyoxigraph judges, where it can be asked (`whole_cases`).
+another, as one long history. The oracle is pyoxigraph, or the reference evaluator where pyoxigraph
+departs from the specification (`grammar_cases`).
 """
 
 from __future__ import annotations
@@ -20,15 +21,15 @@ from jobs.sparql.frontend.translate import translate
 from tests.support.generators.grammar_cases import HISTORIES, whole_case
 from tests.support.grammar_laws import broken_laws
 from tests.support.oracles.oxigraph import Oxigraph
-from tests.support.regressions import kept_cases, read
+from tests.support.regressions import read, regression_files
 
 QUERIES = int(os.environ.get("WEIR_WHOLE_LAW_PAIRS", "5000")) // HISTORIES
 PARTS = 20
-"""Tests of their own, which the workers of pytest share."""
+"""Into which the queries are split, so that pytest's workers share them."""
 
 
-@pytest.mark.parametrize("file", kept_cases(), ids=lambda file: file.stem)
-def test_a_case_that_once_broke_a_law_keeps_them(file: Path) -> None:
+@pytest.mark.parametrize("file", regression_files(), ids=lambda file: file.stem)
+def test_a_regression_keeps_the_laws(file: Path) -> None:
     assert broken_laws(read(file)) == []
 
 
@@ -41,7 +42,7 @@ def test_random_queries_of_the_whole_grammar_keep_the_laws(part: int) -> None:
     seeds = range(part, QUERIES, PARTS)
     broken = [line for seed in seeds for line in broken_laws(whole_case(seed))]
     assert not broken, (
-        f"{len(broken)} broken laws; keep them with `python -m tests.support.regressions whole`:\n"
+        f"{len(broken)} broken laws; add them by `python -m tests.support.regressions whole`:\n"
         + "\n".join(broken[:20])
     )
 
@@ -49,7 +50,7 @@ def test_random_queries_of_the_whole_grammar_keep_the_laws(part: int) -> None:
 def test_the_random_queries_have_every_operator_and_answers_that_change() -> None:
     """A generator that only makes trivial queries would make every law pass."""
     operators: Counter[str] = Counter()
-    judged = changing = 0
+    by_oxigraph = changing = 0
     queries = 200
     for seed in range(queries):
         case = whole_case(seed)
@@ -58,16 +59,16 @@ def test_the_random_queries_have_every_operator_and_answers_that_change() -> Non
             allow_product=True,
         )
         operators.update({type(node).__name__ for node in walk(plan.root)})
-        judged += case.departure is None
+        by_oxigraph += case.departure is None
         columns = [name for name, _ in plan.columns]
-        judge, answers = Oxigraph(case.default_graph), set()
+        oxigraph, answers = Oxigraph(case.default_graph), set()
         for change in case.history:
-            judge.take(change)
-            answers.add(frozenset(judge.answer(case.query, columns).items()))
+            oxigraph.take(change)
+            answers.add(frozenset(oxigraph.answer(case.query, columns).items()))
         changing += len(answers) > 1
     assert {name: operators[name] for name in _OPERATORS if operators[name] < queries // 20} == {}
     assert changing > 0.8 * queries
-    assert judged > 0.5 * queries
+    assert by_oxigraph > 0.5 * queries
 
 
 _OPERATORS = [operator.__name__ for operator in get_args(PlanNode)]

@@ -1,4 +1,4 @@
-"""The laws of the engine (DESIGN.md, section 8) on DuckDB, judged by pyoxigraph.
+"""The laws of the engine (DESIGN.md, section 8) on DuckDB, compared with pyoxigraph.
 
 Every law is checked on the same random pairs of a query and a history; a seed names a pair.
 """
@@ -21,7 +21,7 @@ from tests.support.oracles.oxigraph import answers
 
 PAIRS = int(os.environ.get("WEIR_LAW_PAIRS", "300"))
 PARTS = 10
-"""Tests of their own, which the workers of pytest share."""
+"""Into which the pairs are split, so that pytest's workers share them."""
 
 
 def plan_of(pair: Case) -> Plan:
@@ -59,8 +59,8 @@ def broken_laws(seed: int) -> list[str]:
 def _snapshot(pair: Case, plan: Plan, log: list[LogRow]) -> list[str]:
     """At every epoch the state of the log is the batch evaluation on the graph at that epoch."""
     columns = [name for name, _ in plan.columns]
-    judged = answers(pair.query, pair.default_graph, pair.history, columns)
-    for epoch, expected in enumerate(judged, 1):
+    batch = answers(pair.query, pair.default_graph, pair.history, columns)
+    for epoch, expected in enumerate(batch, 1):
         found: Counter[Row] = anonymous(state(log, epoch))
         if found != anonymous(expected):
             extra, missing = found - expected, expected - found
@@ -94,7 +94,7 @@ def test_random_pairs_keep_the_laws(part: int) -> None:
     """Snapshot, split invariance, neighbourhood, multiplicities, and registration at any epoch."""
     broken = [line for seed in range(part, PAIRS, PARTS) for line in broken_laws(seed)]
     assert not broken, (
-        f"{len(broken)} broken laws; keep them with `python -m tests.support.regressions simple`:\n"
+        f"{len(broken)} broken laws; add them by `python -m tests.support.regressions simple`:\n"
         + "\n".join(broken[:20])
     )
 

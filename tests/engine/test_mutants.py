@@ -1,4 +1,4 @@
-"""The mutations apply to the present text; `python -m tests.mutants` runs them."""
+"""Every mutant applies to the code of today; `python -m tests.mutants` reports which are killed."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.mutants.texts import MUTATIONS, Mutation
+from tests.mutants.texts import MUTANTS, Mutant
 
 JOBS = Path(__file__).parent.parent.parent / "jobs"
 
 
-@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.name)
-def test_a_mutation_breaks_the_present_text(mutation: Mutation) -> None:
-    source = (JOBS / f"{mutation.module}.py").read_text()
-    broken = mutation.applied(source)
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+def test_a_mutant_differs_from_the_code_of_today(mutant: Mutant) -> None:
+    source = (JOBS / f"{mutant.module}.py").read_text()
+    broken = mutant.applied(source)
     assert ast.dump(ast.parse(broken)) != ast.dump(ast.parse(source))
 
 
-def test_there_are_many_mutations_and_no_two_are_the_same() -> None:
-    assert len({mutation.name for mutation in MUTATIONS}) == len(MUTATIONS) >= 25
+def test_there_are_many_mutants_and_no_two_have_one_name() -> None:
+    assert len({mutant.name for mutant in MUTANTS}) == len(MUTANTS) >= 69

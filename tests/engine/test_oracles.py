@@ -1,7 +1,7 @@
-"""The judges of the random queries against each other.
+"""The oracles of the random queries, compared with each other.
 
-pyoxigraph and rdflib share no code; where they differ, the naive evaluator, which follows the
-specification's equations, says who is right.
+pyoxigraph and rdflib share no code. Where they differ, the reference evaluator, which follows the
+specification's equations, decides who is right.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _CHOICES = ("choice", "equal solutions")
 
 
 @pytest.mark.slow
-def test_the_judges_agree_or_the_specification_says_who_is_wrong() -> None:
+def test_the_oracles_agree_or_the_specification_decides_who_is_wrong() -> None:
     unexplained = []
-    agreed = asked = 0
+    agreed = compared = 0
     for seed in range(QUERIES):
         case = whole_case(seed)
         if case.departure and any(word in case.departure for word in _CHOICES):
@@ -42,14 +42,14 @@ def test_the_judges_agree_or_the_specification_says_who_is_wrong() -> None:
                 oxigraph.take(change)
             if comparable(oxigraph.answer(case.query, columns)) != expected:
                 unexplained.append(f"seed {seed}: pyoxigraph: {case.query}")
-        asked += 1
+        compared += 1
         found = _by_rdflib(case.query, case.default_graph, quads, columns)
         if found == expected:
             agreed += 1
         elif not rdf_lib.departures(case.query):
             unexplained.append(f"seed {seed}: rdflib: {case.query}: {found}, not {expected}")
     assert unexplained == []
-    assert agreed > 0.8 * asked, f"{agreed} of {asked}"
+    assert agreed > 0.8 * compared, f"{agreed} of {compared}"
 
 
 def _by_rdflib(
@@ -57,9 +57,9 @@ def _by_rdflib(
 ) -> Counter[Row] | str:
     """Its answer, or what it raised."""
     with warnings.catch_warnings():
-        # It warns of its own use of what it will remove.
+        # It warns of its own use of deprecated functions.
         warnings.simplefilter("ignore")
         try:
             return comparable(rdf_lib.answer(query, default_graph, quads, columns))
-        except Exception as error:  # noqa: BLE001 - it raises whatever comes
+        except Exception as error:  # noqa: BLE001 - it raises errors of any class
             return f"{type(error).__name__}: {error}"

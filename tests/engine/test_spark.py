@@ -86,7 +86,7 @@ def test_spark_stores_the_rows_that_duckdb_stores_of_the_w3c_tests(
 ) -> None:
     """In one run over all epochs of the whole graph, as `history: full` begins.
 
-    `test_w3c_histories` judges what DuckDB stores.
+    `test_w3c_histories` compares what DuckDB stores with the oracles.
     """
     differing = []
     for test in evaluation_cases(shared)[part::10]:

@@ -22,7 +22,7 @@ from lake.lake import Lake
 from lake.ledger import LedgerRow
 from lake.metadata import Metadata
 from lake.processes import identity, lives
-from lake.tables import RUNS
+from lake.tables import GRAPHS, RUNS
 
 LEASE = 3600
 
@@ -118,6 +118,22 @@ def test_rows_about_queries_do_not_end_a_claim(tmp_path: Path) -> None:
     ledger.record(Lake(root), [LedgerRow("r", "maintain", 1, "succeeded", query="q")])
     with pytest.raises(AlreadyRunning):
         claims.claim(Lake(root), "maintain", "s", lease_seconds=LEASE)
+
+
+def test_who_takes_over_a_dead_claim_sees_what_the_dead_run_committed(tmp_path: Path) -> None:
+    lake = Lake(str(tmp_path))
+    row = {"graph": "<g>", "source": "s", "run_id": "r"}
+    write(lake, GRAPHS, [row], Metadata("r", "ingest", 1))
+    code = (
+        "from lake.claims import claim; from lake.commit import write; from lake.lake import Lake;"
+        "from lake.metadata import Metadata; from lake.tables import GRAPHS;"
+        f"lake = Lake({str(tmp_path)!r}); claim(lake, 'ingest', 'dead', lease_seconds={LEASE});"
+        f"write(lake, GRAPHS, [{row!r}], Metadata('dead', 'ingest', 2))"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+    assert lake.version("graphs") == 1
+    claims.claim(lake, "ingest", "next", lease_seconds=LEASE)
+    assert lake.version("graphs") == 2
 
 
 def test_a_claim_whose_process_died_is_abandoned(tmp_path: Path) -> None:

@@ -1,11 +1,11 @@
-"""Breaks the engine in many ways and tells which of them the tests do not notice.
+"""Runs the mutants of the engine and reports which of them the tests kill.
 
     python -m tests.mutants            all
     python -m tests.mutants distinct   those whose name contains a word
 
-Every mutation (`tests.mutants.texts`) is made in a copy of the tree. The copy is judged by the
-kept cases, by a subset of the laws (`SEEDS`) and by the W3C tests as histories; one that these pass
-survives, and so shows a test that is missing.
+Every mutant (`tests.mutants.texts`) is made in a copy of the tree. The copy runs the regressions, a
+subset of the laws (`SEEDS`) and the W3C tests as histories, until the first failure. A mutant that
+survives shows that a test is missing.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.mutants.texts import MUTATIONS, Mutation
+from tests.mutants.texts import MUTANTS, Mutant
 
 PROJECT = Path(__file__).parent.parent.parent
 SEEDS = range(400)
@@ -27,32 +27,32 @@ SEEDS = range(400)
 COPIED = ("jobs", "lake", "tests")
 
 
-def surviving(mutations: tuple[Mutation, ...]) -> list[str]:
-    """The names of the mutations that no test notices; prints a line for each mutation."""
+def surviving(mutants: tuple[Mutant, ...]) -> list[str]:
+    """The names of the mutants that no test kills; prints a line for each mutant."""
     survived = []
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder)
         for name in COPIED:
             shutil.copytree(PROJECT / name, copy / name)
-        for mutation in mutations:
-            file = copy / "jobs" / f"{mutation.module}.py"
+        for mutant in mutants:
+            file = copy / "jobs" / f"{mutant.module}.py"
             source = file.read_text()
-            file.write_text(mutation.applied(source))
+            file.write_text(mutant.applied(source))
             begun = time.monotonic()
-            noticed = _judge(copy)
+            failure = _first_failure(copy, mutant.name)
             file.write_text(source)
-            verdict = "survived" if noticed is None else "caught"
+            verdict = "survived" if failure is None else "killed"
             seconds = time.monotonic() - begun
-            print(f"{verdict:9}{seconds:5.0f} s  {mutation.name:62}{noticed or ''}", flush=True)
-            if noticed is None:
-                survived.append(mutation.name)
+            print(f"{verdict:9}{seconds:5.0f} s  {mutant.name:62}{failure or ''}", flush=True)
+            if failure is None:
+                survived.append(mutant.name)
     return survived
 
 
-def _judge(tree: Path) -> str | None:
-    """What is the first to notice that something is wrong in a tree; None if nothing does."""
+def _first_failure(tree: Path, mutant: str = "") -> str | None:
+    """The first test that fails in a tree; None if none does."""
     environment = os.environ | {"PYTHONPATH": str(tree), "WEIR_SHARED": str(_shared())}
-    command = [sys.executable, "-m", "tests.mutants", "--judge"]
+    command = [sys.executable, "-m", "tests.mutants", "--check", mutant]
     done = subprocess.run(
         command, cwd=tree, env=environment, capture_output=True, text=True, check=False
     )
@@ -62,19 +62,19 @@ def _judge(tree: Path) -> str | None:
     return lines[-1][:80] if lines else f"exit {done.returncode}"
 
 
-def judge() -> None:
-    """Exit with what is wrong in this tree, if anything is.
+def check(mutant: str) -> None:
+    """Exit with the first test that fails in this tree; an error of the engine is a failure.
 
-    An error of the engine is something wrong as well.
+    Regressions that were added for `mutant` come first.
     """
     from tests.engine.test_w3c_histories import evaluation_cases, wrong_answers
     from tests.support.generators.grammar_cases import whole_case
     from tests.support.grammar_laws import broken_laws
-    from tests.support.regressions import kept_cases, read
+    from tests.support.regressions import read, regression_files
 
-    for file in kept_cases():
+    for file in sorted(regression_files(), key=lambda file: mutant not in file.read_text()):
         if broken_laws(read(file)):
-            sys.exit(f"kept case {file.stem}")
+            sys.exit(f"regression {file.stem}")
     for seed in SEEDS:
         if broken := broken_laws(whole_case(seed)):
             law = broken[0].rpartition("]: ")[2]
@@ -89,21 +89,21 @@ def _shared() -> Path:
 
 
 def main() -> None:
-    """Break the engine in all ways, or in those that are named."""
+    """Run all mutants, or those that are named."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("word", nargs="?", default="", help="a part of the mutations' names")
-    parser.add_argument("--judge", action="store_true", help="judge this tree as it is")
+    parser.add_argument("word", nargs="?", default="", help="a part of the mutants' names")
+    parser.add_argument("--check", metavar="MUTANT", help="run the tests in this tree as it is")
     options = parser.parse_args()
-    if options.judge:
-        judge()
+    if options.check is not None:
+        check(options.check)
         return
-    if noticed := _judge(PROJECT):
-        sys.exit(f"the tests fail with nothing broken: {noticed}")
-    chosen = tuple(mutation for mutation in MUTATIONS if options.word in mutation.name)
+    if failure := _first_failure(PROJECT):
+        sys.exit(f"the tests fail without a mutant: {failure}")
+    chosen = tuple(mutant for mutant in MUTANTS if options.word in mutant.name)
     survived = surviving(chosen)
-    print(f"{len(chosen) - len(survived)} of {len(chosen)} caught")
+    print(f"{len(chosen) - len(survived)} of {len(chosen)} killed")
     if survived:
-        sys.exit(f"not noticed: {', '.join(survived)}")
+        sys.exit(f"survived: {', '.join(survived)}")
 
 
 if __name__ == "__main__":

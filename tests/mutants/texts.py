@@ -1,4 +1,4 @@
-"""The ways to break the engine; `python -m tests.mutants` says which of them tests notice."""
+"""The mutants: each is one wrong line of the engine (`python -m tests.mutants` runs them)."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Mutation:
-    """What is done wrong, where, and which text becomes which."""
+class Mutant:
+    """A fault of the engine: its name, its module, and which text becomes which."""
 
     name: str
     module: str
@@ -15,425 +15,429 @@ class Mutation:
     becomes: str
 
     def applied(self, source: str) -> str:
-        """The module's text with the one replacement.
+        """The source of the module with the fault.
 
         Raises:
-            ValueError: the text is not there exactly once.
+            ValueError: the text does not occur exactly once.
         """
         if source.count(self.text) != 1:
             raise ValueError(
                 f"{self.name}: {self.text!r} occurs {source.count(self.text)} times in "
-                f"{self.module}; say what to break in the present text"
+                f"{self.module}; name the text of today's code that it replaces"
             )
         return source.replace(self.text, self.becomes)
 
 
-MUTATIONS = (
-    Mutation(
+MUTANTS = (
+    Mutant(
         "differentiate forgets the ends",
         "engine/sweep",
         "expressions=[small_number(1), small_number(-1)]",
         "expressions=[small_number(1)]",
     ),
-    Mutation(
+    Mutant(
         "the epoch before the range is in it",
         "engine/sweep",
         "epoch > number(epochs.after)",
         "epoch >= number(epochs.after)",
     ),
-    Mutation(
+    Mutant(
         "the last epoch is not in the range",
         "engine/sweep",
         "epoch <= number(epochs.last)",
         "epoch < number(epochs.last)",
     ),
-    Mutation(
+    Mutant(
         "net forgets what vanishes",
         "engine/sweep",
-        'having=sum_of(column("weight")).neq(0)',
-        'having=sum_of(column("weight")) > 0',
+        'from_=subquery(log, "unnetted"),\n'
+        '        group_by=columns((*key, "epoch")),\n'
+        '        having=sum_of(column("weight")).neq(0)',
+        'from_=subquery(log, "unnetted"),\n'
+        '        group_by=columns((*key, "epoch")),\n'
+        '        having=sum_of(column("weight")) > 0',
     ),
-    Mutation(
+    Mutant(
         "a solution of a segment lasts as long as its longest triple",
         "engine/operators/component",
         'least(*(column("until", t)',
         'greatest(*(column("until", t)',
     ),
-    Mutation(
+    Mutant(
         "a segment forgets what ends in the last epoch",
         "engine/operators/component",
         'column("until") <= number(epochs.last)',
         'column("until") < number(epochs.last)',
     ),
-    Mutation(
+    Mutant(
         "a variable may stand for two terms of a pattern",
         "engine/operators/component",
         "conditions.append(here.eq(bound[name]))",
         "pass",
     ),
-    Mutation(
+    Mutant(
         "a distinct row stays without solutions",
         "engine/sweep",
         'column("held") > 0',
         'column("held") >= 0',
     ),
-    Mutation(
+    Mutant(
         "both sides of a product are new",
         "engine/operators/product",
         "(since < epoch, epoch <= until)",
         "(since <= epoch, epoch < until)",
     ),
-    Mutation(
+    Mutant(
         "both sides of a join are new",
         "engine/operators/join",
         "before = (since < epoch, epoch <= until)",
         "before = (since <= epoch, epoch < until)",
     ),
-    Mutation(
+    Mutant(
         "the weights of a join are not multiplied",
         "engine/operators/join",
         'column("weight", "d") * column("weight", "o")',
         'column("weight", "d")',
     ),
-    Mutation(
+    Mutant(
         "unbound is compatible with nothing",
         "engine/join_keys",
         "any_of([same, is_null(column(name, one)), is_null(column(name, other))])",
         "same",
     ),
-    Mutation(
+    Mutant(
         "a join takes only the left side's value",
         "engine/join_keys",
         "coalesce(column(name, left), column(name, right))",
         "coalesce(column(name, left))",
     ),
-    Mutation(
+    Mutant(
         "an unbound key is not found again",
         "compute/sql",
         "exp.EQ if name in certain else exp.NullSafeEQ",
         "exp.EQ",
     ),
-    Mutation(
+    Mutant(
         "what has one match has none",
         "engine/operators/anti_join",
         'column("matches") <= 0',
         'column("matches") <= 1',
     ),
-    Mutation(
+    Mutant(
         "a match has no end",
         "engine/matches",
         'alias(column("weight"), "matches")',
         'alias(greatest(column("weight"), number(0)), "matches")',
     ),
-    Mutation("MINUS without its rule of overlap", "engine/matches", "if overlapping:", "if False:"),
-    Mutation(
+    Mutant("MINUS without its rule of overlap", "engine/matches", "if overlapping:", "if False:"),
+    Mutant(
         "MINUS takes away with nothing in common",
         "plan/patterns",
         "if not common:\n        return left",
         "if False:\n        return left",
     ),
-    Mutation(
+    Mutant(
         "a match ignores its condition",
         "engine/matches",
         "where=[condition_sql(condition, frozenset(keys.variables))]",
         "where=[]",
     ),
-    Mutation(
+    Mutant(
         "NOT EXISTS is EXISTS",
         "plan/exists",
-        "node = _joined(node, pattern, context, lowering, AntiJoin)",
-        "node = _joined(node, pattern, context, lowering, SemiJoin)",
+        "node = _exists_join(node, pattern, context, lowering, AntiJoin)",
+        "node = _exists_join(node, pattern, context, lowering, SemiJoin)",
     ),
-    Mutation(
+    Mutant(
         "EXISTS is not correlated",
         "plan/exists",
         "context = context.with_domain(domain)",
         "pass",
     ),
-    Mutation(
+    Mutant(
         "EXISTS takes unbound for any value",
         "plan/exists",
         "Distinct(Project((*correlated, *keys), node))",
         "Distinct(Project(correlated, node))",
     ),
-    Mutation(
+    Mutant(
         "a variable that is not projected is that outside",
         "plan/patterns",
         "with columns.hidden({*context.carried} - {*shown}):",
         "with columns.hidden(()):",
     ),
-    Mutation(
+    Mutant(
         "a graph without triples is one",
         "plan/named_graphs",
         "if not needs_triple(node, scope):",
         "if False:",
     ),
-    Mutation(
+    Mutant(
         "OPTIONAL joins without its condition",
         "engine/operators/left_join",
         "joined(sides, node.condition)",
         "joined(sides)",
     ),
-    Mutation(
+    Mutant(
         "OPTIONAL's rest ignores the condition",
         "engine/operators/left_join",
         "unmatched(sides, run.epochs, node.condition)",
         "unmatched(sides, run.epochs, None)",
     ),
-    Mutation(
+    Mutant(
         "a join touches only the left side's keys",
         "engine/two_sides",
         '_touched(node, run, keys, "keys", deltas)',
         '_touched(node, run, keys, "keys", deltas[:1])',
     ),
-    Mutation(
+    Mutant(
         "of a touched left row only touched matches are looked at",
         "engine/two_sides",
         "if restricted and keys.optional and not isinstance(node, Join):",
         "if False:",
     ),
-    Mutation(
+    Mutant(
         "group and distinct lose the state",
         "engine/run",
         "state = self.state(child, keys)",
         "state = None if isinstance(node, Distinct | Group) else self.state(child, keys)",
     ),
-    Mutation(
+    Mutant(
         "a slice loses the state",
         "engine/operators/slice",
         "state = run.state(node.child)",
         "state = None",
     ),
-    Mutation(
+    Mutant(
         "a closure loses the state",
         "engine/operators/closure",
         "run.log(node, node.child)",
         "run.child(node.child)",
     ),
-    Mutation(
+    Mutant(
         "a product loses the state",
         "engine/operators/product",
         'run.log(node, child, part=f"state{index}")',
         "run.child(child)",
     ),
-    Mutation(
+    Mutant(
         "a join loses the state",
         "engine/two_sides",
         'run.log(node, child, keys, f"state_{side}")',
         "run.child(child)",
     ),
-    Mutation(
+    Mutant(
         "the state lacks its last epoch",
         "engine/stored_state",
         'column("epoch", "s") <= number(epochs.after)',
         'column("epoch", "s") < number(epochs.after)',
     ),
-    Mutation(
+    Mutant(
         "the state has what a run before stored of this range",
         "engine/stored_state",
         'column("epoch", "s") <= number(epochs.after)',
         'column("epoch", "s") <= number(epochs.last)',
     ),
-    Mutation(
+    Mutant(
         "a group stays without solutions",
         "engine/operators/group",
         'column("solutions", "s") > 0',
         'column("solutions", "s") >= 0',
     ),
-    Mutation(
+    Mutant(
         "no group of no solutions",
         "engine/operators/group",
         "    if node.always:\n",
         "    if False:\n",
     ),
-    Mutation(
+    Mutant(
         "an aggregate sees the rows that have just ended",
         "engine/collected_aggregates",
         'column("since", "s") < column("until", "i")',
         'column("since", "s") <= column("until", "i")',
     ),
-    Mutation(
+    Mutant(
         "COUNT counts errors",
         "engine/running_aggregates",
         'case((is_value, column("weight")), otherwise=small_number(0))',
         'case((is_value, column("weight")), otherwise=column("weight"))',
     ),
-    Mutation(
+    Mutant(
         "aggregates without DISTINCT",
         "engine/operators/group",
         "if aggregate.distinct:",
         "if False:",
     ),
-    Mutation(
+    Mutant(
         "a sum ignores multiplicities",
         "engine/running_aggregates",
         'cast(digits, _ADDEND) * cast(column("weight"), _TIMES)',
         'cast(digits, _ADDEND) * cast(exp.Sign(this=column("weight")), _TIMES)',
     ),
-    Mutation(
+    Mutant(
         "a slice without OFFSET",
         "engine/operators/slice",
         'greatest(column("upto") - column("weight"), number(node.offset))',
         'column("upto") - column("weight")',
     ),
-    Mutation(
+    Mutant(
         "a slice that reads too little of the state",
         "engine/operators/slice",
         "number(node.offset + node.limit) + subquery(lost)",
         "number(node.offset + node.limit)",
     ),
-    Mutation(
+    Mutant(
         "DESC is ASC",
         "engine/operators/slice",
         "(descending if key.descending else ascending)",
         "ascending",
     ),
-    Mutation(
+    Mutant(
         "a closure counts a pair once per path",
         "engine/operators/closure",
         "held = presence(ends(paths, key), key)",
         "held = paths",
     ),
-    Mutation(
+    Mutant(
         "paths are touched in the wrong direction",
         "engine/operators/closure",
         'lambda found: _neighbours(part, found, ever, "target", "source")',
         'lambda found: _neighbours(part, found, ever, "source", "target")',
     ),
-    Mutation(
+    Mutant(
         "a path lasts as long as its longest step",
         "engine/operators/closure",
         'least(column("until", "f"), column("until", "e"))',
         'greatest(column("until", "f"), column("until", "e"))',
     ),
-    Mutation(
+    Mutant(
         "a round is lost when rounds are merged",
         "engine/fixpoint",
         "rows = _all(self.fixpoint.columns, self.relations[-_MERGED:])",
         "rows = _all(self.fixpoint.columns, self.relations[-_MERGED:-1])",
     ),
-    Mutation(
+    Mutant(
         "a path may start anywhere",
         "engine/operators/closure",
         "where=[] if node.start is None else",
         "where=[] if True else",
     ),
-    Mutation(
+    Mutant(
         "the path of no steps is forgotten",
         "plan/path_plans",
         "                if minimum and not paths.may_take_no_step(inner):\n"
         "                    return pairs",
         "                return pairs",
     ),
-    Mutation(
+    Mutant(
         "an inverse negated set looks forward",
         "plan/path_plans",
         "self._any_but(inverse, object_, subject)",
         "self._any_but(inverse, subject, object_)",
     ),
-    Mutation(
+    Mutant(
         "UNION forgets a side",
         "engine/operators/union",
         "for child in node.children",
         "for child in node.children[:1]",
     ),
-    Mutation(
+    Mutant(
         "inline data appears in every run",
         "engine/operators/values",
         "rows = node.rows if run.epochs.from_nothing else ()",
         "rows = node.rows",
     ),
-    Mutation(
+    Mutant(
         "ASK begins without an answer",
         "engine/operators/ask",
         "    if not run.epochs.from_nothing:\n        return flips",
         "    return flips",
     ),
-    Mutation(
+    Mutant(
         "a literal may be the subject of a triple",
         "engine/operators/instantiate",
         'any_of([begins(subject, "<"), begins(subject, "_")]),',
         "",
     ),
-    Mutation(
+    Mutant(
         "a neighbourhood without what was there before",
         "engine/graph",
         'where=[column("nth").eq(1), column("weight") < 0]',
         'where=[column("nth").eq(1), column("weight") > 1]',
     ),
-    Mutation(
+    Mutant(
         "a neighbourhood without its last hop",
         "engine/neighbourhood",
         "default=0) + 1)",
         "default=0))",
     ),
-    Mutation(
+    Mutant(
         "a triple lasts to its last retraction",
         "engine/graph",
         'exp.Min(this=column("epoch", "r"))',
         'exp.Max(this=column("epoch", "r"))',
     ),
-    Mutation(
+    Mutant(
         "an initial run sees what has vanished",
         "engine/graph",
         "where=[asserted, until > number(epochs.last)] if collapsed else [asserted]",
         "where=[asserted]",
     ),
-    Mutation(
+    Mutant(
         "MINUS shares what only EXISTS gives a value",
         "plan/patterns",
         "() if certain else context.carried",
         "()",
     ),
-    Mutation(
+    Mutant(
         "a nested EXISTS is not correlated by what may be unbound outside",
         "plan/exists",
         "correlated_variables(inner, terms), context.certain",
         "correlated_variables(inner, terms), context.carried",
     ),
-    Mutation(
-        "a path does not begin at what EXISTS is told",
+    Mutant(
+        "a path does not begin at the correlated value",
         "plan/path_plans",
         "return Distinct(Union((pairs, self._given_ends(given, ends, pairs))))",
         "return pairs",
     ),
-    Mutation(
-        "a path is not told what is no term of the graph",
+    Mutant(
+        "a path is not correlated by what is no term of the graph",
         "plan/correlation",
         "return frozenset() if ends & terms else ends",
         "return frozenset()",
     ),
-    Mutation(
+    Mutant(
         "what one graph has, every graph has",
         "plan/correlation",
         "return correlated_variables(inner)\n",
         "return correlated_variables(inner, terms)\n",
     ),
-    Mutation(
+    Mutant(
         "one or more times a path that may take no step never takes none",
         "plan/path_plans",
         "if minimum and not paths.may_take_no_step(inner):",
         "if minimum:",
     ),
-    Mutation(
+    Mutant(
         "the key of a group decides nothing below it",
         "plan/correlation",
         "return counted | correlated_variables(inner, terms & keys)",
         "return counted",
     ),
-    Mutation(
+    Mutant(
         "a column of VALUES is carried though it is unbound",
         "plan/context",
         "unbound & domain.certain or not unbound",
         "not unbound",
     ),
-    Mutation(
+    Mutant(
         "a filter moves to a side that may leave its variable unbound",
         "plan/filters",
         "case Join(left, right) if variables <= left.certain:",
         "case Join(left, right) if variables <= set(left.variables):",
     ),
-    Mutation(
+    Mutant(
         "a filter moves below an OPTIONAL that binds its variable",
         "plan/filters",
         "case LeftJoin() if variables <= node.left.certain:",

@@ -19,6 +19,7 @@ from jobs.validate_answers import validate_answers
 from lake import commit, ledger
 from lake.removal import remove_table
 from tests.support.projects.handmade import HandMadeLake, event_time
+from tests.support.projects.ingest import no_spark
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -82,6 +83,22 @@ def test_later_publications_append_only_the_new_rows(
     run(spark, lake)
     assert lake.answers("q") == [(1, 1, A, B), (2, 1, A, C), (3, -1, A, B)]
     assert watermark(lake, "q") == 3
+
+
+def test_queries_with_similar_names_are_published_by_themselves(
+    lake: HandMadeLake,
+) -> None:
+    names = ("q", "q_all", "q_candidates", "q_whole", "stored_q", "new_q")
+    for name in names:
+        lake.query(name, SELECT)
+    lake.ingest(1)
+    for name in names:
+        lake.maintain(name, [(1, 1, A, f'"{name}"')], base=1, mode="initial")
+    validate_answers(no_spark, lake.settings, "first")
+    publish_answers(no_spark, lake.settings, "first")
+    assert {name: lake.answers(name) for name in names} == {
+        name: [(1, 1, A, f'"{name}"')] for name in names
+    }
 
 
 def test_running_again_commits_nothing(spark: SparkSession, lake: HandMadeLake) -> None:

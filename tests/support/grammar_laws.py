@@ -1,6 +1,7 @@
-"""The laws that a query of the whole grammar and its history have to keep (DESIGN.md, section 8).
+"""The laws that hold for any query of the grammar and any history (DESIGN.md, section 8).
 
-pyoxigraph judges, where it can be asked (`whole_cases`), else the evaluator that follows the book.
+The oracle is pyoxigraph, or the reference evaluator where pyoxigraph departs from the specification
+(`grammar_cases`).
 """
 
 from __future__ import annotations
@@ -63,13 +64,13 @@ def broken_laws(case: WholeCase) -> list[str]:
 def _snapshot(case: WholeCase, query: Query, plan: Plan, log: list[LogRow]) -> Iterator[str]:
     """At every epoch the state of the log is the batch evaluation on the dataset at that epoch."""
     columns = [name for name, _ in plan.columns]
-    judge = Oxigraph(case.default_graph)
+    oracle = Oxigraph(case.default_graph)
     for epoch, (change, quads) in enumerate(
         zip(case.history, states(case.history), strict=True), 1
     ):
         if case.departure is None:
-            judge.take(change)
-            expected = judge.answer(case.query, columns)
+            oracle.take(change)
+            expected = oracle.answer(case.query, columns)
         else:
             expected = reference.rows(query, quads, columns)
         wanted = comparable(expected)

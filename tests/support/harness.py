@@ -33,8 +33,8 @@ WHOLE = Thresholds(bulk_changes=-1, neighbourhood_rows=-1, driver_rows=0)
 class Memory:
     """A graph's log and one query's embeddings, in memory.
 
-    Without `optimized`, DuckDB runs the statements as they stand: for the few rows of a test that
-    takes 40 % less time, and whoever compares with an optimized run judges the optimizer too.
+    Without `optimized`, DuckDB does not optimize the statements: for the few rows of a test that
+    takes 40 % less time, and a comparison with an optimized run tests the optimizer, too.
     """
 
     def __init__(self, plan: Plan, history: History, *, optimized: bool = True) -> None:

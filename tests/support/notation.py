@@ -1,8 +1,8 @@
 """Hand-written histories and the deltas expected of them, in a short notation.
 
 An epoch is a text of signed triples, `+a p b; -a q 1; +a p "x"; +a p b @g`: a word is an IRI,
-digits are an integer, `@g` is the graph. A delta is a list of signed rows, sorted: `+a b`, `-a _`
-(unbound), `+a b *2` (twice).
+digits are an integer, terms in N-Triples form are themselves, `@g` is the graph. A delta is a list
+of signed rows, sorted: `+a b`, `-a _` (unbound), `+a b *2` (twice).
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def _change(epoch: str) -> tuple[frozenset[Quad], frozenset[Quad]]:
 
 
 def _term(word: str) -> str:
-    if word.startswith('"'):
+    if word[0] in '"<':
         return word
     return f'"{word}"^^<{XSD}integer>' if word.isdigit() else f"<{PREFIX}{word}>"
 

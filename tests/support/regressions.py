@@ -1,10 +1,11 @@
-"""Cases kept as a query and its history in `kept/*.json`: random ones that once broke a law, and
-those that tell a mutation (`tests.mutants`) of which random cases seldom tell.
+"""Regressions: queries and histories that once broke a law, or that kill a mutant.
+
+A case is a file of `tests/engine/regressions`. It stays the same when the generator changes;
+`test_grammar_laws` runs them all, and so does `tests.mutants`, first of all.
 
     python -m tests.support.regressions whole 39 a-short-name "What was wrong."
 
-keeps case 39 of `whole_cases` (`simple`: of `random_cases`). A file stays what it is when the
-generator changes; `test_whole_laws` runs them all.
+adds case 39 of `grammar_cases` (`simple`: of `basic_cases`).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ FOLDER = Path(__file__).parents[1] / "engine" / "regressions"
 _TAB = "\t"
 
 
-def kept_cases() -> list[Path]:
+def regression_files() -> list[Path]:
     """The files, by name."""
     return sorted(FOLDER.glob("*.json"))
 
@@ -41,23 +42,23 @@ def read(file: Path) -> WholeCase:
     )
 
 
-def write(kept: WholeCase, name: str, why: str) -> Path:
-    """Keep a case."""
+def write(found: WholeCase, name: str, why: str) -> Path:
+    """Add a case."""
     file = FOLDER / f"{name}.json"
     content = {
         "why": why,
-        "seed": kept.seed,
-        "query": kept.query,
-        "default_graph": kept.default_graph,
-        "departure": kept.departure,
-        "history": [_signed(change) for change in kept.history],
+        "seed": found.seed,
+        "query": found.query,
+        "default_graph": found.default_graph,
+        "departure": found.departure,
+        "history": [_signed(change) for change in found.history],
     }
     file.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     return file
 
 
 def _signed(change: Change) -> list[str]:
-    """One line a quad: sign, graph, subject, predicate, object."""
+    """A line per quad: sign, graph, subject, predicate, object."""
     vanish, appear = change
     signed = [("-", *quad) for quad in sorted(vanish)] + [("+", *quad) for quad in sorted(appear)]
     return [_TAB.join(cells) for cells in signed]

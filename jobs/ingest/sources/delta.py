@@ -78,7 +78,7 @@ class DeltaTable(Source):
         del position
         engine = reader.engine
         # Started here: a session that does not start is no error of the source.
-        engine.require_spark()
+        engine.start_spark()
         document = reader.next_document()
 
         def read_accepted(folder: str) -> SourceReading:

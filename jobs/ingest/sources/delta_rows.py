@@ -43,7 +43,7 @@ def read_versions(
 
     Args:
         engine: Spark.
-        prefix: of the relations that are made.
+        prefix: ends the names of the relations that are made.
         source: the table.
         change_sets: by ordinal; contents and commits.
         document: the number of the table's content.
@@ -101,13 +101,13 @@ def _commits(
         .agg(F.sum("one").alias("sign"))
         .where("sign <> 0")
     )
-    changes, near, held = f"{prefix}_changes", f"{prefix}_near", f"{prefix}_held"
+    changes, near, held = f"changes_of_{prefix}", f"near_of_{prefix}", f"held_of_{prefix}"
     _respell(engine, changes, net, source.graph_term, broadcast_rows)
     about = _near(_table(engine, source, last), engine.frame(changes))
     _respell(engine, near, about, source.graph_term, broadcast_rows)
     engine.make(Statement(held, netting.rows_about(near, changes, QUAD)))
-    engine.make(Statement(f"{prefix}_assertions", bag_assertions(changes, held)))
-    assertions = engine.frame(f"{prefix}_assertions")
+    engine.make(Statement(f"assertions_of_{prefix}", bag_assertions(changes, held)))
+    assertions = engine.frame(f"assertions_of_{prefix}")
     return assertions.withColumn("ordinal", F.col("epoch").cast("int"))
 
 
@@ -131,7 +131,7 @@ def _respell(
     if few.num_rows <= broadcast_rows:
         engine.load(name, pa.Table.from_batches(respell(few.to_batches()), few.schema))
     else:
-        spelled = f"{name}_spelled"
+        spelled = f"spelled_{name}"
         engine.load(spelled, rows.mapInArrow(respell, rows.schema))
         # Read more than once.
         engine.make(Statement(name, select("*", from_=rows_of(spelled)), "cache"))

@@ -63,16 +63,16 @@ class PlaceholderText:
         index = bisect_right(self._offsets, offset) - 1
         return self._written[index] if index >= 0 else None
 
-    def label(self, made: str) -> str:
+    def label(self, drawn: str) -> str:
         """The label of a blank node that the text gives none (`[]`, a list): the next unused one.
 
-        `made` is the label that rdflib drew at random.
+        `drawn` is the label that rdflib drew at random.
         """
-        if made not in self._labels:
+        if drawn not in self._labels:
             candidates = (f"_:b{number}" for number in count())
-            self._labels[made] = next(label for label in candidates if label not in self._used)
-            self._used.add(self._labels[made])
-        return self._labels[made]
+            self._labels[drawn] = next(label for label in candidates if label not in self._used)
+            self._used.add(self._labels[drawn])
+        return self._labels[drawn]
 
     def _write(self, index: int, token: Token) -> int:
         """Write the placeholder of one token, or of a literal with its language or datatype.
