@@ -286,8 +286,8 @@ def _expression(query: _Query) -> str:
 
 
 def _select(query: _Query, *, is_subquery: bool) -> _Part:
-    dataset = "" if is_subquery else _dataset(query)
     where, scope = _group(query, frozenset())
+    dataset = "" if is_subquery else _dataset(query, where)
     if query.pick("plain", "plain", "grouped") == "grouped":
         return _grouped(query, where, sorted(scope), dataset)
     values = query.pick("", "", "", " VALUES ?a { <u:a> 1 }")
@@ -341,5 +341,9 @@ def _grouped(query: _Query, where: str, visible: list[str], dataset: str) -> _Pa
     return text, frozenset((*keys, alias))
 
 
-def _dataset(query: _Query) -> str:
+def _dataset(query: _Query, where: str) -> str:
+    # Of a graph that the dataset does not have, pyoxigraph evaluates inline data (`_EVERYWHERE`).
+    if any(f"GRAPH {graph}" in where for graph in _GRAPHS):
+        every = " ".join(f"FROM NAMED {graph}" for graph in _GRAPHS)
+        return query.pick("", "", "", f" FROM <u:g> {every}")
     return query.pick("", "", "", " FROM <u:g>", " FROM <u:g> FROM NAMED <u:h>")
