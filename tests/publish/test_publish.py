@@ -16,7 +16,7 @@ from jobs.progress.completion import Completion
 from jobs.publish_answers import publish_answers
 from jobs.validate.quality_results import PAGE
 from jobs.validate_answers import validate_answers
-from lake import commit, ledger
+from lake import claims, commit, ledger
 from lake.removal import remove_table
 from tests.support.projects.handmade import HandMadeLake, event_time
 from tests.support.projects.ingest import no_spark
@@ -338,7 +338,7 @@ def test_the_results_are_a_page(spark: SparkSession, lake: HandMadeLake) -> None
     with pytest.raises(QualityError):
         validate_answers(spark, lake.settings, "r")
     page = (lake.settings.project / "tables" / PAGE).read_text()
-    assert "Nothing vanishes that was not there." in page
+    assert "No row vanishes more often than it appeared." in page
     assert "http://a/a&amp;b" in page
 
 
@@ -359,7 +359,8 @@ def die_at(monkeypatch: pytest.MonkeyPatch) -> Any:
 
         monkeypatch.setattr(commit, "checkpoint", checkpoint)
         monkeypatch.setattr(ledger, "checkpoint", checkpoint)
-        monkeypatch.setattr(ledger, "lives", lambda *_: False)
+        monkeypatch.setattr(claims, "checkpoint", checkpoint)
+        monkeypatch.setattr(claims, "lives", lambda *_: False)
 
     return die
 
@@ -394,7 +395,7 @@ def test_a_run_killed_anywhere_and_run_again_publishes_every_row_once(
         with pytest.raises(Killed):
             stage(spark, lake.settings, "killed")
         monkeypatch.undo()
-        monkeypatch.setattr(ledger, "lives", lambda *_: False)
+        monkeypatch.setattr(claims, "lives", lambda *_: False)
         run(spark, lake)
         assert lake.answers("q") == sorted(expected, key=repr), point
 
