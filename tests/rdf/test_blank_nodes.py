@@ -88,11 +88,14 @@ def test_relabelling_twice_merges_nothing_more(quads: list[Quad]) -> None:
 
 @settings(deadline=None)
 @given(quads=QUADS, more=QUADS)
-def test_a_node_whose_content_stays_keeps_its_label(quads: list[Quad], more: list[Quad]) -> None:
+def test_content_that_stays_keeps_its_labels(quads: list[Quad], more: list[Quad]) -> None:
     """Other parts of the document, and what points to a node, are not its content."""
+    # Which of two alike nodes of a cycle has which label depends on what points to them.
+    assume(not points_into_a_cycle(quads))
     apart = [(g, s.replace("_:n", "_:x"), p, o) for g, s, p, o in more]
+    content = [quad for quad in quads if quad[1].startswith("_:")]
     before, after = content_labels(quads, "s"), content_labels(quads + apart, "s")
-    assert {node: after[node] for node in before} == before
+    assert relabel(content, after) == relabel(content, before)
 
 
 @given(quads=QUADS)
