@@ -1,4 +1,4 @@
-"""The catalog: names without reading, members on demand, one bad file spares the others."""
+"""The catalog: names without reading, members on demand, a bad file does not affect the others."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _QUERY = "SELECT * { ?s <u:p> ?o }\n"
 
 @pytest.fixture
 def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The texts that are compiled from now on, by a process that remembers none."""
+    """The texts that are compiled from now on, by a process without a cache in memory."""
     texts: list[str] = []
     compile_query = queries.compile_query
 
@@ -71,7 +71,7 @@ def test_only_what_is_needed_is_compiled_and_only_once(tmp_path: Path, compiled:
     assert sorted(compiled) == [f"{_QUERY}# {name}" for name in "abc"]
 
 
-def test_a_text_with_an_error_is_compiled_once_too(tmp_path: Path, compiled: list[str]) -> None:
+def test_a_text_with_an_error_is_also_compiled_once(tmp_path: Path, compiled: list[str]) -> None:
     (tmp_path / "a.rq").write_text("SELECT")
     assert [*Catalog.of_folder(tmp_path).errors] == [*Catalog.of_folder(tmp_path).errors] == ["a"]
     assert compiled == ["SELECT"]

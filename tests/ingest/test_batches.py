@@ -1,4 +1,4 @@
-"""How change sets are cut into batches."""
+"""How change sets are divided into batches."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ def test_every_change_set_is_in_one_batch_and_in_order(
     assert taken == files(*sizes)
 
 
-def test_the_driver_takes_as_many_files_as_it_may_parse() -> None:
+def test_a_batch_for_the_driver_has_as_many_files_as_it_may_parse() -> None:
     assert lengths(files(4, 4, 4, 4), driver_parse_bytes=8) == [2, 2]
 
 
-def test_spark_takes_all_from_the_first_that_the_driver_may_not_parse() -> None:
+def test_spark_gets_all_files_from_the_first_that_the_driver_may_not_parse() -> None:
     assert lengths(files(9, 1, 1), driver_parse_bytes=8) == [3]
     assert lengths(files(1, 1, 1), driver_parse_bytes=0) == [3]
 

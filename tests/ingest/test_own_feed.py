@@ -1,4 +1,4 @@
-"""The changes of `quads` as maintain reads them: on the driver and on Spark the same, gaps too."""
+"""The changes of `quads` as maintain reads them: by the driver and by Spark, also with gaps."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def filled(project: Project) -> Project:
 
 @pytest.fixture(params=["driver", "spark"])
 def read(request: pytest.FixtureRequest, spark: SparkSession, filled: Project) -> Read:
-    """The objects of the changes of epochs 2 and 3, read one way or the other."""
+    """The objects of the changes of epochs 2 and 3, read by the driver or by Spark."""
 
     def run() -> set[str]:
         lake = filled.settings.open_lake()
@@ -71,7 +71,7 @@ def test_a_commit_that_did_not_only_append_is_a_gap(filled: Project, read: Read)
     assert version.triples_version == 3
     log = filled.folder / "lake/triples/_delta_log"
     DeltaTable(f"{filled.settings.lake}/triples").delete("object = '\"2\"'")
-    # As if it had been there before the last epoch's commit.
+    # As if it had been made before the last epoch's commit.
     mine, other = (log / f"{number:020d}.json" for number in (3, 4))
     text = mine.read_text()
     mine.write_text(other.read_text())

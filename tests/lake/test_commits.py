@@ -38,12 +38,12 @@ ROW = {"graph": "<g>", "source": "s"}
         extra=st.dictionaries(st.text(), st.lists(st.none() | st.integers() | st.text())),
     )
 )
-def test_metadata_comes_back_from_its_text(metadata: Metadata) -> None:
+def test_metadata_is_restored_from_its_text(metadata: Metadata) -> None:
     assert Metadata.from_json(metadata.to_json()) == metadata
 
 
 @pytest.mark.parametrize("text", [None, "", "no json", "[]", "7", '{"other": 1}'])
-def test_the_metadata_of_others_is_none(text: str | None) -> None:
+def test_the_metadata_of_foreign_commits_is_none(text: str | None) -> None:
     assert Metadata.from_json(text) is None
 
 
@@ -61,7 +61,7 @@ def test_a_created_table_is_as_defined(tmp_path: Path, table) -> None:  # type: 
     assert {*table.properties} <= {*stored.metadata().configuration.items()}
 
 
-def test_the_newest_commit_of_ours_is_found_behind_those_of_others(tmp_path: Path) -> None:
+def test_the_newest_commit_of_weir_is_found_behind_foreign_ones(tmp_path: Path) -> None:
     root = str(tmp_path)
     assert Lake(root).last_metadata("graphs") is None
     assert write(Lake(root), GRAPHS, [ROW], MINE) == 1
@@ -79,7 +79,7 @@ def test_an_empty_commit_file_is_an_error_and_no_version(tmp_path: Path) -> None
         Lake(root).version("graphs")
 
 
-def test_a_process_dies_at_the_checkpoint_that_it_is_told(tmp_path: Path) -> None:
+def test_a_process_dies_at_the_given_checkpoint(tmp_path: Path) -> None:
     code = f"""
 from lake.commit import write
 from lake.lake import Lake
@@ -94,7 +94,7 @@ write(Lake({str(tmp_path)!r}), GRAPHS, [{ROW!r}], Metadata("r", "ingest", 1))
 
 
 @pytest.mark.spark
-def test_spark_appends_by_column_name_and_tells_the_version(
+def test_spark_appends_by_column_name_and_returns_the_version(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     root = str(tmp_path)
@@ -112,7 +112,7 @@ def test_spark_appends_by_column_name_and_tells_the_version(
 
 
 @pytest.mark.spark
-def test_columns_are_added_only_where_that_is_wanted(spark: SparkSession, tmp_path: Path) -> None:
+def test_columns_are_added_only_on_request(spark: SparkSession, tmp_path: Path) -> None:
     root = str(tmp_path)
     narrow, wide = answers("q", ("a",)), answers("q", ("a", "b"))
     row = {"epoch": 1, "weight": 1, "a": "<x>", "event_time": None}

@@ -1,4 +1,4 @@
-"""The newest commit is what opening the table finds, or left to opening it."""
+"""The newest commit agrees with the opened table, or is None: the table has to be opened."""
 
 from __future__ import annotations
 

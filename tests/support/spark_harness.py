@@ -1,4 +1,4 @@
-"""Maintain a query over a history with the engine's Spark side."""
+"""Maintain a query over a history with Spark."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class SparkMemory(Memory):
     def run(
         self, after: int, last: int, *, thresholds: Thresholds = LOOKED_UP, initial: bool = False
     ) -> None:
-        """Take the epochs (after, last] in."""
-        assert not initial, "the Spark side takes every epoch in"
+        """Process the epochs (after, last]."""
+        assert not initial, "on Spark every epoch is processed"
         engine = Engine(
             Lake("no tables are stored"),
             lambda: self.spark,
