@@ -70,7 +70,7 @@ def pages(stored: Sequence[Scenario]) -> dict[Path, str]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the chosen scenarios; exit code 1 if a run failed or answers differ, 2 for wrong use."""
+    """Run the chosen scenarios; exit code 1 if a run failed or answers differ, 2 for bad usage."""
     options = arg_parser().parse_args(argv)
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 130)
     started = time.monotonic()

@@ -1,7 +1,7 @@
 """Ingest: every pending change set of every source becomes an epoch of `quads` and `triples`.
 
-Change sets are taken in batches, each with one commit per table. A source that cannot go on stops
-where it is; the others go on.
+Change sets are taken in batches, each with one commit per table. A source that cannot continue
+stops where it is; the others continue.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from jobs.compute.engine import Engine
 from jobs.compute.session import Session, Spark, session_of
 from jobs.errors import WeirError
-from jobs.ingest.batch import take_in
+from jobs.ingest.batch import ingest_batch
 from jobs.ingest.changesets import SourcePosition
 from jobs.ingest.journal import JOB, Journal, Transaction
 from jobs.ingest.pending import next_batch, pending_change_sets, source_positions
@@ -43,7 +43,7 @@ class SourceResult:
 
 @dataclass(frozen=True, slots=True)
 class IngestResult:
-    """What a run took in: the epochs (from_epoch, to_epoch], and each source's part in them.
+    """What a run ingested: the epochs (from_epoch, to_epoch], and each source's part in them.
 
     recovered: how many of them a run that died had begun to commit.
     """
@@ -67,16 +67,16 @@ class IngestResult:
 def ingest_changes(
     spark: Spark, settings: Settings, run_id: str, progress: Progress = silent
 ) -> IngestResult:
-    """Take in what every source has to offer after its own position.
+    """Ingest the change sets of every source after its position.
 
     Args:
         spark: the session, or what starts it: small batches need none.
         settings: where the lake and the declared sources are.
         run_id: of this run in the ledger.
-        progress: receives what is going on.
+        progress: receives a line per step.
 
     Raises:
-        BusyError: another ingest is going on.
+        BusyError: another ingest is in progress.
         ConfigurationError: sources.yml is wrong.
     """
     sources = load_sources(settings.sources)
@@ -86,7 +86,7 @@ def ingest_changes(
         journal = Journal(lake, run_id, settings.limits.literal_predicates)
         start = journal.head()
         recovered = _recover(journal, session, settings, lake, progress)
-        done, operations, errors = _take_in_all(journal, session, settings, lake, sources, progress)
+        done, operations, errors = _ingest_all(journal, session, settings, lake, sources, progress)
         end = journal.head()
         run.totals |= {
             "from_epoch": start,
@@ -116,7 +116,7 @@ def _recover(
     return transactions
 
 
-def _take_in_all(
+def _ingest_all(
     journal: Journal,
     session: Session,
     settings: Settings,
@@ -124,7 +124,7 @@ def _take_in_all(
     sources: Sequence[Source],
     progress: Progress,
 ) -> tuple[list[Transaction], int, dict[str, WeirError]]:
-    """Take in batch after batch; returns transactions, operations read, why sources stopped."""
+    """Ingest batch after batch; returns transactions, operations read, why sources stopped."""
     consumed = source_positions(lake)
     queue, errors = pending_change_sets(settings, sources, consumed)
     done: list[Transaction] = []
@@ -133,7 +133,7 @@ def _take_in_all(
         batch, queue = next_batch(queue, settings.limits)
         began = time.monotonic()
         with _engine(session, settings, lake) as engine:
-            outcome = take_in(engine, settings, journal, batch, consumed)
+            outcome = ingest_batch(engine, settings, journal, batch, consumed)
         done += outcome.transactions
         operations += outcome.operations
         errors |= outcome.stopped

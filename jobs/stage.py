@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 Job = Literal["ingest", "maintain", "validate", "publish", "compact"]
 Progress = Callable[[str], None]
-"""Receives what a stage is doing, a line each."""
+"""Receives the progress of a stage, line by line."""
 
 
 class Stage(Protocol):
@@ -74,7 +74,7 @@ def claimed(lake: Lake, job: Job, run_id: str, lease_seconds: int) -> Iterator[C
     is now.
 
     Raises:
-        BusyError: another run of the job is going on.
+        BusyError: another run of the job is in progress.
     """
     seen = lake.version(RUNS.name)
     try:

@@ -20,7 +20,7 @@ from lake.lake import Lake, local_folder
 
 
 class NotAppended(Exception):  # noqa: N818  (named after what is wrong)
-    """The log does not say which rows were appended: it is gone, or rows were removed."""
+    """The appended rows cannot be determined: the log is gone, or rows were removed."""
 
 
 def commit_digest(lake: Lake, table_name: str, version: int) -> str:
@@ -37,7 +37,7 @@ def appended_rows(
 ) -> pa.Table:
     """The rows that the commits after version `after`, up to `last`, appended; in no order.
 
-    Commits that rearrange files are passed over. Columns that a file lacks are null.
+    Commits that rearrange files are skipped. Columns that a file lacks are null.
 
     Raises:
         NotAppended: the log no longer holds one of the commits, a commit did more than append, or a

@@ -22,7 +22,7 @@ _LOST = re.compile(
     r"|DELTA_(?:VERSION|FILE|LOG_FILE|CHANGE_DATA_FILE)_NOT_FOUND|DELTA_MISSING_CHANGE_DATA"
     r"|Object at location .* not found"
 )
-"""What Spark, Delta and delta-rs say of files of a table, or of its log, that are not there."""
+"""Messages of Spark, Delta and delta-rs about missing files of a table or of its log."""
 
 
 class ChangeFeedGap(Exception):  # noqa: N818  (named after what is wrong)
@@ -31,7 +31,7 @@ class ChangeFeedGap(Exception):  # noqa: N818  (named after what is wrong)
 
 @contextmanager
 def lost_files_are_a_gap(address: str) -> Iterator[None]:
-    """Around reading what `changes` gave, or an old version of the table.
+    """A context for reading the result of `changes`, or an old version of the table.
 
     The log may still name files that were vacuumed, which shows only when they are read.
 

@@ -86,7 +86,7 @@ def create_if_missing(lake: Lake, table: Table) -> DeltaTable:
             storage_options=lake.storage_options,
         )
     except DeltaError:
-        # Somebody else created it at the same moment.
+        # Another process created it at the same moment.
         if not lake.exists(table.name):
             raise
     return lake.existing(table.name)
@@ -166,7 +166,7 @@ def _write_here(
     schema_mode: Literal["overwrite", "merge"] | None = "merge" if merge_schema else None
     if mode == "overwrite":
         names = [field.name for field in stored.schema().fields]
-        # Replacing the columns would take their comments away.
+        # Replacing the columns would remove their comments.
         schema_mode = "overwrite" if names != list(table.column_names) else None
     write_deltalake(
         stored,

@@ -211,7 +211,7 @@ class _Table(DeltaTable):
     """A table whose files, if they are local, Arrow reads without calling Python.
 
     delta-rs gives Arrow a file system in Python. Its threads read ahead; one that needs the
-    interpreter while that ends makes the process abort, crash or wait for ever. That was seen in
+    interpreter while that ends makes the process abort, crash or wait forever. That was seen in
     half of the programs that end right after a small read.
     """
 

@@ -16,8 +16,8 @@ from lake.metadata import Metadata
 def newest_metadata(lake: Lake, table_name: str, job: str) -> tuple[int, Metadata] | None:
     """The newest commit, if it carries metadata of `job`, with its version.
 
-    None if the lake has the table open, which is then what counts; if the table is in an object
-    store; and if anything but metadata of `job` is found: `Lake.last_metadata` knows what to do.
+    None if the lake has the table open, whose state then counts; if the table is in an object
+    store; and if anything but metadata of `job` is found: `Lake.last_metadata` handles these.
     """
     folder = local_folder(lake.location(table_name))
     if folder is None or lake.is_open(table_name):

@@ -7,7 +7,7 @@ limits takes by itself.
 
 A statement over small relations may have a large result. It stays in DuckDB, which spills, and is
 streamed from there into a table; if Spark has to read it and it has more than `driver_rows` rows,
-or DuckDB has not the memory, Spark makes it again.
+or DuckDB runs out of memory, Spark computes it again.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class _Relation:
         on_driver: whether DuckDB has it.
         origin: the statement or the stored table that Spark can make it from; None for rows of the
             driver.
-        only_looked_up: whether the driver leaves it to Spark to make what takes all of its rows.
+        only_looked_up: whether the driver only looks rows up in it; Spark computes over all of it.
         on_spark: whether Spark has it.
     """
 
@@ -396,7 +396,7 @@ class Engine:
             relation.on_spark = True
 
     def _write_here(self, table: Table, name: str, metadata: Metadata, mode: Mode) -> int | None:
-        """Stream a relation from DuckDB into a table; None if DuckDB has not the memory."""
+        """Stream a relation from DuckDB into a table; None if DuckDB runs out of memory."""
         cells = [
             exp.cast(column(each.name), _WITH_ZONE.get(each.type, each.type)).as_(
                 each.name, quoted=True

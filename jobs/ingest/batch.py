@@ -31,9 +31,9 @@ from lake.tables import GRAPHS
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a batch: its transactions, and the sources that cannot go on.
+    """The result of a batch: its transactions, and the sources that cannot continue.
 
-    caught_up: sources whose newest content was taken in, so that their older change sets are not.
+    caught_up: sources whose newest content was ingested in place of older change sets.
     """
 
     transactions: tuple[Transaction, ...]
@@ -42,7 +42,7 @@ class Outcome:
     caught_up: Set[str]
 
 
-def take_in(
+def ingest_batch(
     engine: Engine,
     settings: Settings,
     journal: Journal,
@@ -105,7 +105,7 @@ def take_in(
 
 
 def _claims(engine: Engine, accepted: AcceptedChangeSets) -> str:
-    """The relation of who writes what; a source that writes another's graph is stopped there."""
+    """The relation of `claims`; a source that writes another's graph is stopped there."""
     name = "claims"
     engine.open("owners", GRAPHS.name)
     while True:

@@ -6,7 +6,7 @@ An epoch exists once `transactions` names it. Everything that a retry needs to g
 to the same change sets is in the metadata of the `quads` commit:
 
 * died before `quads`: nothing has an epoch yet. Claimed graphs are found claimed by their owner,
-  rejected rows are found written; the change sets are taken in again.
+  rejected rows are found written; the change sets are ingested again.
 * died after `quads`: the commit names the transactions; `triples` is computed from `quads`, the
   transactions are written as they were meant.
 """
@@ -76,11 +76,11 @@ class Journal:
         return self._watermark(TRANSACTIONS)
 
     def claim_graphs(self, engine: Engine, graphs: exp.Query, until: int) -> None:
-        """Write down who owns the graphs that are new: columns graph, source."""
+        """Record the owners of new graphs: columns graph, source."""
         self._append(engine, GRAPHS, self._ours(graphs), self._metadata(until), 1)
 
     def reject(self, engine: Engine, rows: exp.Query, positions: Sequence[str], until: int) -> None:
-        """Write down what could not be used, but for what an earlier run wrote down.
+        """Record rejected input, except what an earlier run has recorded.
 
         That run died before the change sets became epochs, or their source stopped at them.
 

@@ -1,4 +1,4 @@
-"""What the sources have to offer, and how it is divided into batches."""
+"""The pending change sets of the sources, and how they are divided into batches."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def source_positions(lake: Lake) -> Mapping[str, SourcePosition]:
 def pending_change_sets(
     settings: Settings, sources: Sequence[Source], consumed: Mapping[str, SourcePosition]
 ) -> tuple[list[ChangeSet], dict[str, WeirError]]:
-    """What the sources have to offer, source by source, and why some have nothing to offer."""
+    """The pending change sets, source by source, and why some sources have none."""
     queue: list[ChangeSet] = []
     errors: dict[str, WeirError] = {}
     for source in sources:

@@ -54,7 +54,7 @@ def read_changes(
         kinds = select(column(CHANGE_TYPE)).distinct().from_(rows_of(f"{name}_typed"))
         found = {str(kind) for (kind,) in engine.rows(kinds)}
     if others := found - {"insert"}:
-        # The logs are only appended to: any other event means that somebody else wrote them.
+        # The logs are only appended to: any other event means that a foreign writer changed them.
         raise ChangeFeedGap(f"{table.name} was not only appended to: {', '.join(sorted(others))}")
     changes = select(*columns(log_columns(scope))).from_(rows_of(f"{name}_typed"))
     engine.make(Statement(name, changes))

@@ -52,7 +52,7 @@ class NewRows:
     progress: Progress
 
     def commit(self, tasks: Sequence[Task]) -> None:
-        """Bring all `tasks` up to date, some at once; one that fails spares the others."""
+        """Bring all `tasks` up to date, some at once; one that fails does not affect the others."""
         # Each commit waits for the file system most of the time.
         with ThreadPoolExecutor(self.settings.limits.parallel_queries) as threads:
             list(threads.map(self._commit_or_report, tasks))

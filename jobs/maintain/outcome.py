@@ -10,7 +10,7 @@ from jobs.stage import Claim
 from lake.ledger import FAILED, UNTOUCHED
 
 _MESSAGE_LENGTH = 500
-"""Characters of an error that is not ours."""
+"""Characters of an unexpected error that are recorded."""
 
 
 @dataclass(slots=True)
@@ -66,7 +66,7 @@ class Outcome:
         )
 
     def failed(self, task: Task, error: Exception) -> None:
-        """The query stays where it was; the others go on, and the stage fails at its end."""
+        """The query stays where it was; the others continue, and the stage fails at its end."""
         self.reported.add(task.query.name)
         text = f"{task.query.name}: {_message(error)}"
         self.result.errors.append(text)

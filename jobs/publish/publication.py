@@ -47,7 +47,7 @@ def publish(
     parallel: int,
     progress: Progress,
 ) -> list[Publication]:
-    """Publish several queries at once; one that fails spares the others."""
+    """Publish several queries at once; a failure of one does not affect the others."""
 
     def one(item: Backlog) -> Publication:
         started = time.monotonic()

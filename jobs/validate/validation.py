@@ -77,7 +77,7 @@ def validate_queries(engine: Engine, work: Work) -> list[Validation]:
                 together[item.query] = rows
             else:
                 found |= _check(rows, [item.query])
-        except Exception as error:  # noqa: BLE001  (a result like any other; the others go on)
+        except Exception as error:  # noqa: BLE001  (a result like any other; the others continue)
             found[item.query] = (_unreadable(item.query, error),)
         if not engine.placement.holds(sum(table.num_rows for table in together.values())):
             found |= _check_together(together)
