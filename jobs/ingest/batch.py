@@ -8,11 +8,21 @@ from datetime import UTC, datetime
 
 import pyarrow as pa
 from sqlglot import exp
-from sqlglot.expressions import select
 
 from jobs.compute.engine import Engine
 from jobs.compute.relations import Statement
-from jobs.compute.sql import column, columns, union_all
+from jobs.compute.sql import (
+    case,
+    column,
+    columns,
+    equal,
+    inner_join,
+    number,
+    rows_of,
+    select,
+    small_number,
+    union_all,
+)
 from jobs.ingest import netting, ownership
 from jobs.ingest.changesets import AcceptedChangeSets, ChangeSet, SourcePosition
 from jobs.ingest.journal import Journal, Transaction
@@ -155,16 +165,11 @@ def _rejections(
     )
     engine.load("places", places)
     engine.load("rejections", batch.rows.rejections)
-    return (
-        select(
-            *columns(("source", "position"), "places"),
-            *columns(("file", "line", "column", "reason", "raw"), "rejections"),
-        )
-        .from_(exp.to_table("rejections", alias="rejections"))
-        .join(
-            exp.to_table("places", alias="places"),
-            on=column("ordinal", "rejections").eq(column("ordinal", "places")),
-        )
+    return select(
+        *columns(("source", "position"), "places"),
+        *columns(("file", "line", "column", "reason", "raw"), "rejections"),
+        from_=rows_of("rejections"),
+        joins=[inner_join(rows_of("places"), *equal(("ordinal",), "rejections", "places"))],
     )
 
 
@@ -224,10 +229,11 @@ def _counts(engine: Engine, log: str) -> dict[int, tuple[int, int]]:
     """How many quads appeared and vanished, by epoch."""
 
     def times(weight: int) -> exp.Expr:
-        case = exp.Case().when(column("weight").eq(weight), exp.Literal.number(1))
-        return exp.func("COUNT", case)
+        return exp.Count(this=case((column("weight").eq(number(weight)), small_number(1))))
 
-    per_epoch = select(column("epoch"), times(1), times(-1)).from_(log).group_by(column("epoch"))
+    per_epoch = select(
+        column("epoch"), times(1), times(-1), from_=rows_of(log), group_by=[column("epoch")]
+    )
     return {
         int(str(epoch)): (int(str(inserted)), int(str(deleted)))
         for epoch, inserted, deleted in engine.rows(per_epoch)
