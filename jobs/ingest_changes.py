@@ -133,18 +133,18 @@ def _take_in_all(
         batch, queue = next_batch(queue, settings.limits)
         began = time.monotonic()
         with _engine(session, settings, lake) as engine:
-            outcome = take_in(engine, settings, journal, batch, consumed)
-        done += outcome.transactions
-        operations += outcome.operations
-        errors |= outcome.stopped
+            result = take_in(engine, settings, journal, batch, consumed)
+        done += result.transactions
+        operations += result.operations
+        errors |= result.stopped
         consumed = source_positions(lake)
         queue = [
             each
             for each in queue
-            if each.source.name not in outcome.stopped and each.source.name not in outcome.caught_up
+            if each.source.name not in result.stopped and each.source.name not in result.caught_up
         ]
-        if outcome.transactions:
-            progress(_summary(outcome.transactions, time.monotonic() - began))
+        if result.transactions:
+            progress(_summary(result.transactions, time.monotonic() - began))
     return done, operations, errors
 
 

@@ -29,7 +29,7 @@ from jobs.compute.placement import Extent, Placement
 from jobs.compute.relations import Keep, LakeQuery, Statement
 from jobs.compute.sql import column, rows_of, select
 from lake.change_feed import changes, changes_here
-from lake.commit import Mode, rows_written, write
+from lake.commit import SaveMode, rows_written, write
 from lake.scan import attach
 from lake.staging import staging_folder
 
@@ -294,7 +294,7 @@ class Engine:
         name: str,
         metadata: Metadata,
         *,
-        mode: Mode = "append",
+        mode: SaveMode = "append",
         rows: int | None = None,
         merge_schema: bool = False,
     ) -> Commit:
@@ -397,7 +397,9 @@ class Engine:
                     assert_never(relation.origin)
             relation.on_spark = True
 
-    def _write_here(self, table: Table, name: str, metadata: Metadata, mode: Mode) -> int | None:
+    def _write_here(
+        self, table: Table, name: str, metadata: Metadata, mode: SaveMode
+    ) -> int | None:
         """Stream a relation from DuckDB into a table; None if DuckDB has not the memory."""
         cells = [
             exp.cast(column(each.name), _WITH_ZONE.get(each.type, each.type)).as_(

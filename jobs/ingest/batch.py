@@ -40,7 +40,7 @@ from lake.tables import GRAPHS
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class BatchResult:
     """What became of a batch: its transactions, and the sources that cannot go on.
 
     caught_up: sources whose newest content was taken in, so that their older change sets are not.
@@ -58,7 +58,7 @@ def take_in(
     journal: Journal,
     change_sets: Sequence[ChangeSet],
     positions: Mapping[str, SourcePosition],
-) -> Outcome:
+) -> BatchResult:
     """Make epochs of the change sets, in their order.
 
     Args:
@@ -71,24 +71,24 @@ def take_in(
     accepted = AcceptedChangeSets(dict(enumerate(change_sets)))
     batch = read_batch(engine, settings, accepted, positions)
     if not accepted.change_sets and not accepted.refused:
-        return Outcome((), 0, accepted.stopped, accepted.caught_up)
+        return BatchResult((), 0, accepted.stopped, accepted.caught_up)
     engine.load("changes", batch.rows.changes)
-    claims = _claims(engine, accepted)
+    written = _written_graphs(engine, accepted)
     head = journal.head()
     epochs = {ordinal: head + i for i, ordinal in enumerate(sorted(accepted.change_sets), start=1)}
     until = max(epochs.values(), default=head)
     dated = pairs(engine, "epochs", ("ordinal", "epoch"), [*epochs.items()])
 
-    graphs = ownership.new_graphs(claims, dated)
+    graphs = ownership.new_graphs(written, dated)
     if engine.rows(graphs.limit(1)):
-        journal.claim_graphs(engine, graphs, until)
+        journal.record_owners(engine, graphs, until)
     recorded = accepted.change_sets | accepted.refused
     rejected = {ordinal: batch.change_sets[ordinal].rejections for ordinal in recorded}
     if any(rejected.values()):
         places = [each.position for each in recorded.values()]
         journal.reject(engine, _rejections(engine, recorded, batch), places, until)
     if not epochs:
-        return Outcome((), 0, accepted.stopped, accepted.caught_up)
+        return BatchResult((), 0, accepted.stopped, accepted.caught_up)
 
     log, present = _net(engine, settings.limits, accepted, batch, epochs)
     counts = _counts(engine, log)
@@ -111,12 +111,12 @@ def take_in(
     rows = sum(inserted + deleted for inserted, deleted in counts.values())
     journal.commit(engine, log, present, rows, transactions)
     operations = sum(batch.change_sets[ordinal].changes for ordinal in epochs)
-    return Outcome(tuple(transactions), operations, accepted.stopped, accepted.caught_up)
+    return BatchResult(tuple(transactions), operations, accepted.stopped, accepted.caught_up)
 
 
-def _claims(engine: Engine, accepted: AcceptedChangeSets) -> str:
+def _written_graphs(engine: Engine, accepted: AcceptedChangeSets) -> str:
     """The relation of who writes what; a source that writes another's graph is stopped there."""
-    name = "claims"
+    name = "written_graphs"
     engine.open("owners", GRAPHS.name)
     while True:
         sources = pa.table(
@@ -128,8 +128,8 @@ def _claims(engine: Engine, accepted: AcceptedChangeSets) -> str:
             }
         )
         engine.load("sources", sources)
-        claims = ownership.claims("changes", "sources", "owners")
-        engine.make(Statement(name, claims, "cache"))
+        written = ownership.written_graphs("changes", "sources", "owners")
+        engine.make(Statement(name, written, "cache"))
         refused = [
             ownership.Refusal(str(source), int(str(ordinal)), str(graph), str(owner))
             for source, ordinal, graph, owner in engine.rows(ownership.refusals(name))

@@ -5,7 +5,7 @@
 An epoch exists once `transactions` names it. Everything that a retry needs to give the same epochs
 to the same change sets is in the metadata of the `quads` commit:
 
-* died before `quads`: nothing has an epoch yet. Claimed graphs are found claimed by their owner,
+* died before `quads`: nothing has an epoch yet. New graphs are found to have their owner,
   rejected rows are found written; the change sets are taken in again.
 * died after `quads`: the commit names the transactions; `triples` is computed from `quads`, the
   transactions are written as they were meant.
@@ -85,7 +85,7 @@ class Journal:
         """The newest epoch that exists; 0 before the first."""
         return self._watermark(TRANSACTIONS)
 
-    def claim_graphs(self, engine: Engine, graphs: exp.Query, until: int) -> None:
+    def record_owners(self, engine: Engine, graphs: exp.Query, until: int) -> None:
         """Write down who owns the graphs that are new: columns graph, source."""
         self._append(engine, GRAPHS, self._ours(graphs), self._metadata(until), 1)
 
