@@ -283,6 +283,14 @@ class Engine:
         few = self._few(name)
         return self.frame(name) if few is None else few
 
+    def fetch_few(self, frame: DataFrame) -> pa.Table | None:
+        """The rows of a frame of Spark if they are as few as the driver takes."""
+        most = self.placement.driver_rows
+        if not most:
+            return None
+        rows = frame.limit(most + 1).toArrow()
+        return rows if self.placement.holds(rows.num_rows) else None
+
     def frame(self, name: str) -> DataFrame:
         """The frame of a relation; one of the driver is sent to Spark or made there again."""
         self._send({name})
@@ -347,12 +355,10 @@ class Engine:
 
     def _register(self, name: str, frame: DataFrame, keep: Keep) -> None:
         """Name a frame; it is fetched if it is small and `keep` stores it."""
-        most = self.placement.driver_rows
-        if keep != "view" and most:
-            rows = frame.limit(most + 1).toArrow()
-            if self.placement.holds(rows.num_rows):
-                self._load_here(name, rows)
-                return
+        rows = None if keep == "view" else self.fetch_few(frame)
+        if rows is not None:
+            self._load_here(name, rows)
+            return
         self._spark.register(name, frame, keep)
         self._relations[name] = _Relation(False, on_spark=True)
 
