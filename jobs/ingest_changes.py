@@ -18,7 +18,7 @@ from jobs.errors import WeirError
 from jobs.ingest.batch import ingest_batch
 from jobs.ingest.changesets import SourcePosition
 from jobs.ingest.journal import JOB, Journal, Transaction
-from jobs.ingest.pending import next_batch, pending_change_sets, source_positions
+from jobs.ingest.pending import next_batch, pending_change_sets, positions_after, source_positions
 from jobs.ingest.sources.declared import load_sources
 from jobs.ingest.sources.errors import SourceError
 from jobs.ingest.sources.source import Source
@@ -86,7 +86,10 @@ def ingest_changes(
         journal = Journal(lake, run_id, settings.limits.literal_predicates)
         start = journal.head()
         recovered = _recover(journal, session, settings, lake, progress)
-        done, operations, errors = _ingest_all(journal, session, settings, lake, sources, progress)
+        consumed = source_positions(lake)
+        done, operations, errors = _ingest_all(
+            journal, session, settings, lake, sources, consumed, progress
+        )
         end = journal.head()
         run.totals |= {
             "from_epoch": start,
@@ -94,7 +97,7 @@ def ingest_changes(
             "rows_in": operations,
             "rows_out": sum(each.inserted + each.deleted for each in (*recovered, *done)),
         }
-        consumed = source_positions(lake)
+        consumed = positions_after(consumed, done)
         results = tuple(_source_result(each, done, consumed, errors) for each in sources)
         return IngestResult(start, end, len(recovered), results)
 
@@ -122,10 +125,10 @@ def _ingest_all(
     settings: Settings,
     lake: Lake,
     sources: Sequence[Source],
+    consumed: Mapping[str, SourcePosition],
     progress: Progress,
 ) -> tuple[list[Transaction], int, dict[str, WeirError]]:
     """Ingest batch after batch; returns transactions, operations read, why sources stopped."""
-    consumed = source_positions(lake)
     queue, errors = pending_change_sets(settings, sources, consumed)
     done: list[Transaction] = []
     operations = 0
@@ -133,18 +136,18 @@ def _ingest_all(
         batch, queue = next_batch(queue, settings.limits)
         began = time.monotonic()
         with _engine(session, settings, lake) as engine:
-            outcome = ingest_batch(engine, settings, journal, batch, consumed)
-        done += outcome.transactions
-        operations += outcome.operations
-        errors |= outcome.stopped
-        consumed = source_positions(lake)
+            result = ingest_batch(engine, settings, journal, batch, consumed)
+        done += result.transactions
+        operations += result.operations
+        errors |= result.stopped
+        consumed = positions_after(consumed, result.transactions)
         queue = [
             each
             for each in queue
-            if each.source.name not in outcome.stopped and each.source.name not in outcome.caught_up
+            if each.source.name not in result.stopped and each.source.name not in result.caught_up
         ]
-        if outcome.transactions:
-            progress(_summary(outcome.transactions, time.monotonic() - began))
+        if result.transactions:
+            progress(_summary(result.transactions, time.monotonic() - began))
     return done, operations, errors
 
 

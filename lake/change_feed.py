@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from lake.commit_files import commit_file
 from lake.lake import Lake
 
 if TYPE_CHECKING:
@@ -109,12 +110,12 @@ def missing_versions(
     """The versions of the range that have no commit file, in any storage that Hadoop knows."""
     jvm = spark._jvm
     assert jvm is not None, "no session"
-    log = f"{address.rstrip('/')}/_delta_log"
-    files = jvm.org.apache.hadoop.fs.Path(log).getFileSystem(
+    folder = address.rstrip("/")
+    files = jvm.org.apache.hadoop.fs.Path(folder).getFileSystem(
         spark._jsparkSession.sessionState().newHadoopConf()
     )
     return [
         version
         for version in range(first_version, last_version + 1)
-        if not files.exists(jvm.org.apache.hadoop.fs.Path(f"{log}/{version:020d}.json"))
+        if not files.exists(jvm.org.apache.hadoop.fs.Path(f"{folder}/{commit_file(version)}"))
     ]

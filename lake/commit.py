@@ -31,7 +31,7 @@ KILL_AT = "WEIR_KILL_AT"
 
 Rows: TypeAlias = "pa.Table | pa.RecordBatchReader | Sequence[Mapping[str, Any]] | DataFrame"
 """Rows of this process, or rows that Spark computes."""
-Mode = Literal["append", "overwrite"]
+SaveMode = Literal["append", "overwrite"]
 
 _DELTA_TYPES: Mapping[ColumnType, str] = {
     "STRING": "string",
@@ -98,7 +98,7 @@ def write(
     rows: Rows,
     metadata: Metadata,
     *,
-    mode: Mode = "append",
+    mode: SaveMode = "append",
     files: int | None = None,
     merge_schema: bool = False,
 ) -> int:
@@ -157,7 +157,7 @@ def _write_here(
     table: Table,
     rows: pa.Table | pa.RecordBatchReader,
     metadata: Metadata,
-    mode: Mode,
+    mode: SaveMode,
     *,
     merge_schema: bool,
 ) -> None:

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Self, TypeAlias
+from typing import TYPE_CHECKING, Self, TypeAlias, assert_never
 
 import duckdb
 import pyarrow as pa
@@ -29,7 +29,7 @@ from jobs.compute.placement import Extent, Placement
 from jobs.compute.relations import Keep, LakeQuery, Statement
 from jobs.compute.sql import column, rows_of, select
 from lake.change_feed import changes, changes_here
-from lake.commit import Mode, rows_written, write
+from lake.commit import SaveMode, rows_written, write
 from lake.scan import attach
 from lake.staging import staging_folder
 
@@ -283,6 +283,14 @@ class Engine:
         few = self._few(name)
         return self.frame(name) if few is None else few
 
+    def fetch_few(self, frame: DataFrame) -> pa.Table | None:
+        """The rows of a frame of Spark if they are as few as the driver takes."""
+        most = self.placement.driver_rows
+        if not most:
+            return None
+        rows = frame.limit(most + 1).toArrow()
+        return rows if self.placement.holds(rows.num_rows) else None
+
     def frame(self, name: str) -> DataFrame:
         """The frame of a relation; one of the driver is sent to Spark or made there again."""
         self._send({name})
@@ -294,7 +302,7 @@ class Engine:
         name: str,
         metadata: Metadata,
         *,
-        mode: Mode = "append",
+        mode: SaveMode = "append",
         rows: int | None = None,
         merge_schema: bool = False,
     ) -> Commit:
@@ -347,12 +355,10 @@ class Engine:
 
     def _register(self, name: str, frame: DataFrame, keep: Keep) -> None:
         """Name a frame; it is fetched if it is small and `keep` stores it."""
-        most = self.placement.driver_rows
-        if keep != "view" and most:
-            rows = frame.limit(most + 1).toArrow()
-            if self.placement.holds(rows.num_rows):
-                self._load_here(name, rows)
-                return
+        rows = None if keep == "view" else self.fetch_few(frame)
+        if rows is not None:
+            self._load_here(name, rows)
+            return
         self._spark.register(name, frame, keep)
         self._relations[name] = _Relation(False, on_spark=True)
 
@@ -393,9 +399,13 @@ class Engine:
                         self._send(_read_by(statement.select))
                         keep: Keep = "view" if statement.keep == "view" else "cache"
                         self._spark.register(name, self._spark.frame(statement.select), keep)
+                case _:
+                    assert_never(relation.origin)
             relation.on_spark = True
 
-    def _write_here(self, table: Table, name: str, metadata: Metadata, mode: Mode) -> int | None:
+    def _write_here(
+        self, table: Table, name: str, metadata: Metadata, mode: SaveMode
+    ) -> int | None:
         """Stream a relation from DuckDB into a table; None if DuckDB runs out of memory."""
         cells = [
             exp.cast(column(each.name), _WITH_ZONE.get(each.type, each.type)).as_(

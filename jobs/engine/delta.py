@@ -1,6 +1,6 @@
 """The delta of each operator over a range of epochs: the table of contents of the engine.
 
-The one rule (DESIGN.md, section 2):
+The one rule (docs/concepts.md):
 
     delta of an operator over (after, last]
         = differentiate( sequenced operator( children restricted to what the changes touch ) )

@@ -19,7 +19,7 @@ from jobs.maintain.tasks import JOB, Task
 from jobs.plan.leaves import Scope
 from jobs.settings import Settings
 from jobs.stage import Progress
-from lake.commit import Mode
+from lake.commit import SaveMode
 from lake.metadata import Metadata
 from lake.tables import Table, embeddings
 
@@ -85,7 +85,7 @@ class NewRows:
     def _write(
         self, table: Table, relation: str, metadata: Metadata, *, from_nothing: bool
     ) -> Commit:
-        mode: Mode = "overwrite" if from_nothing else "append"
+        mode: SaveMode = "overwrite" if from_nothing else "append"
         return self.engine.write(table, relation, metadata, mode=mode)
 
     def _make(self, task: Task, delta: PlanDelta) -> None:

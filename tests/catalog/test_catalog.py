@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs.catalog import catalog, queries
+from jobs.catalog import catalog, names, queries
 from jobs.catalog.catalog import Catalog
 from jobs.catalog.names import declared_names
 from jobs.errors import ConfigurationError
@@ -48,6 +48,22 @@ def test_one_bad_file_does_not_hide_the_others(tmp_path: Path) -> None:
         with pytest.raises(ConfigurationError) as caught:
             found.member(name)
         assert caught.value is error
+
+
+def test_two_kinds_of_file_with_one_name_are_both_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(names, "KINDS", {**names.KINDS, ".lars": "query"})
+    for file in ("a.rq", "a.lars", "b.rq", "c.lars"):
+        (tmp_path / file).write_text(_QUERY)
+    found = Catalog.of_folder(tmp_path)
+    assert [member.name for member in found.members] == [*found.names] == ["b", "c"]
+    assert declared_names(tmp_path) == ("b", "c")
+    assert not found.is_usable("a")
+    with pytest.raises(ConfigurationError, match=r"a\.lars declares the name 'a' too") as caught:
+        found.member("a")
+    assert caught.value.where == str(tmp_path / "a.rq")
+    assert [*found.errors] == ["a"]
 
 
 def test_names_come_from_file_names_and_nothing_is_read(

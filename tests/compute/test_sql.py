@@ -9,6 +9,7 @@ from sqlglot import exp
 from jobs.compute.sql import (
     alias,
     all_of,
+    anti_join,
     any_of,
     ascending,
     case,
@@ -91,7 +92,7 @@ def test_the_rows_of_a_union_are_a_bag() -> None:
     assert len(rows(union_all(part))) == 9
 
 
-def test_joins_keep_pairs_left_rows_or_rows_with_a_match() -> None:
+def test_joins_keep_pairs_left_rows_or_rows_with_or_without_a_match() -> None:
     def joined(kind: exp.Join, *cells: exp.Expr) -> list[tuple[object, ...]]:
         return sorted(rows(select(*cells, from_=rows_of("t", "l"), joins=[kind])), key=repr)
 
@@ -100,7 +101,9 @@ def test_joins_keep_pairs_left_rows_or_rows_with_a_match() -> None:
     assert pairs == [(1,), (2,)]
     left = joined(left_join(rows_of("t", "r"), next_one.copy()), column("n", "r"))
     assert left == [(2,), (3,), (None,)]
-    assert joined(semi_join(rows_of("t", "r"), next_one), column("n", "l")) == [(1,), (2,)]
+    semi = joined(semi_join(rows_of("t", "r"), next_one.copy()), column("n", "l"))
+    assert semi == [(1,), (2,)]
+    assert joined(anti_join(rows_of("t", "r"), next_one), column("n", "l")) == [(3,)]
 
 
 def test_unbound_equals_unbound_in_the_same_row() -> None:

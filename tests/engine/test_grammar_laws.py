@@ -1,4 +1,4 @@
-"""The laws of the engine over the whole grammar of SPARQL 1.1 (DESIGN.md, section 8), on DuckDB.
+"""The laws of the engine over the whole grammar of SPARQL 1.1, on DuckDB.
 
 A pair is a query and one of its histories; the histories of a query are maintained one after
 another, as one long history. The oracle is pyoxigraph, or the reference evaluator where pyoxigraph

@@ -1,4 +1,4 @@
-"""Spark and DuckDB give the same rows for every statement (DESIGN.md, section 8, law 7)."""
+"""Spark and DuckDB give the same rows for every statement."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ REFUSED = {
     "functions/uuid01": "UUID",
     "functions/uuid02": "UUID",
 }
-"""Tests of functions that have no stable value (DESIGN.md, section 9)."""
+"""Tests of functions that have no stable value, which are refused."""
 
 EXCEPTIONS: dict[str, str] = {}
 """Tests for which Weir departs from the expected result, with the reason."""

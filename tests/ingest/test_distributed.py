@@ -194,14 +194,14 @@ def test_without_a_starting_version_the_newest_content_is_the_first_epoch(
     assert objects(house) == [{'"1"', '"2"'}]
 
 
-@pytest.mark.parametrize("broadcast_rows", [1, 20_000])
+@pytest.mark.parametrize("driver_parse_bytes", [0, 16_000_000], ids=["spark", "driver"])
 def test_a_quad_holds_as_long_as_a_row_spells_it_in_any_way(
-    spark: SparkSession, project: Project, broadcast_rows: int
+    spark: SparkSession, project: Project, driver_parse_bytes: int
 ) -> None:
     own = "<urn:weir:graph:house>"
     string = "^^<http://www.w3.org/2001/XMLSchema#string>"
     columns = {"graph": "g", "subject": "s", "predicate": "p", "object": "o"}
-    project.declare(HOUSE | {"columns": columns}, broadcast_rows=broadcast_rows)
+    project.declare(HOUSE | {"columns": columns}, driver_parse_bytes=driver_parse_bytes)
     folder = project.folder / "house"
 
     def insert(*rows: tuple[str, str, str, str]) -> None:

@@ -14,7 +14,7 @@ from jobs.compute.sql import column, rows_of, select
 from jobs.engine.relations import EpochRange
 from jobs.maintain.changes import read_changes
 from jobs.plan.leaves import Scope
-from jobs.progress.watermarks import transactions_after
+from jobs.progress.watermarks import epochs_after
 from lake.change_feed import ChangeFeedGap
 from tests.support.projects.ingest import Project
 
@@ -39,7 +39,7 @@ def read(request: pytest.FixtureRequest, spark: SparkSession, filled: Project) -
 
     def run() -> set[str]:
         lake = filled.settings.open_lake()
-        epochs, transactions = EpochRange(1, 3), transactions_after(lake, 1)
+        epochs, transactions = EpochRange(1, 3), epochs_after(lake, 1)
         limits = {"driver_rows": 0} if request.param == "spark" else {}
         settings = filled.settings
         settings.limits = settings.limits.model_copy(update=limits)
@@ -67,7 +67,7 @@ def test_a_file_that_is_gone_is_a_gap(filled: Project, read: Read) -> None:
 
 
 def test_a_commit_that_did_not_only_append_is_a_gap(filled: Project, read: Read) -> None:
-    (version, *_) = transactions_after(filled.settings.open_lake(), 2)
+    (version, *_) = epochs_after(filled.settings.open_lake(), 2)
     assert version.triples_version == 3
     log = filled.folder / "lake/triples/_delta_log"
     DeltaTable(f"{filled.settings.lake}/triples").delete("object = '\"2\"'")

@@ -79,6 +79,33 @@ def test_an_empty_commit_file_is_an_error_and_no_version(tmp_path: Path) -> None
         Lake(root).version("graphs")
 
 
+def test_opening_a_table_looks_only_at_the_commit_files_after_the_last_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lake = Lake(str(tmp_path))
+    looked_at: list[str] = []
+    stat = Path.stat
+
+    def counted(path: Path, *, follow_symlinks: bool = True) -> os.stat_result:
+        if path.suffix == ".json":
+            looked_at.append(path.name)
+        return stat(path, follow_symlinks=follow_symlinks)
+
+    for _ in range(2):
+        for _ in range(10):
+            write(lake, GRAPHS, [ROW], MINE)
+        lake.existing("graphs").create_checkpoint()
+        newest = write(lake, GRAPHS, [ROW], MINE)
+        with monkeypatch.context() as patched:
+            patched.setattr(Path, "stat", counted)
+            looked_at.clear()
+            assert Lake(str(tmp_path)).version("graphs") == newest
+        assert {*looked_at} == {f"{newest:020d}.json", f"{newest + 1:020d}.json"}
+    (tmp_path / "graphs/_delta_log" / f"{newest + 1:020d}.json").touch()
+    with pytest.raises(DamagedTable, match="empty"):
+        Lake(str(tmp_path)).version("graphs")
+
+
 def test_a_process_dies_at_the_given_checkpoint(tmp_path: Path) -> None:
     code = f"""
 from lake.commit import write

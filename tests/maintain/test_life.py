@@ -160,7 +160,7 @@ def test_a_failed_read_for_some_queries_does_not_affect_the_others(
 def test_answers_are_right_at_the_head_after_any_changes_of_graph_and_registry(
     project: MaintainedProject, seed: int
 ) -> None:
-    """Law 2 (DESIGN.md, section 8) through the stages: ten queries a project, 30 lives in all."""
+    """However epochs are cut into runs of the stages: ten queries a project, 30 lives in all."""
     chance = random.Random(seed)
     lives = random_life.lives(chance, 10)
     for life in lives:

@@ -11,7 +11,7 @@ from deltalake import write_deltalake
 from jobs.progress import completion
 from jobs.progress.backlog import Backlog
 from jobs.progress.completion import Completion
-from jobs.progress.watermarks import head, transactions_after
+from jobs.progress.watermarks import epochs_after, head
 from lake import ledger_summary
 from lake.claims import claim
 from lake.commit import write
@@ -95,8 +95,8 @@ def test_transactions_come_in_order_and_only_those_after_an_epoch(lake: HandMade
     for epochs in (2, 3):
         lake.ingest(epochs)
     tables = lake.settings.open_lake()
-    assert [each.epoch for each in transactions_after(tables, 1)] == [2, 3, 4, 5]
-    assert transactions_after(tables, 5) == ()
+    assert [each.epoch for each in epochs_after(tables, 1)] == [2, 3, 4, 5]
+    assert epochs_after(tables, 5) == ()
 
 
 def test_epochs_that_did_not_touch_a_query_move_its_watermark(lake: HandMadeLake) -> None:

@@ -1,4 +1,4 @@
-"""The laws that hold for any query of the grammar and any history (DESIGN.md, section 8).
+"""The laws that hold for any query of the grammar and any history.
 
 The oracle is pyoxigraph, or the reference evaluator where pyoxigraph departs from the specification
 (`grammar_cases`).
