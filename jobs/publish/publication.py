@@ -85,10 +85,11 @@ def _publish_one(
     rows, net = _count(engine, name)
     if not rows and not work.rebuilt:
         return move_watermark(run, work)
+    metadata = _metadata(run, work, columns, net=net)
     commit = engine.write(
         answers(work.query, tuple(columns)),
         name,
-        _metadata(run, work, columns, net=net),
+        metadata,
         rows=rows,
         merge_schema=bool(stored) and set(columns) != set(stored),
     )
@@ -101,6 +102,7 @@ def _publish_one(
         rows_out=rows,
         seconds=time.monotonic() - started,
         table_version=commit.version,
+        commit_metadata=metadata.to_json(),
     )
     return Publication(work.query, work.mode, work.to_epoch, rows)
 
@@ -132,13 +134,6 @@ def _metadata(run: Claim, work: Backlog, columns: Sequence[str], *, net: int) ->
 
 
 def move_watermark(run: Claim, work: Backlog) -> Publication:
-    """No row in the range: the watermark moves by a row of the ledger, without a commit."""
-    run.report(
-        work.query,
-        mode=UNTOUCHED,
-        reason="no row of the answer changed",
-        from_epoch=work.from_epoch,
-        to_epoch=work.to_epoch,
-        rows_out=0,
-    )
+    """No row in the range: the watermark moves without a commit."""
+    run.untouched(work.query, work.from_epoch, work.to_epoch)
     return Publication(work.query, UNTOUCHED, work.to_epoch)
