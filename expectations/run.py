@@ -38,13 +38,6 @@ class Check:
     scopes: tuple[str, ...] = ("",)
 
 
-def run_suite(
-    frame: DataFrame | pa.Table, suite: Suite, scopes: Sequence[str] = ("",)
-) -> tuple[QualityResult, ...]:
-    """One result per scope and expectation of `suite`, for the rows of `frame`."""
-    return run_checks([Check((suite,), frame, tuple(scopes))])
-
-
 def run_checks(checks: Sequence[Check]) -> tuple[QualityResult, ...]:
     """One result per check, scope, suite and expectation, in this order.
 

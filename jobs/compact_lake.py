@@ -28,13 +28,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CompactResult:
-    """What was gained: files fewer and files deleted per table, rows of the consolidated logs.
+    """What was consolidated: the rows of each log before and after.
 
     consolidated_until: the epoch up to which the logs are states; 0 if no log was looked at.
     """
 
-    fewer_files: dict[str, int]
-    deleted_files: dict[str, int]
     consolidated: dict[str, Consolidated]
     consolidated_until: int
 
@@ -69,7 +67,7 @@ def compact_lake(
             "rows_in": sum(each.before for each in consolidated.values()),
             "rows_out": sum(each.after for each in consolidated.values()),
         }
-        return CompactResult(fewer, deleted, consolidated, until)
+        return CompactResult(consolidated, until)
 
 
 def needed_after(settings: Settings, lake: Lake) -> int:

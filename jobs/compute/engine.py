@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Self, TypeAlias
+from typing import TYPE_CHECKING, Self, TypeAlias, assert_never
 
 import duckdb
 import pyarrow as pa
@@ -393,6 +393,8 @@ class Engine:
                         self._send(_read_by(statement.select))
                         keep: Keep = "view" if statement.keep == "view" else "cache"
                         self._spark.register(name, self._spark.frame(statement.select), keep)
+                case _:
+                    assert_never(relation.origin)
             relation.on_spark = True
 
     def _write_here(self, table: Table, name: str, metadata: Metadata, mode: Mode) -> int | None:

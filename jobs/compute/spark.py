@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812
@@ -73,6 +73,8 @@ class SparkEngine:
                     frame = F.broadcast(frame)
             case "view":
                 pass
+            case _:
+                assert_never(keep)
         frame.createOrReplaceTempView(name)
         self._views.append(name)
 

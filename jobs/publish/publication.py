@@ -13,7 +13,7 @@ from jobs.compute.engine import Engine
 from jobs.compute.relations import Keep
 from jobs.compute.sql import column, number, rows_of, select
 from jobs.progress.backlog import Backlog
-from jobs.publish.publication_query import answer_delta, published_columns, stored_columns
+from jobs.publish.publication_query import published_columns, rows_to_publish, stored_columns
 from jobs.stage import Claim, Progress
 from lake.lake import Lake
 from lake.ledger import FAILED, UNTOUCHED
@@ -81,7 +81,7 @@ def _publish_one(
     name = f"delta_{work.query}"
     # Counted, then written.
     keep: Keep = "cache" if work.rebuilt else "small"
-    engine.query(name, answer_delta(work, columns, stored), keep)
+    engine.query(name, rows_to_publish(work, columns, stored), keep)
     rows, net = _count(engine, name)
     if not rows and not work.rebuilt:
         return move_watermark(run, work)

@@ -8,16 +8,23 @@ from sqlglot import exp
 
 from jobs.catalog.maintained import Form
 from jobs.compute.relations import LakeQuery, StoredTable
-from jobs.compute.sql import column, columns, number, rows_of, same_row, select, text, union_all
+from jobs.compute.sql import (
+    alias,
+    ascending,
+    bigint,
+    column,
+    columns,
+    number,
+    over,
+    rows_of,
+    same_row,
+    select,
+    text,
+    union_all,
+)
 from jobs.plan.plan import ANSWER
 from jobs.progress.backlog import Backlog
-from jobs.validate.derived_columns import (
-    DerivedColumn,
-    bigint,
-    changes_at_epoch,
-    over,
-    with_derived_columns,
-)
+from jobs.validate.derived_columns import DerivedColumn, changes_at_epoch, with_derived_columns
 from lake.tables import QUADS, TRANSACTIONS
 
 TRANSACTIONS_LOG = StoredTable("transactions_log", TRANSACTIONS.name)
@@ -42,7 +49,7 @@ def quad_rows(from_epoch: int, to_epoch: int) -> LakeQuery:
     quad = ("graph", "subject", "predicate", "object")
     log = quads_log(from_epoch, to_epoch)
     changes = select(*columns((*quad, "epoch", "weight"))).from_(rows_of(log.name))
-    previous = over(exp.Lag(this=column("weight")), quad, ordered=True)
+    previous = _by_epoch(exp.Lag(this=column("weight")), quad)
     derived = (changes_at_epoch(quad), DerivedColumn("weight_before", exp.null(), previous))
     checked = with_derived_columns(changes, quad, ("epoch", "weight"), derived)
     rows = select("*", *_scope_and_range("", from_epoch, to_epoch)).from_(
@@ -69,9 +76,9 @@ def transaction_rows(from_epoch: int, to_epoch: int) -> LakeQuery:
     transactions = (
         select(
             *columns(stored),
-            over(exp.Lag(this=column("epoch")), ordered=True).as_("previous_epoch"),
-            over(exp.Lag(this=column("quads_version")), ordered=True).as_("version_before"),
-            over(exp.Count(this=exp.Star()), position).as_("at_position"),
+            _by_epoch(exp.Lag(this=column("epoch"))).as_("previous_epoch"),
+            _by_epoch(exp.Lag(this=column("quads_version"))).as_("version_before"),
+            over(exp.Count(this=exp.Star()), columns(position)).as_("at_position"),
         )
         .from_(rows_of(TRANSACTIONS_LOG.name))
         .where(needed)
@@ -88,10 +95,10 @@ def transaction_rows(from_epoch: int, to_epoch: int) -> LakeQuery:
     rows = (
         select(
             *columns((*stored, "version_before", "at_position"), "transactions"),
-            bigint(_or_zero(column("previous_epoch")), "epoch_before"),
+            alias(bigint(_or_zero(column("previous_epoch"))), "epoch_before"),
             # An epoch that changed nothing has no quads.
-            bigint(_or_zero(column("inserted_rows")), "found_inserted"),
-            bigint(_or_zero(column("deleted_rows")), "found_deleted"),
+            alias(bigint(_or_zero(column("inserted_rows"))), "found_inserted"),
+            alias(bigint(_or_zero(column("deleted_rows"))), "found_deleted"),
             text("").as_("scope"),
         )
         .from_(transactions.subquery("transactions"))
@@ -118,19 +125,19 @@ def answer_rows(work: Backlog, rules: AnswerRules) -> LakeQuery:
     new = StoredTable(f"new_{work.query}", table, work.snapshot, in_range)
     stored = StoredTable(f"stored_{work.query}", table, work.snapshot, is_answer)
     changes, answer = (
-        select(*columns((*variables, "epoch")), bigint(column("weight"), "weight")).from_(
+        select(*columns((*variables, "epoch")), alias(bigint(column("weight")), "weight")).from_(
             rows_of(each.name)
         )
         for each in (new, stored)
     )
     rows_at: exp.Expr = exp.null()
     if rules.form == "ask":
-        rows_at = number(work.rows_before) + over(exp.Sum(this=column("weight")), ordered=True)
+        rows_at = number(work.rows_before) + _by_epoch(exp.Sum(this=column("weight")))
     checked = _with_multiplicity(work, answer, changes, variables)
     rows = select(
         exp.Array(expressions=columns(variables)).as_("terms"),
         *columns(("epoch", "weight", "at_epoch", "multiplicity")),
-        bigint(rows_at, "rows_at"),
+        alias(bigint(rows_at), "rows_at"),
         exp.false().as_("is_total"),
         *_constants(work, rules),
     ).from_(checked.subquery("checked"))
@@ -139,9 +146,9 @@ def answer_rows(work: Backlog, rules: AnswerRules) -> LakeQuery:
         exp.cast(exp.null(), exp.DataType.build("ARRAY<STRING>", dialect="spark")).as_("terms"),
         number(work.to_epoch).as_("epoch"),
         number(0).as_("weight"),
-        bigint(exp.null(), "at_epoch"),
-        bigint(exp.null(), "multiplicity"),
-        bigint(number(work.rows_before) + net, "rows_at"),
+        alias(bigint(exp.null()), "at_epoch"),
+        alias(bigint(exp.null()), "multiplicity"),
+        alias(bigint(number(work.rows_before) + net), "rows_at"),
         exp.true().as_("is_total"),
         *_constants(work, rules),
     ).from_(changes.subquery("changes"))
@@ -154,7 +161,7 @@ def _constants(work: Backlog, rules: AnswerRules) -> list[exp.Expr]:
         text(ANSWER).as_("node"),
         text(rules.form).as_("form"),
         exp.convert(rules.is_set).as_("is_set"),
-        bigint(exp.convert(rules.max_rows), "max_rows"),
+        alias(bigint(exp.convert(rules.max_rows)), "max_rows"),
         *_scope_and_range(work.query, work.from_epoch, work.to_epoch),
     ]
 
@@ -165,7 +172,7 @@ def _with_multiplicity(
     """`changes` with `at_epoch` and `multiplicity`: that of the row after the change."""
     others: tuple[str, ...] = ("epoch", "weight")
     single: exp.Expr = column("weight")
-    window: exp.Expr = over(exp.Sum(this=column("weight")), variables, ordered=True)
+    window: exp.Expr = _by_epoch(exp.Sum(this=column("weight")), variables)
     if not work.rebuilt:
         changes = _with_multiplicity_before(answer, changes, variables, work.from_epoch)
         others = (*others, "multiplicity_before")
@@ -205,6 +212,11 @@ def _with_multiplicity_before(
             join_type="left",
         )
     )
+
+
+def _by_epoch(function: exp.Expr, key: tuple[str, ...] = ()) -> exp.Window:
+    """A window function over the rows with the same `key`, in the order of epochs."""
+    return over(function, columns(key), [ascending(column("epoch"))])
 
 
 def _in_range(from_epoch: int, to_epoch: int, table: str | None = None) -> exp.Condition:

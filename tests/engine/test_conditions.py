@@ -12,7 +12,7 @@ from jobs.compute.duck import DuckEngine
 from jobs.compute.functions import EVALUATE
 from jobs.engine.conditions import condition_sql
 from jobs.sparql.algebra.expressions import Call, Constant, Expression, Variable
-from jobs.sparql.functions.evaluate import evaluate
+from tests.support.evaluation import evaluate
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 TERMS: tuple[str | None, ...] = (

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from jobs.rdf import lines as lines_module
 from jobs.rdf.lines import parse_lines
 from jobs.rdf.parse_events import Changes, Rejections
-from jobs.rdf.records import Change, ParseRequest, Rejection
-from tests.rdf.conftest import LIMITS, Parsed
+from jobs.rdf.records import ParseRequest, Rejection
+from tests.rdf.conftest import LIMITS, Change, Parsed
 from tests.rdf.test_canonical_nquads import LINES, by_pyoxigraph
 
 ParseText = Callable[..., Parsed]

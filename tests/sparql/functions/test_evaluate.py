@@ -9,9 +9,9 @@ from jobs.sparql.algebra.patterns import Bgp, Filter
 from jobs.sparql.algebra.queries import Ask
 from jobs.sparql.frontend.translate import translate
 from jobs.sparql.functions.comparisons import effective_boolean_value
-from jobs.sparql.functions.evaluate import evaluate
 from jobs.sparql.functions.serialization import encode, evaluate_row
 from jobs.sparql.functions.values import parse
+from tests.support.evaluation import evaluate
 
 _X = "http://www.w3.org/2001/XMLSchema#"
 

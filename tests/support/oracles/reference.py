@@ -44,9 +44,9 @@ from jobs.sparql.algebra.patterns import (
 from jobs.sparql.algebra.queries import Ask, Construct, Query, Select
 from jobs.sparql.functions.aggregates import aggregate
 from jobs.sparql.functions.comparisons import effective_boolean_value
-from jobs.sparql.functions.evaluate import evaluate
 from jobs.sparql.functions.ordering import composable, sort_key
 from jobs.sparql.functions.values import parse
+from tests.support.evaluation import evaluate
 from tests.support.generators.basic_cases import Quad
 from tests.support.oracles.answers import FALSE, TRUE, Row
 from tests.support.oracles.reference_dataset import Graphs
