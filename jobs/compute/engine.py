@@ -390,15 +390,9 @@ class Engine:
 
     def _keyed_frame(self, stored: StoredTables, key: str) -> DataFrame:
         """The rows of one of several tables."""
-        from pyspark.sql import functions as F  # noqa: N812
-
         table = stored.tables[key]
         frame = self._stored_frame(_Stored(table.table, table.version, table.where))
-        cells = (
-            F.col(name) if name in frame.columns else F.lit(None).cast("string").alias(name)
-            for name in stored.columns
-        )
-        return frame.select(F.lit(key).alias(stored.key), *cells)
+        return self._spark.keyed(frame, stored.key, key, stored.columns)
 
     def _open_on_spark(self, name: str, stored: _Stored) -> None:
         self._spark.register(name, self._stored_frame(stored))
