@@ -21,6 +21,8 @@ CLAIMED, SUCCEEDED, FAILED, ABANDONED = "claimed", "succeeded", "failed", "aband
 """The values of `status`."""
 UNTOUCHED: Final = "untouched"
 """The `mode` of a row that moves the watermark of a query without a commit of its table."""
+SKIPPED: Final = "skipped"
+"""The `mode` of a row about a query that a run did not examine: it stays where it stands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,7 @@ class LedgerRow:
     table_version: int | None = None
     code_version: str | None = None
     checked_run: str | None = None
+    commit_metadata: str | None = None
 
 
 def record(lake: Lake, rows: Sequence[LedgerRow]) -> None:

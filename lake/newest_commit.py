@@ -6,6 +6,7 @@ all that is wanted of each is who committed last, that is most of what a run cos
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 
 from lake.commit_files import actions, commit_file, commits_after, last_checkpoint
@@ -29,6 +30,22 @@ def newest_metadata(lake: Lake, table_name: str, job: str) -> tuple[int, Metadat
         # Not written by Delta, or not whole.
         return None
     return (version, metadata) if metadata is not None and metadata.job == job else None
+
+
+def is_newest(lake: Lake, table_name: str, version: int, before: datetime) -> bool:
+    """Whether a version was committed before a time and is the newest, as far as two files say.
+
+    A table that was removed and created again may have another commit of this version, a later one.
+    False if the lake has the table open, and if it is in an object store.
+    """
+    folder = local_folder(lake.location(table_name))
+    if folder is None or lake.is_open(table_name):
+        return False
+    try:
+        committed = (folder / commit_file(version)).stat().st_mtime
+    except OSError:
+        return False
+    return committed <= before.timestamp() and not (folder / commit_file(version + 1)).exists()
 
 
 def _newest(table: Path) -> int:

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Self, TypeAlias, assert_never
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, assert_never
 
 import duckdb
 import pyarrow as pa
@@ -26,14 +26,15 @@ from sqlglot import exp
 from jobs.compute.connection import connect
 from jobs.compute.duck import DuckEngine
 from jobs.compute.placement import Extent, Placement
-from jobs.compute.relations import Keep, LakeQuery, Statement
+from jobs.compute.relations import Keep, LakeQuery, Statement, StoredTable, StoredTables
 from jobs.compute.sql import column, rows_of, select
 from lake.change_feed import changes, changes_here
 from lake.commit import SaveMode, rows_written, write
-from lake.scan import attach
+from lake.scan import Part, attach, attach_all
 from lake.staging import staging_folder
 
 if TYPE_CHECKING:
+    from deltalake import DeltaTable
     from pyspark.sql import DataFrame, SparkSession
 
     from jobs.compute.session import Session
@@ -95,6 +96,26 @@ class _Relation:
     origin: Statement | _Stored | None = None
     only_looked_up: bool = False
     on_spark: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RowsOnDriver:
+    """The rows of relations with the same columns, where DuckDB has them."""
+
+    duck: DuckEngine
+    lock: threading.RLock
+    names: Sequence[str]
+
+    @property
+    def column_names(self) -> Sequence[str]:
+        """Their columns."""
+        with self.lock:
+            return self.duck.columns(self.names[0])
+
+    def query(self, statement: str) -> list[tuple[Any, ...]]:
+        """The result of a statement of DuckDB that reads all of them as `checked_rows`."""
+        with self.lock:
+            return self.duck.query_together(self.names, statement)
 
 
 class Engine:
@@ -173,10 +194,7 @@ class Engine:
         Raises:
             FileNotFoundError: there is no such table.
         """
-        table = self._lake.open(table_name, version)
-        if table is None:
-            raise FileNotFoundError(self._lake.location(table_name))
-        after = _after_epoch(where)
+        table, after = self._table(table_name, version), _after_epoch(where)
         extent = Extent.of(table, after)
         stored = _Stored(table_name, version, where)
         if not self.placement.reads(extent, is_slice=after is not None):
@@ -193,6 +211,33 @@ class Engine:
                 self._local.make(Statement(name, chosen))
         only_looked_up = self.placement.only_looks_up(extent)
         self._relations[name] = _Relation(True, stored, only_looked_up)
+
+    def extent(self, stored: StoredTable) -> Extent:
+        """How much of a stored table is read.
+
+        Raises:
+            FileNotFoundError: there is no such table.
+        """
+        return Extent.of(self._table(stored.table, stored.version), _after_epoch(stored.where))
+
+    def open_all(self, stored: StoredTables) -> None:
+        """Name the rows of several stored tables; nothing is read yet.
+
+        Raises:
+            FileNotFoundError: one of the tables does not exist.
+        """
+        tables = {key: self._table(t.table, t.version) for key, t in stored.tables.items()}
+        after = {key: _after_epoch(t.where) for key, t in stored.tables.items()}
+        extents = [Extent.of(table, after[key]) for key, table in tables.items()]
+        if not self.placement.reads_all(extents):
+            frames = (self._keyed_frame(stored, key) for key in stored.tables)
+            self._spark.register(stored.name, reduce(lambda a, b: a.unionByName(b), frames))
+            self._relations[stored.name] = _Relation(False, on_spark=True)
+            return
+        parts = {key: Part(table, after[key]) for key, table in tables.items()}
+        with self._driver:
+            attach_all(self._local.connection, stored.name, stored.key, stored.columns, parts)
+        self._relations[stored.name] = _Relation(True)
 
     def query(self, name: str, query: LakeQuery, keep: Keep = "view") -> None:
         """Make a relation by a query over stored tables, which are opened."""
@@ -291,6 +336,13 @@ class Engine:
         rows = frame.limit(most + 1).toArrow()
         return rows if self.placement.holds(rows.num_rows) else None
 
+    def held(self, names: Sequence[str]) -> RowsOnDriver | None:
+        """The rows of relations, which stay in DuckDB; None if Spark has to take one of them."""
+        relations = [self._relations[name] for name in names]
+        if not all(each.on_driver and not each.only_looked_up for each in relations):
+            return None
+        return RowsOnDriver(self._local, self._driver, names)
+
     def frame(self, name: str) -> DataFrame:
         """The frame of a relation; one of the driver is sent to Spark or made there again."""
         self._send({name})
@@ -337,6 +389,18 @@ class Engine:
             self._remote.release()
         self._local.connection.close()
         self._relations.clear()
+
+    def _table(self, name: str, version: int | None) -> DeltaTable:
+        table = self._lake.open(name, version)
+        if table is None:
+            raise FileNotFoundError(self._lake.location(name))
+        return table
+
+    def _keyed_frame(self, stored: StoredTables, key: str) -> DataFrame:
+        """The rows of one of several tables."""
+        table = stored.tables[key]
+        frame = self._stored_frame(_Stored(table.table, table.version, table.where))
+        return self._spark.keyed(frame, stored.key, key, stored.columns)
 
     def _open_on_spark(self, name: str, stored: _Stored) -> None:
         self._spark.register(name, self._stored_frame(stored))

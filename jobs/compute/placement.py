@@ -7,6 +7,7 @@ statements with the same result. What does not fit into these limits is distribu
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -88,6 +89,14 @@ class Placement:
         if not self.driver_rows or extent.rows is None or extent.bytes > self.driver_table_bytes:
             return False
         return not is_slice or self.holds(extent.rows)
+
+    def reads_all(self, extents: Sequence[Extent]) -> bool:
+        """Whether the driver reads several stored tables, and all their rows."""
+        rows = [extent.rows for extent in extents]
+        known = [count for count in rows if count is not None]
+        size = sum(extent.bytes for extent in extents)
+        fits = size <= self.driver_table_bytes and self.holds(sum(known))
+        return len(known) == len(rows) and fits
 
     def only_looks_up(self, extent: Extent) -> bool:
         """Whether the driver only looks rows up in such a table; Spark computes over all of it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import count
 from typing import TYPE_CHECKING, assert_never
 
@@ -89,6 +90,14 @@ class SparkEngine:
         folder = f"{self._staging}/rows-{next(self._numbers)}"
         frame.write.parquet(folder)
         return self.spark.read.schema(frame.schema).parquet(folder)
+
+    def keyed(self, frame: DataFrame, key: str, value: str, columns: Sequence[str]) -> DataFrame:
+        """The columns of a frame, null for those that it lacks, and a column `key` of `value`."""
+        cells = (
+            F.col(name) if name in frame.columns else F.lit(None).cast("string").alias(name)
+            for name in columns
+        )
+        return frame.select(F.lit(value).alias(key), *cells)
 
     def frame(self, query: exp.Query) -> DataFrame:
         """The frame of a query."""

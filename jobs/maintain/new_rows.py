@@ -60,16 +60,16 @@ class NewRows:
     def _commit_or_report(self, task: Task) -> None:
         started = time.monotonic()
         try:
-            version, rows = self._commit(task)
+            commit, metadata = self._commit(task)
         except Exception as error:  # noqa: BLE001  (recorded, and raised for all at the end)
             self.outcome.failed(task, error)
             return
         seconds = time.monotonic() - started
-        self.progress(f"{task.query.name}: {task.mode}, {rows} rows, {seconds:.1f} s")
-        self.outcome.committed(task, rows, version, self.prepared.rows_in, seconds)
+        self.progress(f"{task.query.name}: {task.mode}, {commit.rows} rows, {seconds:.1f} s")
+        self.outcome.committed(task, commit, metadata, self.prepared.rows_in, seconds)
 
-    def _commit(self, task: Task) -> tuple[int, int]:
-        """Append the new rows of one query; the table's version and their number."""
+    def _commit(self, task: Task) -> tuple[Commit, Metadata]:
+        """Append the new rows of one query."""
         name, epochs = task.query.name, self.prepared.epochs
         table = embeddings(name, task.plan.width)
         stored = f"stored_{name}"
@@ -80,7 +80,7 @@ class NewRows:
         self._make(task, delta)
         metadata = self._metadata(task)
         commit = self._write(table, delta.result.name, metadata, from_nothing=task.from_nothing)
-        return commit.version, commit.rows
+        return commit, metadata
 
     def _write(
         self, table: Table, relation: str, metadata: Metadata, *, from_nothing: bool
