@@ -13,9 +13,9 @@ from jobs.engine.relations import EpochRange
 from jobs.maintain.new_rows import NewRows, Prepared
 from jobs.maintain.outcome import Outcome
 from jobs.maintain.tasks import JOB, Task
-from jobs.maintain.touched import Changes, by_scope, read_touched
+from jobs.maintain.touched import Changes, by_scope, read_touched, seeds_by_scope
 from jobs.plan.leaves import Scope
-from jobs.plan.lookups import predicates
+from jobs.plan.lookups import predicates_of
 from jobs.settings import Settings
 from jobs.stage import Progress
 from lake.change_feed import ChangeFeedGap
@@ -64,10 +64,9 @@ class Group:
             f"computing {len(tasks)} queries over the whole graph up to epoch {self.last}"
         )
         graphs: dict[Scope, str] = {}
-        for i, (scope, parts) in enumerate(by_scope(tasks).items()):
-            read = read_whole(
-                engine, scope, epochs, f"g{i}", predicates(parts), collapsed=collapsed, reason=""
-            )
+        for i, (scope, seeds) in enumerate(seeds_by_scope(tasks).items()):
+            known = predicates_of(seeds)
+            read = read_whole(engine, scope, epochs, f"g{i}", known, collapsed=collapsed, reason="")
             graphs[scope] = read.relation
         self._commit(engine, tasks, Prepared(epochs, graphs, "cache"))
 
