@@ -283,6 +283,19 @@ class Engine:
         few = self._few(name)
         return self.frame(name) if few is None else few
 
+    def fetch_few(self, name: str, rows: int) -> pa.Table | None:
+        """The rows of a relation in this process, wherever it is; None if they are too many.
+
+        Args:
+            name: of the relation.
+            rows: how many it has.
+        """
+        if self._relations[name].on_driver:
+            return self._few(name)
+        if rows > self._shape.broadcast_rows:
+            return None
+        return self.spark.table(name).toArrow()
+
     def frame(self, name: str) -> DataFrame:
         """The frame of a relation; one of the driver is sent to Spark or made there again."""
         self._send({name})
@@ -322,6 +335,15 @@ class Engine:
                 merge_schema=merge_schema,
             )
         return Commit(version, rows_written(self._lake, table.name, version))
+
+    def write_rows(
+        self, table: Table, rows: pa.Table, metadata: Metadata, *, mode: Mode = "append"
+    ) -> Commit:
+        """Write rows of this process to a table in one commit, sorted as the table is."""
+        if table.cluster_by:
+            rows = rows.sort_by([(name, "ascending") for name in table.cluster_by])
+        version = write(self._lake, table, rows, metadata, mode=mode)
+        return Commit(version, rows.num_rows)
 
     def release(self) -> None:
         """Forget all relations."""

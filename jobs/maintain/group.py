@@ -10,8 +10,9 @@ from jobs.compute.relations import Keep
 from jobs.compute.session import Session
 from jobs.engine.read_graph import Thresholds, read_neighbourhood, read_whole
 from jobs.engine.relations import EpochRange
-from jobs.maintain.new_rows import NewRows, Prepared
+from jobs.maintain.new_rows import NewRows
 from jobs.maintain.outcome import Outcome
+from jobs.maintain.prepared import Prepared
 from jobs.maintain.tasks import JOB, Task
 from jobs.maintain.touched import Changes, by_scope, read_touched, seeds_by_scope
 from jobs.plan.leaves import Scope
@@ -120,7 +121,7 @@ class Group:
 
 def _with_reasons(task: Task, whole: Mapping[Scope, str]) -> Task:
     """A task that reads the whole graph for a scope says so, and why."""
-    scopes = dict.fromkeys(part.scope for part in task.plan.components)
+    scopes = dict.fromkeys(seed.scope for seed in task.query.seeds)
     reasons = [whole[scope] for scope in scopes if scope in whole]
     if not reasons:
         return task

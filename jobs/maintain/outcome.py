@@ -53,12 +53,19 @@ class Outcome:
 
     def untouched(self, task: Task) -> None:
         """No change matches a pattern of the query: its watermark moves by this row."""
+        self._moved(task, "no change matches a pattern")
+
+    def without_new_rows(self, task: Task) -> None:
+        """The changes give the query no new row: its watermark moves by this row."""
+        self._moved(task, "the changes give no new row")
+
+    def _moved(self, task: Task, reason: str) -> None:
         self.reported.add(task.query.name)
         self.result.modes[task.query.name] = UNTOUCHED
         self.run.report(
             task.query.name,
             mode=UNTOUCHED,
-            reason="no change matches a pattern",
+            reason=reason,
             from_epoch=task.after,
             to_epoch=self.result.to_epoch,
             rows_out=0,
