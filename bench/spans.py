@@ -71,8 +71,14 @@ PROBES = (
     Probe(
         "maintain",
         "jobs.maintain.new_rows",
-        "NewRows._write",
-        _always("  of that, commits (summed)"),
+        "rows_of_members",
+        lambda _, tasks, *__: f"  {tasks[0].query.name} and others of its shape",
+    ),
+    Probe(
+        "maintain",
+        "jobs.maintain.new_rows",
+        "NewRows._write_or_report",
+        _always("  commits of queries of one shape (summed)"),
     ),
     Probe("validate", "jobs.validate_answers", "validate_graph", _always("the graph")),
     Probe("validate", "jobs.validate_answers", "validate_queries", _always("the queries")),

@@ -50,10 +50,11 @@ Frame: TypeAlias = "pa.Table | DataFrame"
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """A commit of a table: its version and the number of rows it wrote."""
+    """A commit of a table: its version, the number of rows it wrote, its metadata."""
 
     version: int
     rows: int
+    metadata: Metadata
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,7 +329,7 @@ class Engine:
         few = self._few(name)
         return self.frame(name) if few is None else few
 
-    def fetch_few(self, frame: DataFrame) -> pa.Table | None:
+    def collect_few(self, frame: DataFrame) -> pa.Table | None:
         """The rows of a frame of Spark if they are as few as the driver takes."""
         most = self.placement.driver_rows
         if not most:
@@ -342,6 +343,19 @@ class Engine:
         if not all(each.on_driver and not each.only_looked_up for each in relations):
             return None
         return RowsOnDriver(self._local, self._driver, names)
+
+    def fetch_few(self, name: str, rows: int) -> pa.Table | None:
+        """The rows of a relation in this process, wherever it is; None if they are too many.
+
+        Args:
+            name: of the relation.
+            rows: how many it has.
+        """
+        if self._relations[name].on_driver:
+            return self._few(name)
+        if rows > self._shape.broadcast_rows:
+            return None
+        return self.spark.table(name).toArrow()
 
     def frame(self, name: str) -> DataFrame:
         """The frame of a relation; one of the driver is sent to Spark or made there again."""
@@ -381,7 +395,16 @@ class Engine:
                 files=None if rows is None else max(1, -(-rows // self._shape.rows_per_file)),
                 merge_schema=merge_schema,
             )
-        return Commit(version, rows_written(self._lake, table.name, version))
+        return Commit(version, rows_written(self._lake, table.name, version), metadata)
+
+    def write_rows(
+        self, table: Table, rows: pa.Table, metadata: Metadata, *, mode: SaveMode = "append"
+    ) -> Commit:
+        """Write rows of this process to a table in one commit, sorted as the table is."""
+        if table.cluster_by:
+            rows = rows.sort_by([(name, "ascending") for name in table.cluster_by])
+        version = write(self._lake, table, rows, metadata, mode=mode)
+        return Commit(version, rows.num_rows, metadata)
 
     def release(self) -> None:
         """Forget all relations."""
@@ -419,7 +442,7 @@ class Engine:
 
     def _register(self, name: str, frame: DataFrame, keep: Keep) -> None:
         """Name a frame; it is fetched if it is small and `keep` stores it."""
-        rows = None if keep == "view" else self.fetch_few(frame)
+        rows = None if keep == "view" else self.collect_few(frame)
         if rows is not None:
             self._load_here(name, rows)
             return

@@ -9,7 +9,6 @@ from jobs.errors import WeirError
 from jobs.maintain.tasks import Mode, Task
 from jobs.stage import Claim
 from lake.ledger import FAILED, UNTOUCHED
-from lake.metadata import Metadata
 
 _MESSAGE_LENGTH = 500
 """Characters of an unexpected error that are recorded."""
@@ -39,7 +38,6 @@ class Outcome:
         self,
         task: Task,
         commit: Commit,
-        metadata: Metadata,
         rows_in: int | None,
         seconds: float,
     ) -> None:
@@ -56,7 +54,7 @@ class Outcome:
             rows_out=commit.rows,
             seconds=seconds,
             table_version=commit.version,
-            commit_metadata=metadata.to_json(),
+            commit_metadata=commit.metadata.to_json(),
         )
 
     def untouched(self, task: Task) -> None:

@@ -86,12 +86,12 @@ def _task(
     if stored.epoch < states_until:
         reason = f"changes before epoch {states_until} have been compacted away"
         return Task(query, "rebased", reason, collapsed=True, stored=stored)
-    return Task(query, "incremental", _whole_reads(query.plan), collapsed=False, stored=stored)
+    return Task(query, "incremental", _whole_reads(query), collapsed=False, stored=stored)
 
 
-def _whole_reads(plan: Plan) -> str:
+def _whole_reads(query: Maintained) -> str:
     """What a run has to record of a plan whose cost does not follow the changes alone."""
-    nodes = ", ".join(plan.ids[node] for node in plan.whole_reads)
+    nodes = ", ".join(query.whole_reads)
     return f"looks at all stored rows below {nodes} (`weir explain`)" if nodes else ""
 
 

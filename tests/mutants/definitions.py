@@ -141,7 +141,7 @@ MUTANTS = (
     Mutant(
         "a match ignores its condition",
         "engine/matches",
-        "where=[condition_sql(condition, frozenset(keys.variables))]",
+        "where=[holds]",
         "where=[]",
     ),
     Mutant(
@@ -285,7 +285,7 @@ MUTANTS = (
     Mutant(
         "a slice reads too few rows of the state",
         "engine/operators/slice",
-        "number(node.offset + node.limit) + subquery(lost)",
+        "number(node.offset + node.limit) + most",
         "number(node.offset + node.limit)",
     ),
     Mutant(
@@ -321,8 +321,8 @@ MUTANTS = (
     Mutant(
         "a path may start anywhere",
         "engine/operators/closure",
-        "where=[] if node.start is None else",
-        "where=[] if True else",
+        "if node.start is None:",
+        "if True:",
     ),
     Mutant(
         "the zero-length path is missing",

@@ -19,6 +19,7 @@ from jobs.engine.read_graph import (
     read_whole,
 )
 from jobs.engine.relations import EpochRange, Inputs
+from jobs.plan.leaves import Component, Scope
 from jobs.plan.plan import ANSWER, Plan
 from tests.support.generators.basic_cases import Quad
 
@@ -45,11 +46,16 @@ class Memory:
             self.connection.execute("PRAGMA disable_optimizer")
         self.engine = DuckEngine(self.connection)
         self._load(history)
-        cells = ", ".join(f"v{i} VARCHAR" for i in range(plan.width))
-        self.connection.execute(
-            f"CREATE TABLE stored (node VARCHAR, {cells + ',' if cells else ''} "
-            "epoch BIGINT, weight BIGINT)"
-        )
+        texts = ", ".join(f"{name} VARCHAR" for name in self._texts())
+        self.connection.execute(f"CREATE TABLE stored ({texts}, epoch BIGINT, weight BIGINT)")
+
+    def _texts(self) -> list[str]:
+        """The columns of text that stored rows have."""
+        return ["node", *(f"v{i}" for i in range(self.plan.width))]
+
+    def _components(self) -> Sequence[Component]:
+        """The segments that say which part of the graph is read."""
+        return self.plan.components
 
     def _load(self, history: History) -> None:
         self.connection.execute(
@@ -97,8 +103,8 @@ class Memory:
         from_nothing = initial or after == 0
         epochs = EpochRange(last - 1 if initial else after, last, from_nothing)
         graphs = {}
-        for i, scope in enumerate(dict.fromkeys(c.scope for c in self.plan.components)):
-            parts = [c for c in self.plan.components if c.scope == scope]
+        for i, scope in enumerate(dict.fromkeys(c.scope for c in self._components())):
+            parts = [c for c in self._components() if c.scope == scope]
             prefix = f"scope{i}"
             if initial:
                 read = read_whole(
@@ -110,10 +116,13 @@ class Memory:
                     self.engine, parts, f"{prefix}_changes", scope, epochs, thresholds, prefix
                 )
             graphs[scope] = read.relation
-        delta = plan_delta(self.plan, epochs, Inputs(graphs, "stored"), "q")
+        delta = plan_delta(self.plan, epochs, self._inputs(graphs), "q")
         for statement in (*delta.statements, delta.result):
             make(self.engine, statement)
         return delta.result.name
+
+    def _inputs(self, graphs: dict[Scope, str]) -> Inputs:
+        return Inputs(graphs, "stored")
 
     def log(self) -> list[LogRow]:
         """The answer's log, sorted."""

@@ -120,7 +120,7 @@ def _near(table: DataFrame, changes: DataFrame) -> DataFrame:
 
 def _on_driver(engine: Engine, rows: DataFrame) -> pa.Table | None:
     """The rows if the driver looks at their terms one by one, which is as much as to parse them."""
-    few = engine.fetch_few(rows)
+    few = engine.collect_few(rows)
     return few if few is not None and engine.placement.parses(few.nbytes) else None
 
 

@@ -1,0 +1,144 @@
+"""Groups of queries of one shape: made at random, and maintained together in one DuckDB."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from jobs.engine.members import members_table
+from jobs.engine.relations import Inputs
+from jobs.plan.leaves import Component, Scope
+from jobs.plan.lower import lower
+from jobs.plan.members import plan_of_members
+from jobs.plan.parameters import parameterized, with_constants
+from jobs.plan.plan import Plan
+from jobs.sparql.frontend.translate import translate
+from tests.support.generators.basic_cases import LITERALS as BASIC_LITERALS
+from tests.support.generators.basic_cases import NODES, PREDICATES, Case
+from tests.support.generators.basic_cases import case as basic_case
+from tests.support.generators.grammar import LITERALS as GRAMMAR_LITERALS
+from tests.support.generators.grammar_cases import WholeCase, whole_case
+from tests.support.harness import WHOLE, History, Memory
+
+HISTORIES = 3
+"""Of those of a random query."""
+_IRIS = (*NODES, *PREDICATES)
+_LITERALS = tuple(dict.fromkeys((*BASIC_LITERALS, *GRAMMAR_LITERALS)))
+
+
+@dataclass(frozen=True)
+class GroupCase:
+    """Plans of one shape and a history: per epoch, the quads that vanish and that appear."""
+
+    seed: int
+    query: str
+    members: Mapping[str, Plan]
+    history: History
+
+
+def group_case(seed: int) -> GroupCase:
+    """The group of a seed: a random query, and the same with other constants.
+
+    Two members may have the same constants, or share some.
+    """
+    rng = random.Random(f"group {seed}")
+    if seed % 3:
+        whole = whole_case(seed)
+        case: Case | WholeCase = replace(whole, histories=whole.histories[:HISTORIES])
+    else:
+        case = basic_case(seed)
+    plan = lower(translate(case.query, case.default_graph), allow_product=True)  # type: ignore[arg-type]
+    general, constants = parameterized(plan)
+    members = {"a": plan}
+    for name in "bc"[: rng.randint(1, 2)]:
+        members[name] = with_constants(general, _others(rng, constants))
+    if rng.random() < 0.3:
+        members["z"] = plan
+    return GroupCase(seed, case.query, members, case.history)
+
+
+def _others(rng: random.Random, constants: Sequence[str]) -> list[str]:
+    """Other constants, some of them the same; different ones stay different."""
+    chosen = list(constants)
+    for i, constant in enumerate(constants):
+        pool = _IRIS if constant.startswith("<") else _LITERALS
+        free = [term for term in pool if term not in chosen]
+        if free and rng.random() < 0.6:
+            chosen[i] = rng.choice(free)
+    if rng.random() < 0.3:
+        # The same terms in other places.
+        iris = [i for i, term in enumerate(chosen) if term.startswith("<")]
+        for i, term in zip(iris, rng.sample([chosen[i] for i in iris], len(iris)), strict=True):
+            chosen[i] = term
+    return chosen
+
+
+class GroupMemory(Memory):
+    """A graph's log and the embeddings of a group of queries, in memory."""
+
+    def __init__(
+        self, members: Mapping[str, Plan], history: History, *, optimized: bool = True
+    ) -> None:
+        self.members = members
+        general, constants = shape_of(members)
+        self.group = plan_of_members(general, constants)
+        super().__init__(self.group.plan, history, optimized=optimized)
+        self.engine.load("members", members_table([*members], self.group))
+
+    def _texts(self) -> list[str]:
+        return ["member", *super()._texts()]
+
+    def _components(self) -> Sequence[Component]:
+        return [part for plan in self.members.values() for part in plan.components]
+
+    def _inputs(self, graphs: dict[Scope, str]) -> Inputs:
+        return Inputs(graphs, "stored", "members")
+
+    def stored_by(self, member: str) -> list[tuple[object, ...]]:
+        """Every stored row of a member, sorted."""
+        query = "SELECT * EXCLUDE (member) FROM stored WHERE member = ?"
+        return sorted(self.connection.execute(query, [member]).fetchall(), key=repr)
+
+
+def shape_of(members: Mapping[str, Plan]) -> tuple[Plan, list[tuple[str, ...]]]:
+    """The parameterized plan of all `members`, and the constants of each."""
+    found = [parameterized(plan) for plan in members.values()]
+    (general,) = {plan for plan, _ in found}
+    return general, [constants for _, constants in found]
+
+
+def broken_laws(case: GroupCase) -> list[str]:
+    """What the members of a group store otherwise than they do one by one; none if nothing."""
+    rng = random.Random(case.seed)
+    last = len(case.history)
+    first = rng.randint(1, last)
+    base = rng.randint(1, last)
+    runs: dict[str, list[tuple[int, int, dict[str, object]]]] = {
+        "from nothing in one run": [(0, last, {})],
+        "in runs of one epoch": [
+            (0, first, {}),
+            *((e, e + 1, {}) for e in range(first, min(last, first + 3))),
+        ],
+        "registered late": [(0, base, {"initial": True}), (base, last, {"thresholds": WHOLE})],
+    }
+    # One of them for each group, in turn.
+    law, parts = [*runs.items()][case.seed // 3 % len(runs)]
+    together = GroupMemory(case.members, case.history, optimized=rng.random() < 0.5)
+    _run(together, parts)
+    broken = []
+    for name, plan in case.members.items():
+        alone = Memory(plan, case.history, optimized=False)
+        _run(alone, parts)
+        if (expected := alone.stored()) != (found := together.stored_by(name)):
+            extra = [row for row in found if row not in expected][:3]
+            missing = [row for row in expected if row not in found][:3]
+            broken.append(f"{law}, member {name}: {extra} too many, {missing} missing")
+    constants = shape_of(case.members)[1]
+    return [f"seed {case.seed}: {case.query} with {constants}: {what}" for what in broken]
+
+
+def _run(memory: Memory, parts: Sequence[tuple[int, int, dict[str, object]]]) -> None:
+    for after, last, options in parts:
+        if after < last:
+            memory.run(after, last, **options)  # type: ignore[arg-type]
