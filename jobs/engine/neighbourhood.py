@@ -52,7 +52,7 @@ class Hop:
     rows: Statement
 
     def run(self, engine: SqlEngine) -> None:
-        """Make the relation of the keys; that of the rows is for whoever finds keys."""
+        """Make the relation of the keys; the caller makes that of the rows if there are keys."""
         engine.load(self.lookups.name, self.lookups.rows)
         engine.make(self.keys)
 

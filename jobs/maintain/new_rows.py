@@ -1,7 +1,7 @@
 """Compute the new rows of queries' stored nodes and commit them with the new watermark.
 
-Queries of one shape are computed together, by the statements of one plan; whoever fails in that is
-computed by itself.
+Queries of one shape are computed together, by the statements of one plan; a query that fails in
+this is computed by itself.
 """
 
 from __future__ import annotations

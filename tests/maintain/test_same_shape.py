@@ -186,7 +186,7 @@ def test_a_query_without_a_new_row_has_no_commit_and_is_complete(
         project.check_answers(query, 4, 4)
 
 
-def test_a_member_whose_product_is_too_large_spares_the_others(
+def test_a_member_whose_product_is_too_large_does_not_affect_the_others(
     project: MaintainedProject,
 ) -> None:
     project.begin(product_rows=2)
@@ -205,7 +205,7 @@ def test_a_member_whose_product_is_too_large_spares_the_others(
     assert rows["pairs_b"]["status"] == "failed"
 
 
-def test_a_member_whose_commit_fails_spares_the_others(
+def test_a_member_whose_commit_fails_does_not_affect_the_others(
     project: MaintainedProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     register(project, ("star",))
