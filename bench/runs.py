@@ -15,6 +15,8 @@ from bench.session import measure
 FULL_RUNS, COMPARED = 200, 10
 AIM = 1.2
 """The last runs over the first ones."""
+_CONCEPT = "<http://nomisma.org/id/5-Taler>"
+_MATCH = "<http://www.w3.org/2004/02/skos/core#exactMatch>"
 
 
 @dataclass(slots=True)
@@ -73,13 +75,11 @@ def _median(samples: Sequence[Mapping[tuple[str, str], float]], what: str) -> fl
 
 
 def _change_sets(folder: Path, count: int) -> list[Path]:
-    """Patches of one triple each, which is one row of one answer."""
+    """Patches of one triple each, another match of a concept."""
     made = patches(folder, [])
     before = BASE_ID
     for number in range(1, count + 1):
-        concept = f"<urn:bench:concept:{number}>"
-        match = "<http://www.w3.org/2004/02/skos/core#exactMatch>"
-        added = f"A {concept} {match} <urn:bench:match:{number}> {concept} ."
+        added = f"A {_CONCEPT} {_MATCH} <urn:bench:match:{number}> {_CONCEPT} ."
         lines = (f"H id <urn:bench:{number}> .", f"H prev <{before}> .", "TX .", added, "TC .", "")
         (made / f"{number:04}.nqp").write_text("\n".join(lines))
         before = f"urn:bench:{number}"
