@@ -3,9 +3,9 @@
     python -m tests.mutants            all
     python -m tests.mutants distinct   those whose name contains a word
 
-Every mutant (`tests.mutants.texts`) is made in a copy of the tree. The copy runs the regressions, a
-subset of the laws (`SEEDS`) and the W3C tests as histories, until the first failure. A mutant that
-survives shows that a test is missing.
+Every mutant (`tests.mutants.texts`) is made in a copy of the tree. The copy runs the regressions,
+subsets of the laws (`GROUPS`, `SEEDS`) and the W3C tests as histories, until the first failure. A
+mutant that survives shows that a test is missing.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from tests.mutants.texts import MUTANTS, Mutant
 PROJECT = Path(__file__).parent.parent.parent
 SEEDS = range(400)
 """Of `tests.support.generators.grammar_cases`."""
+GROUPS = range(90)
+"""Of `tests.support.shared_shapes`."""
 COPIED = ("jobs", "lake", "tests")
 
 
@@ -71,10 +73,15 @@ def check(mutant: str) -> None:
     from tests.support.generators.grammar_cases import whole_case
     from tests.support.grammar_laws import broken_laws
     from tests.support.regressions import read, regression_files
+    from tests.support.shared_shapes import broken_laws as broken_group_laws
+    from tests.support.shared_shapes import group_case
 
     for file in sorted(regression_files(), key=lambda file: mutant not in file.read_text()):
         if broken_laws(read(file)):
             sys.exit(f"regression {file.stem}")
+    for seed in GROUPS:
+        if broken := broken_group_laws(group_case(seed)):
+            sys.exit(f"group {seed}: {broken[0].rpartition(']: ')[2]}")
     for seed in SEEDS:
         if broken := broken_laws(whole_case(seed)):
             law = broken[0].rpartition("]: ")[2]

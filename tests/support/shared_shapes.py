@@ -86,13 +86,23 @@ class GroupMemory(Memory):
         super().__init__(self.group.plan, history, optimized=optimized)
         self.engine.load("members", members_table([*members], self.group))
 
-    def _texts(self) -> list[str]:
-        return ["member", *super()._texts()]
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The relations that statements read."""
+        return (*super().tables, "members")
 
-    def _components(self) -> Sequence[Component]:
+    @property
+    def texts(self) -> list[str]:
+        """The columns of text that stored rows have."""
+        return ["member", *super().texts]
+
+    @property
+    def components(self) -> Sequence[Component]:
+        """The segments of all members."""
         return [part for plan in self.members.values() for part in plan.components]
 
-    def _inputs(self, graphs: dict[Scope, str]) -> Inputs:
+    def inputs(self, graphs: dict[Scope, str]) -> Inputs:
+        """What the plan reads, given the graph of each scope."""
         return Inputs(graphs, "stored", "members")
 
     def stored_by(self, member: str) -> list[tuple[object, ...]]:
