@@ -39,7 +39,7 @@ class Generated:
     progress: Callable[[str], None]
 
     def run(self) -> Scenario:
-        """Deltas by Weir, beside evaluating the same queries over the whole graph."""
+        """Deltas by Weir, compared with evaluating the same queries over the whole graph."""
         folder = WORK / f"generated{self.quads}"
         graph = Graph(self.quads)
         prepared, first = self._prepare(folder, graph)
@@ -97,7 +97,7 @@ class Generated:
         )
 
     def _prepare(self, folder: Path, graph: Graph) -> tuple[Project, list[Timing]]:
-        """A lake with the graph as epoch 1 and the first answers, and what their run took."""
+        """A lake with the graph as epoch 1 and the first answers, and the seconds of their run."""
         self.progress(f"writing {graph.quads:,} quads")
         none = patches(folder / "none", [])
         made = project(folder / "prepared", QUERIES, _source(none))

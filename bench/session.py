@@ -92,7 +92,7 @@ def measure(
         raise RunFailed(f"{projects[0].config}: exit code {done.returncode}\n{last}")
     found = json.loads(result.read_text())
     runs = [{(part, what): s for part, what, s in run} for run in found["runs"]]
-    # A user waits for the end of the process too.
+    # A user also waits for the end of the process.
     runs[0][("", "process end")] = ended - found["ended"]
     runs[0][("", "in all")] += ended - found["ended"]
     return MeasuredSession(

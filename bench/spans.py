@@ -50,7 +50,7 @@ PROBES = (
     Probe("start", "jobs.ingest_changes", "is_anything_pending", _always("look for change sets")),
     Probe("start", "jobs.pending_work", "has_pending_work", _always("look for pending work")),
     Probe("ingest", "jobs.ingest.batch", "read_batch", _always("parse")),
-    Probe("ingest", "jobs.ingest.batch", "_claims", _always("ownership of graphs")),
+    Probe("ingest", "jobs.ingest.batch", "_written_graphs", _always("ownership of graphs")),
     Probe("ingest", "jobs.ingest.batch", "_net", _always("net changes")),
     Probe("ingest", "jobs.ingest.journal", "Journal.commit", _always("commits")),
     Probe("maintain", "jobs.maintain_queries", "tasks_behind", _always("watermarks and plans")),

@@ -9,24 +9,29 @@ Importing this module takes seconds: `expectations.run.library` does it, with wa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
+from itertools import count
 from typing import Any, ClassVar
 
-import duckdb
 import pandas as pd
-import pyarrow as pa
 from great_expectations.core.metric_domain_types import MetricDomainTypes
 from great_expectations.execution_engine.pandas_execution_engine import PandasExecutionEngine
 from great_expectations.execution_engine.sparkdf_execution_engine import SparkDFExecutionEngine
 from great_expectations.expectations.expectation import BatchExpectation
 from great_expectations.expectations.metrics.metric_provider import MetricProvider, metric_value
 
+from expectations.held_rows import HeldRows
 from expectations.statement import CHECKED_ROWS, unexpected_rows
 from expectations.suite import Suite
 
 _SUITES: dict[str, Suite] = {}
 """The registered suites: Great Expectations passes only plain values, so here the names."""
+_HELD: dict[str, HeldRows] = {}
+"""The rows that placeholders stand for, by the name that a placeholder has as `_NAME`."""
+_NAME = "weir.rows"
+_NUMBERS = count()
 
 
 def register(suites: Sequence[Suite]) -> list[SuiteExpectation]:
@@ -59,7 +64,7 @@ class UnexpectedRows(MetricProvider):
 
     Its keys are those of the structs that `expectations.statement.unexpected_rows` returns. The
     statement is in the dialect of the engine: Spark for a Spark frame, DuckDB for a pandas frame,
-    which `in_memory` makes of an Arrow table.
+    which is the `placeholder` of rows in DuckDB.
     """
 
     metric_name = "weir.unexpected_rows"
@@ -90,16 +95,24 @@ class UnexpectedRows(MetricProvider):
     ) -> list[dict[str, Any]]:
         statement = unexpected_rows(_suites(metric_value_kwargs), "duckdb")
         frame = _batch(execution_engine, metric_domain_kwargs)
-        with duckdb.connect() as connection:
-            connection.register(CHECKED_ROWS, pa.Table.from_pandas(frame, preserve_index=False))
-            found = connection.sql(statement).fetchall()
+        found = _HELD[frame.attrs[_NAME]].query(statement)
         return [unexpected for (row,) in found for unexpected in row]
 
 
-def in_memory(rows: pa.Table) -> pd.DataFrame:
-    """The rows as Great Expectations takes them; the columns stay Arrow's."""
-    frame: pd.DataFrame = rows.to_pandas(types_mapper=pd.ArrowDtype)
-    return frame
+@contextmanager
+def placeholder(rows: HeldRows) -> Iterator[pd.DataFrame]:
+    """A frame without rows that stands for rows in DuckDB, as Great Expectations takes them.
+
+    The rows stay where they are: within the block, checks of the frame are checks of them.
+    """
+    frame = pd.DataFrame(columns=[*rows.column_names])
+    name = f"rows {next(_NUMBERS)}"
+    frame.attrs[_NAME] = name
+    _HELD[name] = rows
+    try:
+        yield frame
+    finally:
+        del _HELD[name]
 
 
 def _suites(value_kwargs: dict[str, Any]) -> tuple[Suite, ...]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import product
 from threading import Lock, Thread
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from expectations.held_rows import HeldRows, InMemory
 from expectations.suite import QualityResult, Suite
 
 if TYPE_CHECKING:
@@ -28,21 +30,14 @@ class Check:
     """Suites and the rows that they check.
 
     Attributes:
-        frame: Spark frame, or rows in memory, which DuckDB checks; with the suites' columns and
-            `scope`. It is read once.
+        frame: Spark frame, rows in memory, or rows in DuckDB; with the suites' columns and `scope`.
+            It is read once.
         scopes: the scopes to report on, also those without a row.
     """
 
     suites: tuple[Suite, ...]
-    frame: DataFrame | pa.Table
+    frame: DataFrame | pa.Table | HeldRows
     scopes: tuple[str, ...] = ("",)
-
-
-def run_suite(
-    frame: DataFrame | pa.Table, suite: Suite, scopes: Sequence[str] = ("",)
-) -> tuple[QualityResult, ...]:
-    """One result per scope and expectation of `suite`, for the rows of `frame`."""
-    return run_checks([Check((suite,), frame, tuple(scopes))])
 
 
 def run_checks(checks: Sequence[Check]) -> tuple[QualityResult, ...]:
@@ -87,7 +82,7 @@ def validations(checks: Sequence[Check]) -> list[ExpectationSuiteValidationResul
     gx = library()
     from great_expectations.data_context.types.base import ProgressBarsConfig
 
-    from expectations.registration import in_memory, register
+    from expectations.registration import register
 
     context = gx.get_context(mode="ephemeral")
     context.variables.progress_bars = ProgressBarsConfig(globally=False)
@@ -95,21 +90,34 @@ def validations(checks: Sequence[Check]) -> list[ExpectationSuiteValidationResul
     for number, check in enumerate(checks):
         _must_have_columns(check)
         name = f"{', '.join(suite.name for suite in check.suites)} {number}"
-        frame: Any = check.frame
-        if isinstance(frame, pa.Table):
-            source = context.data_sources.pandas_default
-            frame = in_memory(frame)
-        else:
-            source = context.data_sources.add_spark(name, persist=False)
-        batch = source.add_dataframe_asset(name).add_batch_definition_whole_dataframe(name)
         suite = context.suites.add(gx.ExpectationSuite(name, expectations=register(check.suites)))
-        definition = gx.ValidationDefinition(name=name, data=batch, suite=suite)
-        validation = definition.run(batch_parameters={"dataframe": frame})
+        with _taken(check.frame) as (frame, is_spark):
+            if is_spark:
+                source = context.data_sources.add_spark(name, persist=False)
+            else:
+                source = context.data_sources.pandas_default
+            batch = source.add_dataframe_asset(name).add_batch_definition_whole_dataframe(name)
+            definition = gx.ValidationDefinition(name=name, data=batch, suite=suite)
+            validation = definition.run(batch_parameters={"dataframe": frame})
         for result in validation.results:
             if result.exception_info.get("raised_exception", True):
                 raise RuntimeError(f"{name} could not be computed: {result.exception_info}")
         found.append(validation)
     return found
+
+
+@contextmanager
+def _taken(frame: DataFrame | pa.Table | HeldRows) -> Iterator[tuple[Any, bool]]:
+    """The frame as Great Expectations takes it, and whether it is one of Spark."""
+    from expectations.registration import placeholder
+
+    if isinstance(frame, pa.Table):
+        frame = InMemory(frame)
+    if isinstance(frame, HeldRows):
+        with placeholder(frame) as empty:
+            yield empty, False
+    else:
+        yield frame, True
 
 
 _Unexpected = dict[tuple[str, str, str], tuple[int, tuple[str, ...]]]
@@ -129,7 +137,7 @@ def _by_scope(validation: ExpectationSuiteValidationResult) -> _Unexpected:
 
 def _must_have_columns(check: Check) -> None:
     frame = check.frame
-    columns = frame.column_names if isinstance(frame, pa.Table) else frame.columns
+    columns = frame.column_names if isinstance(frame, pa.Table | HeldRows) else frame.columns
     for suite in check.suites:
         missing = {"scope", *suite.columns} - set(columns)
         if missing:

@@ -2,7 +2,7 @@
 
 A log is consolidated up to the slowest watermark of all embedding tables, but never within the
 newest `limits.keep_epochs` epochs: no change that a query still needs is lost, be it out of the
-registry or its file broken for a while. `weir drop` ends the waiting for a query that is gone.
+registry or its file broken for a while. `weir drop` ends this for a query that is gone.
 """
 
 from __future__ import annotations
@@ -28,13 +28,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CompactResult:
-    """What was gained: files fewer and files deleted per table, rows of the consolidated logs.
+    """What was consolidated: the rows of each log before and after.
 
     consolidated_until: the epoch up to which the logs are states; 0 if no log was looked at.
     """
 
-    fewer_files: dict[str, int]
-    deleted_files: dict[str, int]
     consolidated: dict[str, Consolidated]
     consolidated_until: int
 
@@ -45,12 +43,12 @@ def compact_lake(
     """Do the upkeep of every table of the lake.
 
     Raises:
-        BusyError: another compaction is going on.
+        BusyError: another compaction is in progress.
     """
     lake, limits = settings.open_lake(), settings.limits
     with claimed(lake, "compact", run_id, limits.lease_seconds) as run:
         until, consolidated = _consolidate(spark, settings, lake, run_id, progress)
-        # That took long: queries may have been maintained or dropped meanwhile.
+        # Merging takes long: queries may have been maintained or dropped meanwhile.
         lake.refresh()
         names = [table.name for table in (*SHARED_TABLES, LEDGER_SUMMARY)]
         for query in Catalog.of(settings).members:
@@ -69,7 +67,7 @@ def compact_lake(
             "rows_in": sum(each.before for each in consolidated.values()),
             "rows_out": sum(each.after for each in consolidated.values()),
         }
-        return CompactResult(fewer, deleted, consolidated, until)
+        return CompactResult(consolidated, until)
 
 
 def needed_after(settings: Settings, lake: Lake) -> int:

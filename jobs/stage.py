@@ -20,15 +20,19 @@ from jobs.expected_errors import as_user_error
 from jobs.settings import Settings
 from lake.claims import AlreadyRunning, claim
 from lake.lake import Lake
-from lake.ledger import FAILED, SUCCEEDED, LedgerRow, record
+from lake.ledger import FAILED, SKIPPED, SUCCEEDED, UNTOUCHED, LedgerRow, record
+from lake.ledger_summary import read_ledger
 from lake.tables import RUNS
+from lake.untouched import Range, entries, standing_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 Job = Literal["ingest", "maintain", "validate", "publish", "compact"]
+_WHY = {UNTOUCHED: "no row of it changed", SKIPPED: "it was not examined"}
+"""Why the watermark of a query moves without a commit, and why it stays."""
 Progress = Callable[[str], None]
-"""Receives what a stage is doing, a line each."""
+"""Receives the progress of a stage, line by line."""
 
 
 class Stage(Protocol):
@@ -58,12 +62,38 @@ class Claim:
     number: int
     rows: list[LedgerRow] = field(default_factory=list)
     totals: dict[str, Any] = field(default_factory=dict)
+    _untouched: dict[str, Range] = field(default_factory=dict)
 
     def report(self, query: str, *, status: str = SUCCEEDED, **values: Any) -> None:
         """Add a query's row to what is recorded at the end; `values` are columns of `runs`."""
         self.rows.append(
             LedgerRow(self.run_id, self.job, self.number, status, query=query, **values)
         )
+
+    def untouched(self, query: str, from_epoch: int, to_epoch: int) -> None:
+        """The watermark of a query moves without a commit: one row for all such queries."""
+        self._untouched[query] = from_epoch, to_epoch
+
+    def recorded(self, lake: Lake) -> Iterator[LedgerRow]:
+        """The rows about queries."""
+        yield from self.rows
+        if not self._untouched:
+            return
+        standing = standing_of(read_ledger(lake).rows, self.job)
+        reported = {row.query for row in self.rows if row.query is not None}
+        for each in entries(standing, self._untouched, reported):
+            from_epoch, to_epoch = each.epochs
+            yield LedgerRow(
+                self.run_id,
+                self.job,
+                self.number,
+                SUCCEEDED,
+                each.query,
+                each.mode,
+                _WHY[each.mode],
+                from_epoch,
+                to_epoch,
+            )
 
 
 @contextmanager
@@ -74,7 +104,7 @@ def claimed(lake: Lake, job: Job, run_id: str, lease_seconds: int) -> Iterator[C
     is now.
 
     Raises:
-        BusyError: another run of the job is going on.
+        BusyError: another run of the job is in progress.
     """
     seen = lake.version(RUNS.name)
     try:
@@ -99,7 +129,7 @@ def claimed(lake: Lake, job: Job, run_id: str, lease_seconds: int) -> Iterator[C
             code_version=version("weir"),
             **run.totals,
         )
-        record(lake, [*run.rows, whole])
+        record(lake, [*run.recorded(lake), whole])
 
     try:
         yield run

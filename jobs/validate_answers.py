@@ -22,9 +22,9 @@ from jobs.errors import QualityError
 from jobs.progress.completion import Completion
 from jobs.settings import Settings
 from jobs.stage import Progress, claimed, run_stage, silent
+from jobs.validate.answer_rows import AnswerRules, Checked
 from jobs.validate.quality_results import record_results
-from jobs.validate.validation import Validation, Work, validate_graph, validate_queries
-from jobs.validate.validation_queries import AnswerRules
+from jobs.validate.validation import Validation, validate_graph, validate_queries
 from lake.ledger import FAILED, SUCCEEDED
 
 JOB: Literal["validate"] = "validate"
@@ -88,9 +88,9 @@ def validate_answers(
     return ValidateResult((*graph, *answers))
 
 
-def _not_validated(completion: Completion, catalog: Catalog) -> Work:
+def _not_validated(completion: Completion, catalog: Catalog) -> list[Checked]:
     """The backlog whose rows have not passed the checks yet."""
-    work = []
+    work: list[Checked] = []
     for item in completion.backlog(catalog.names):
         verdict = completion.verdicts.get(item.query)
         if not item.has_rows or (verdict and verdict.success and verdict.is_about(item)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from deltalake import DeltaTable
 from deltalake.exceptions import TableNotFoundError
 from pyarrow import fs
 
+from lake.commit_files import LOG, commits_after, last_checkpoint
 from lake.metadata import Metadata
 
 _FIRST_COMMITS = 8
@@ -211,7 +212,7 @@ class _Table(DeltaTable):
     """A table whose files, if they are local, Arrow reads without calling Python.
 
     delta-rs gives Arrow a file system in Python. Its threads read ahead; one that needs the
-    interpreter while that ends makes the process abort, crash or wait for ever. That was seen in
+    interpreter while that ends makes the process abort, crash or wait forever. That was seen in
     half of the programs that end right after a small read.
     """
 
@@ -238,12 +239,18 @@ def _refuse_empty_commits(address: str) -> None:
     """delta-rs takes an empty commit file for a version and numbers the history wrongly.
 
     Only a local file system leaves one (a machine that lost power); object stores write all or
-    nothing.
+    nothing. Those before the last checkpoint are not read when a table is opened: when it was
+    written, they were whole.
     """
     folder = local_folder(address)
     if folder is None:
         return
-    for commit in (folder / "_delta_log").glob("*.json"):
+    checkpoint = last_checkpoint(folder)
+    if checkpoint is None:
+        commits: Iterable[Path] = (folder / LOG).glob("*.json")
+    else:
+        commits = commits_after(folder, checkpoint)
+    for commit in commits:
         if commit.stat().st_size == 0:
             raise DamagedTable(
                 f"{commit}: the commit file is empty, most likely by a power failure while it was "

@@ -1,4 +1,4 @@
-"""The ledger `runs`: who ran, and what was done why; rows are only ever appended (no Spark)."""
+"""The ledger `runs`: which runs there were, what they did and why; append-only (no Spark)."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ CLAIMED, SUCCEEDED, FAILED, ABANDONED = "claimed", "succeeded", "failed", "aband
 """The values of `status`."""
 UNTOUCHED: Final = "untouched"
 """The `mode` of a row that moves the watermark of a query without a commit of its table."""
+SKIPPED: Final = "skipped"
+"""The `mode` of a row about a query that a run did not examine: it stays where it stands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,7 @@ class LedgerRow:
     table_version: int | None = None
     code_version: str | None = None
     checked_run: str | None = None
+    commit_metadata: str | None = None
 
 
 def record(lake: Lake, rows: Sequence[LedgerRow]) -> None:
@@ -58,10 +61,10 @@ def record(lake: Lake, rows: Sequence[LedgerRow]) -> None:
 
 
 def append_to(table: DeltaTable, rows: Sequence[LedgerRow], properties: CommitProperties) -> None:
-    """Append rows in one commit, with what they say of this process and of the time.
+    """Append rows in one commit, completed with facts about this process and the time.
 
     Raises:
-        CommitFailedError: another commit has taken the place.
+        CommitFailedError: another commit came first.
     """
     here = {
         "host": socket.gethostname(),

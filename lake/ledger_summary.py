@@ -1,10 +1,11 @@
-"""The ledger in few rows: what a reader of `runs` needs, however many runs there were.
+"""The summary of the ledger: the few rows that readers of `runs` need, for any number of runs.
 
-`runs` is the only truth. Of its rows few still matter: the newest about each query, the claims
-without an end, how far a query went without being touched. The table `ledger_summary` holds those
-of `runs` up to one version; a reader adds the rows appended since. It names that version and the
-digest of its commit, so that a summary of another ledger, or of a past that was restored away, is
-not used. It can be deleted at any time; a reader then reads all of `runs`.
+`runs` alone is authoritative. Few of its rows still matter: the newest about each query, that of
+its newest commit, the claims without an end, the newest range of epochs that did not touch a query.
+The table `ledger_summary` holds those of `runs` up to one version; a reader adds the rows appended
+since. It names that version and the digest of its commit, so that a summary of another ledger, or
+of a history that a restore has undone, is not used. It can be deleted at any time; a reader then
+reads all of `runs`.
 """
 
 from __future__ import annotations
@@ -21,14 +22,15 @@ from deltalake.exceptions import DeltaError
 from lake.appended import NotAppended, appended_rows, commit_digest
 from lake.commit import arrow_schema, write
 from lake.lake import Lake
-from lake.ledger import CLAIMED, SUCCEEDED, UNTOUCHED
+from lake.ledger import ABANDONED, CLAIMED, SUCCEEDED, UNTOUCHED
 from lake.metadata import Metadata
 from lake.tables import LEDGER_SUMMARY, RUNS
+from lake.untouched import expanded
 
-_FORMAT = 1
-"""Raised when `summed_up` comes to keep other rows: earlier summaries then are not used."""
+_FORMAT = 2
+"""Increased when `summed_up` keeps other rows than before: earlier summaries are then unused."""
 _COMMITS, _ROWS = 32, 20_000
-"""So many commits of `runs`, or rows that no longer matter, are read before they are summed up."""
+"""A new summary is written once more commits of `runs`, or obsolete rows, than this were read."""
 _POSITION = "position"
 
 
@@ -37,7 +39,7 @@ class Ledger:
     """The rows of `runs` that still matter.
 
     Attributes:
-        rows: columns of `RUNS`, ordered by number.
+        rows: columns of `RUNS`, ordered by number; none is about all queries (`lake.untouched`).
         version: of `runs` when it was read; -1 if there is none.
         commits: how many commits of `runs` are not in the summary.
         rows_read: how many rows were read for it, of the summary and of `runs`.
@@ -69,8 +71,8 @@ def read_ledger(lake: Lake) -> Ledger:
 def write_summary(lake: Lake, ledger: Ledger, job: str, run_id: str) -> None:
     """Write what was read as the new summary, if it took many commits or rows to read.
 
-    Whoever dies before has only left an older summary, and of two that write at once either is
-    right.
+    A run that dies before this leaves an older summary, which is still valid. Of two runs that
+    write at once, either summary is right.
     """
     if ledger.commits < _COMMITS and ledger.rows_read - ledger.rows.num_rows < _ROWS:
         return
@@ -84,16 +86,18 @@ def write_summary(lake: Lake, ledger: Ledger, job: str, run_id: str) -> None:
 def summed_up(rows: pa.Table) -> pa.Table:
     """The rows of a ledger that say as much as all of `rows`, in the order of their numbers.
 
-    Those are, per job: the newest run, and claims that are open; for `validate` the run that took
-    the checks of the graph furthest. Per job and query: the newest row, and the newest range of
-    epochs that did not touch the query, as one row from its first epoch to its last.
+    Those are, per job: the newest run, claims that are open, and runs that were given up; for
+    `validate` the run that took the checks of the graph furthest. Per job and query: the newest
+    row, that of the newest commit of its table, and the newest range of epochs that did not touch
+    the query, as one row from its first epoch to its last.
 
     Summing up again, together with later rows, gives what all rows together give.
     """
-    ordered = rows.sort_by([("number", "ascending"), ("recorded_at", "ascending")])
+    order = ("number", "recorded_at", "job", "query")
+    ordered = expanded(rows).sort_by([(name, "ascending") for name in order])
     numbered = ordered.append_column(_POSITION, pa.array(range(ordered.num_rows), pa.int64()))
     starts = _starts_of_untouched(numbered)
-    kept = sorted({*_of_runs(numbered), *_newest(numbered), *starts})
+    kept = sorted({*_of_runs(numbered), *_newest(numbered), *_commits(numbered), *starts})
     found = ordered.take(pa.array(kept, pa.int64()))
     from_epochs = [
         starts.get(position, start)
@@ -144,7 +148,8 @@ def _of_runs(rows: pa.Table) -> Iterator[int]:
         newest[job] = max(number, newest.get(job, number))
     ended = {(job, number) for _, job, number, status in about_runs if status != CLAIMED}
     for position, job, number, status in about_runs:
-        if number == newest[job] or (status == CLAIMED and (job, number) not in ended):
+        is_open = status == CLAIMED and (job, number) not in ended
+        if number == newest[job] or is_open or status == ABANDONED:
             yield position
     of_graph = pc.field("query").is_null() & (pc.field("job") == "validate")
     validated = _values(rows, of_graph & ~pc.field("to_epoch").is_null(), "to_epoch")
@@ -155,8 +160,16 @@ def _of_runs(rows: pa.Table) -> Iterator[int]:
 
 def _newest(rows: pa.Table) -> list[int]:
     """The positions of the newest row about each query, per job."""
-    about_queries = rows.filter(~pc.field("query").is_null())
-    newest = about_queries.group_by(["job", "query"]).aggregate([(_POSITION, "max")])
+    return _last_per_query(rows.filter(~pc.field("query").is_null()))
+
+
+def _commits(rows: pa.Table) -> list[int]:
+    """The positions of the newest row about a commit of each query's table, per job."""
+    return _last_per_query(rows.filter(~pc.field("commit_metadata").is_null()))
+
+
+def _last_per_query(rows: pa.Table) -> list[int]:
+    newest = rows.group_by(["job", "query"]).aggregate([(_POSITION, "max")])
     return [int(position) for position in newest[f"{_POSITION}_max"].to_numpy()]
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import unquote
 
 import duckdb
+import pyarrow as pa
 from deltalake import DeltaTable
 
 from lake.lake import local_folder
@@ -28,6 +31,86 @@ def attach(connection: duckdb.DuckDBPyConnection, name: str, table: DeltaTable) 
         rows.select(*columns).create_view(name)
     else:
         connection.register(name, table.to_pyarrow_dataset())
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A table, and the epoch whose rows, and those of earlier epochs, need not be read."""
+
+    table: DeltaTable
+    after_epoch: int | None = None
+
+
+def attach_all(
+    connection: duckdb.DuckDBPyConnection,
+    name: str,
+    key: str,
+    columns: Sequence[str],
+    parts: Mapping[str, Part],
+) -> None:
+    """Name the rows of several tables, in one scan; nothing is read yet.
+
+    Args:
+        connection: gets the relation `name`.
+        name: of the relation.
+        key: the column that says which table a row is of.
+        columns: those beside `key`; null where a table lacks one.
+        parts: the tables, by the value of `key`.
+    """
+    owners: dict[str, str] = {}
+    rows: list[str] = []
+    for value, part in parts.items():
+        files = _readable_files(part.table)
+        if files or not part.table.get_add_actions().num_rows:
+            old = _files_up_to(part.table, part.after_epoch)
+            owners |= {file: value for file in files if Path(file).name not in old}
+            continue
+        # DuckDB cannot read its files by itself.
+        whole = f"{name}#{len(rows)}"
+        connection.register(whole, part.table.to_pyarrow_dataset())
+        literal = value.replace("'", "''")
+        has = {field.name for field in part.table.schema().fields}
+        rows.append(f'SELECT \'{literal}\' AS "{key}", {_cells(columns, has)} FROM "{whole}"')
+    if owners:
+        listed = pa.table({"file": [*owners], key: [*owners.values()]})
+        connection.register(f"{name}#files", listed)
+        found = connection.read_parquet(
+            [*owners], hive_partitioning=False, union_by_name=True, filename=True
+        )
+        has = {*found.columns}
+        found.create_view(f"{name}#rows")
+        cells = _cells(columns, has, "r.")
+        rows.append(
+            f'SELECT f."{key}", {cells} FROM "{name}#rows" r'
+            f' JOIN "{name}#files" f ON r.filename = f.file'
+        )
+    if not rows:
+        empty = ", ".join(f'NULL::{_EMPTY.get(each, "VARCHAR")} AS "{each}"' for each in columns)
+        rows.append(f'SELECT NULL::VARCHAR AS "{key}", {empty} WHERE FALSE')
+    connection.execute(f'CREATE OR REPLACE VIEW "{name}" AS {" UNION ALL ".join(rows)}')
+
+
+_EMPTY = {"epoch": "BIGINT", "weight": "BIGINT"}
+"""The types of columns that are not text, where no table says so."""
+
+
+def _cells(columns: Sequence[str], has: Collection[str], of: str = "") -> str:
+    return ", ".join(
+        f'{of}"{name}"' if name in has else f'NULL::VARCHAR AS "{name}"' for name in columns
+    )
+
+
+def _files_up_to(table: DeltaTable, epoch: int | None) -> set[str]:
+    """The names of the files that have no row of a later epoch."""
+    files = pa.table(table.get_add_actions(flatten=True))
+    if epoch is None or "max.epoch" not in files.column_names:
+        return set()
+    paths, newest = files["path"].to_pylist(), files["max.epoch"].to_pylist()
+    return {
+        Path(unquote(str(path))).name
+        for path, last in zip(paths, newest, strict=True)
+        if last is not None and last <= epoch
+    }
 
 
 def _readable_files(table: DeltaTable) -> Sequence[str]:

@@ -148,8 +148,17 @@ RUNS = Table(
         _RUN_ID,
         Column("number", "BIGINT", "number of the run among the runs of its job, from 1"),
         Column("job", "STRING", "ingest, maintain, validate, publish or compact"),
-        Column("query", "STRING", "query, or null for a row about the run as a whole"),
-        Column("mode", "STRING", "initial, incremental, full, migrated, rebased or untouched"),
+        Column(
+            "query",
+            "STRING",
+            "query; * for all that stood at from_epoch and that the run has no other row about;"
+            " null for a row about the run as a whole",
+        ),
+        Column(
+            "mode",
+            "STRING",
+            "initial, incremental, full, migrated, rebased, untouched or skipped",
+        ),
         Column("reason", "STRING", "why this mode, or the error"),
         Column("from_epoch", "BIGINT", "watermark before"),
         Column("to_epoch", "BIGINT", "watermark after"),
@@ -166,6 +175,7 @@ RUNS = Table(
         Column("recorded_at", "TIMESTAMP", "when the row was written"),
         Column("code_version", "STRING", "version of Weir"),
         Column("checked_run", "STRING", "validate: the run of maintain whose rows were checked"),
+        Column("commit_metadata", "STRING", "metadata of the commit table_version, as JSON"),
     ),
     properties=_PLAIN,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from duckdb import list_type
@@ -69,6 +69,16 @@ class DuckEngine:
         """The rows of `query`, computed while they are read; nothing else runs meanwhile."""
         reader: pa.RecordBatchReader = self.connection.sql(_sql(query)).to_arrow_reader(_BATCH)
         return reader
+
+    def columns(self, relation: str) -> list[str]:
+        """The columns of a relation."""
+        return list(self.connection.table(relation).columns)
+
+    def query_together(self, relations: Sequence[str], statement: str) -> list[tuple[Any, ...]]:
+        """The rows of a statement that reads the rows of all `relations` as `checked_rows`."""
+        rows = " UNION ALL BY NAME ".join(f'SELECT * FROM "{name}"' for name in relations)
+        self.connection.execute(f"CREATE OR REPLACE TEMP VIEW checked_rows AS {rows}")
+        return self.connection.execute(statement).fetchall()
 
     def count(self, relation: str) -> int:
         """The number of rows of a relation."""

@@ -7,7 +7,7 @@ limits takes by itself.
 
 A statement over small relations may have a large result. It stays in DuckDB, which spills, and is
 streamed from there into a table; if Spark has to read it and it has more than `driver_rows` rows,
-or DuckDB has not the memory, Spark makes it again.
+or DuckDB runs out of memory, Spark computes it again.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, assert_never
 
 import duckdb
 import pyarrow as pa
@@ -26,14 +26,15 @@ from sqlglot import exp
 from jobs.compute.connection import connect
 from jobs.compute.duck import DuckEngine
 from jobs.compute.placement import Extent, Placement
-from jobs.compute.relations import Keep, LakeQuery, Statement
+from jobs.compute.relations import Keep, LakeQuery, Statement, StoredTable, StoredTables
 from jobs.compute.sql import column, rows_of, select
 from lake.change_feed import changes, changes_here
-from lake.commit import Mode, rows_written, write
-from lake.scan import attach
+from lake.commit import SaveMode, rows_written, write
+from lake.scan import Part, attach, attach_all
 from lake.staging import staging_folder
 
 if TYPE_CHECKING:
+    from deltalake import DeltaTable
     from pyspark.sql import DataFrame, SparkSession
 
     from jobs.compute.session import Session
@@ -49,10 +50,11 @@ Frame: TypeAlias = "pa.Table | DataFrame"
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """A commit of a table: its version and the number of rows it wrote."""
+    """A commit of a table: its version, the number of rows it wrote, its metadata."""
 
     version: int
     rows: int
+    metadata: Metadata
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,7 @@ class _Relation:
         on_driver: whether DuckDB has it.
         origin: the statement or the stored table that Spark can make it from; None for rows of the
             driver.
-        only_looked_up: whether the driver leaves it to Spark to make what takes all of its rows.
+        only_looked_up: whether the driver only looks rows up in it; Spark computes over all of it.
         on_spark: whether Spark has it.
     """
 
@@ -95,6 +97,26 @@ class _Relation:
     origin: Statement | _Stored | None = None
     only_looked_up: bool = False
     on_spark: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RowsOnDriver:
+    """The rows of relations with the same columns, where DuckDB has them."""
+
+    duck: DuckEngine
+    lock: threading.RLock
+    names: Sequence[str]
+
+    @property
+    def column_names(self) -> Sequence[str]:
+        """Their columns."""
+        with self.lock:
+            return self.duck.columns(self.names[0])
+
+    def query(self, statement: str) -> list[tuple[Any, ...]]:
+        """The result of a statement of DuckDB that reads all of them as `checked_rows`."""
+        with self.lock:
+            return self.duck.query_together(self.names, statement)
 
 
 class Engine:
@@ -173,10 +195,7 @@ class Engine:
         Raises:
             FileNotFoundError: there is no such table.
         """
-        table = self._lake.open(table_name, version)
-        if table is None:
-            raise FileNotFoundError(self._lake.location(table_name))
-        after = _after_epoch(where)
+        table, after = self._table(table_name, version), _after_epoch(where)
         extent = Extent.of(table, after)
         stored = _Stored(table_name, version, where)
         if not self.placement.reads(extent, is_slice=after is not None):
@@ -193,6 +212,33 @@ class Engine:
                 self._local.make(Statement(name, chosen))
         only_looked_up = self.placement.only_looks_up(extent)
         self._relations[name] = _Relation(True, stored, only_looked_up)
+
+    def extent(self, stored: StoredTable) -> Extent:
+        """How much of a stored table is read.
+
+        Raises:
+            FileNotFoundError: there is no such table.
+        """
+        return Extent.of(self._table(stored.table, stored.version), _after_epoch(stored.where))
+
+    def open_all(self, stored: StoredTables) -> None:
+        """Name the rows of several stored tables; nothing is read yet.
+
+        Raises:
+            FileNotFoundError: one of the tables does not exist.
+        """
+        tables = {key: self._table(t.table, t.version) for key, t in stored.tables.items()}
+        after = {key: _after_epoch(t.where) for key, t in stored.tables.items()}
+        extents = [Extent.of(table, after[key]) for key, table in tables.items()]
+        if not self.placement.reads_all(extents):
+            frames = (self._keyed_frame(stored, key) for key in stored.tables)
+            self._spark.register(stored.name, reduce(lambda a, b: a.unionByName(b), frames))
+            self._relations[stored.name] = _Relation(False, on_spark=True)
+            return
+        parts = {key: Part(table, after[key]) for key, table in tables.items()}
+        with self._driver:
+            attach_all(self._local.connection, stored.name, stored.key, stored.columns, parts)
+        self._relations[stored.name] = _Relation(True)
 
     def query(self, name: str, query: LakeQuery, keep: Keep = "view") -> None:
         """Make a relation by a query over stored tables, which are opened."""
@@ -283,6 +329,21 @@ class Engine:
         few = self._few(name)
         return self.frame(name) if few is None else few
 
+    def collect_few(self, frame: DataFrame) -> pa.Table | None:
+        """The rows of a frame of Spark if they are as few as the driver takes."""
+        most = self.placement.driver_rows
+        if not most:
+            return None
+        rows = frame.limit(most + 1).toArrow()
+        return rows if self.placement.holds(rows.num_rows) else None
+
+    def held(self, names: Sequence[str]) -> RowsOnDriver | None:
+        """The rows of relations, which stay in DuckDB; None if Spark has to take one of them."""
+        relations = [self._relations[name] for name in names]
+        if not all(each.on_driver and not each.only_looked_up for each in relations):
+            return None
+        return RowsOnDriver(self._local, self._driver, names)
+
     def fetch_few(self, name: str, rows: int) -> pa.Table | None:
         """The rows of a relation in this process, wherever it is; None if they are too many.
 
@@ -307,7 +368,7 @@ class Engine:
         name: str,
         metadata: Metadata,
         *,
-        mode: Mode = "append",
+        mode: SaveMode = "append",
         rows: int | None = None,
         merge_schema: bool = False,
     ) -> Commit:
@@ -334,16 +395,16 @@ class Engine:
                 files=None if rows is None else max(1, -(-rows // self._shape.rows_per_file)),
                 merge_schema=merge_schema,
             )
-        return Commit(version, rows_written(self._lake, table.name, version))
+        return Commit(version, rows_written(self._lake, table.name, version), metadata)
 
     def write_rows(
-        self, table: Table, rows: pa.Table, metadata: Metadata, *, mode: Mode = "append"
+        self, table: Table, rows: pa.Table, metadata: Metadata, *, mode: SaveMode = "append"
     ) -> Commit:
         """Write rows of this process to a table in one commit, sorted as the table is."""
         if table.cluster_by:
             rows = rows.sort_by([(name, "ascending") for name in table.cluster_by])
         version = write(self._lake, table, rows, metadata, mode=mode)
-        return Commit(version, rows.num_rows)
+        return Commit(version, rows.num_rows, metadata)
 
     def release(self) -> None:
         """Forget all relations."""
@@ -351,6 +412,18 @@ class Engine:
             self._remote.release()
         self._local.connection.close()
         self._relations.clear()
+
+    def _table(self, name: str, version: int | None) -> DeltaTable:
+        table = self._lake.open(name, version)
+        if table is None:
+            raise FileNotFoundError(self._lake.location(name))
+        return table
+
+    def _keyed_frame(self, stored: StoredTables, key: str) -> DataFrame:
+        """The rows of one of several tables."""
+        table = stored.tables[key]
+        frame = self._stored_frame(_Stored(table.table, table.version, table.where))
+        return self._spark.keyed(frame, stored.key, key, stored.columns)
 
     def _open_on_spark(self, name: str, stored: _Stored) -> None:
         self._spark.register(name, self._stored_frame(stored))
@@ -369,12 +442,10 @@ class Engine:
 
     def _register(self, name: str, frame: DataFrame, keep: Keep) -> None:
         """Name a frame; it is fetched if it is small and `keep` stores it."""
-        most = self.placement.driver_rows
-        if keep != "view" and most:
-            rows = frame.limit(most + 1).toArrow()
-            if self.placement.holds(rows.num_rows):
-                self._load_here(name, rows)
-                return
+        rows = None if keep == "view" else self.collect_few(frame)
+        if rows is not None:
+            self._load_here(name, rows)
+            return
         self._spark.register(name, frame, keep)
         self._relations[name] = _Relation(False, on_spark=True)
 
@@ -415,10 +486,14 @@ class Engine:
                         self._send(_read_by(statement.select))
                         keep: Keep = "view" if statement.keep == "view" else "cache"
                         self._spark.register(name, self._spark.frame(statement.select), keep)
+                case _:
+                    assert_never(relation.origin)
             relation.on_spark = True
 
-    def _write_here(self, table: Table, name: str, metadata: Metadata, mode: Mode) -> int | None:
-        """Stream a relation from DuckDB into a table; None if DuckDB has not the memory."""
+    def _write_here(
+        self, table: Table, name: str, metadata: Metadata, mode: SaveMode
+    ) -> int | None:
+        """Stream a relation from DuckDB into a table; None if DuckDB runs out of memory."""
         cells = [
             exp.cast(column(each.name), _WITH_ZONE.get(each.type, each.type)).as_(
                 each.name, quoted=True

@@ -1,4 +1,4 @@
-"""What the engine asks of the system that runs its statements."""
+"""The interface of the systems that run the engine's statements."""
 
 from __future__ import annotations
 

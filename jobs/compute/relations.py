@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -50,6 +51,23 @@ class StoredTable:
     table: str
     version: int | None = None
     where: exp.Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTables:
+    """Several tables of the lake as one relation.
+
+    Attributes:
+        name: of the relation.
+        key: the column that says which table a row is of.
+        tables: by the value of `key`; their `where` only says which files need not be read.
+        columns: the columns beside `key`; null where a table lacks one.
+    """
+
+    name: str
+    key: str
+    tables: Mapping[str, StoredTable]
+    columns: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812
@@ -50,7 +51,7 @@ class SparkEngine:
         self._persisted: list[DataFrame] = []
         self._numbers = count()
         if staging is not None:
-            # A run that died may have left something.
+            # A run that died may have left staged rows.
             remove(spark, staging)
         for name, function in _FUNCTIONS.items():
             registered = arrow_udf(function, "string")  # type: ignore[call-overload]
@@ -73,6 +74,8 @@ class SparkEngine:
                     frame = F.broadcast(frame)
             case "view":
                 pass
+            case _:
+                assert_never(keep)
         frame.createOrReplaceTempView(name)
         self._views.append(name)
 
@@ -87,6 +90,14 @@ class SparkEngine:
         folder = f"{self._staging}/rows-{next(self._numbers)}"
         frame.write.parquet(folder)
         return self.spark.read.schema(frame.schema).parquet(folder)
+
+    def keyed(self, frame: DataFrame, key: str, value: str, columns: Sequence[str]) -> DataFrame:
+        """The columns of a frame, null for those that it lacks, and a column `key` of `value`."""
+        cells = (
+            F.col(name) if name in frame.columns else F.lit(None).cast("string").alias(name)
+            for name in columns
+        )
+        return frame.select(F.lit(value).alias(key), *cells)
 
     def frame(self, query: exp.Query) -> DataFrame:
         """The frame of a query."""

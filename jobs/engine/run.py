@@ -1,4 +1,4 @@
-"""What an operator may ask for: deltas and logs of its children, and new relations.
+"""The interface of operators: deltas and logs of their children, and new relations.
 
 An operator is a function `delta(node, run)` that gives the log of the node within the range as a
 query, not netted. If it has no memory, it maps the delta of each child (`child`). If it has, its

@@ -18,8 +18,6 @@ Relations and their columns, QUAD = graph, subject, predicate, object:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from sqlglot import exp
 
 from jobs.compute.sql import (
@@ -39,7 +37,6 @@ from jobs.compute.sql import (
     is_null,
     left_join,
     number,
-    one_of,
     over,
     rows_of,
     select,
@@ -71,28 +68,19 @@ def present_in(log: exp.Query) -> exp.Select:
     )
 
 
-def rows_about(
-    rows: str,
-    changes: str,
-    key: tuple[str, ...] = TRIPLE,
-    predicates: Sequence[str] | None = None,
-) -> exp.Select:
+def rows_about(rows: str, changes: str, key: tuple[str, ...] = TRIPLE) -> exp.Select:
     """The `rows` that agree with one of the `changes` in `key`.
 
     Args:
         rows: relation with the columns of `key`.
         changes: relation with the columns of `key`.
         key: what has to agree.
-        predicates: all predicates of `changes`, if they are few: as literals they let Delta skip
-            files.
     """
     wanted = subquery(select(*columns(key), from_=rows_of(changes), distinct=True), "wanted")
-    is_known = [] if predicates is None else [one_of(column("predicate", "stored"), predicates)]
     return select(
         "*",
         from_=rows_of(rows, "stored"),
         joins=[semi_join(wanted, *equal(key, "stored", "wanted"))],
-        where=is_known,
     )
 
 

@@ -38,7 +38,7 @@ class Group:
     def maintain(self, tasks: Sequence[Task]) -> None:
         """Bring the embedding tables of `tasks`, which stand at one epoch, to the last epoch.
 
-        What cannot be read for them fails them all, and spares the queries at other epochs.
+        A failed read fails all of them, but not the queries at other epochs.
         """
         try:
             self._maintain(tasks)

@@ -23,7 +23,7 @@ from jobs.maintain.same_shape import MemberRows, TooLarge, of_one_shape, rows_of
 from jobs.maintain.tasks import JOB, Task
 from jobs.settings import Settings
 from jobs.stage import Progress
-from lake.commit import Mode
+from lake.commit import SaveMode
 from lake.metadata import Metadata
 from lake.tables import embeddings
 
@@ -39,7 +39,7 @@ class NewRows:
     progress: Progress
 
     def commit(self, tasks: Sequence[Task]) -> None:
-        """Bring all `tasks` up to date, some at once; one that fails spares the others."""
+        """Bring all `tasks` up to date, some at once; one that fails does not affect the others."""
         # Each commit waits for the file system most of the time.
         with ThreadPoolExecutor(self.settings.limits.parallel_queries) as threads:
             alone: list[Task] = []
@@ -75,7 +75,7 @@ class NewRows:
             if found.count(task) or task.from_nothing:
                 changed.append(task)
             else:
-                self.outcome.without_new_rows(task)
+                self.outcome.untouched(task)
         list(threads.map(lambda task: self._write_or_report(task, found, share), changed))
         return []
 
@@ -97,13 +97,13 @@ class NewRows:
             self.outcome.failed(task, error)
             return
         if commit is None:
-            self.outcome.without_new_rows(task)
+            self.outcome.untouched(task)
         else:
             self._report(task, commit, time.monotonic() - started)
 
     def _report(self, task: Task, commit: Commit, seconds: float) -> None:
         self.progress(f"{task.query.name}: {task.mode}, {commit.rows} rows, {seconds:.1f} s")
-        self.outcome.committed(task, commit.rows, commit.version, self.prepared.rows_in, seconds)
+        self.outcome.committed(task, commit, self.prepared.rows_in, seconds)
 
     def _commit(self, task: Task) -> Commit | None:
         """Append the new rows of one query; None if there are none, and nothing is committed."""
@@ -157,5 +157,5 @@ class NewRows:
         )
 
 
-def _mode(task: Task) -> Mode:
+def _mode(task: Task) -> SaveMode:
     return "overwrite" if task.from_nothing else "append"

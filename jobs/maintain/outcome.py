@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from jobs.compute.engine import Commit
 from jobs.errors import WeirError
 from jobs.maintain.tasks import Mode, Task
 from jobs.stage import Claim
 from lake.ledger import FAILED, UNTOUCHED
 
 _MESSAGE_LENGTH = 500
-"""Characters of an error that is not ours."""
+"""Characters of an unexpected error that are recorded."""
 
 
 @dataclass(slots=True)
@@ -34,7 +35,11 @@ class Outcome:
     reported: set[str] = field(default_factory=set)
 
     def committed(
-        self, task: Task, rows_out: int, version: int, rows_in: int | None, seconds: float
+        self,
+        task: Task,
+        commit: Commit,
+        rows_in: int | None,
+        seconds: float,
     ) -> None:
         """The new rows of a query are in its table."""
         self.reported.add(task.query.name)
@@ -46,34 +51,20 @@ class Outcome:
             from_epoch=task.after,
             to_epoch=self.result.to_epoch,
             rows_in=rows_in,
-            rows_out=rows_out,
+            rows_out=commit.rows,
             seconds=seconds,
-            table_version=version,
+            table_version=commit.version,
+            commit_metadata=commit.metadata.to_json(),
         )
 
     def untouched(self, task: Task) -> None:
-        """No change matches a pattern of the query: its watermark moves by this row."""
-        self._moved(task, "no change matches a pattern")
-
-    def without_new_rows(self, task: Task) -> None:
-        """The changes give the query no new row: its watermark moves by this row."""
-        self._moved(task, "the changes give no new row")
-
-    def _moved(self, task: Task, reason: str) -> None:
+        """No row of the query changed: its watermark moves without a commit."""
         self.reported.add(task.query.name)
         self.result.modes[task.query.name] = UNTOUCHED
-        self.run.report(
-            task.query.name,
-            mode=UNTOUCHED,
-            reason=reason,
-            from_epoch=task.after,
-            to_epoch=self.result.to_epoch,
-            rows_out=0,
-            seconds=0.0,
-        )
+        self.run.untouched(task.query.name, task.after, self.result.to_epoch)
 
     def failed(self, task: Task, error: Exception) -> None:
-        """The query stays where it was; the others go on, and the stage fails at its end."""
+        """The query stays where it was; the others continue, and the stage fails at its end."""
         self.reported.add(task.query.name)
         text = f"{task.query.name}: {_message(error)}"
         self.result.errors.append(text)

@@ -30,7 +30,7 @@ from jobs.plan.leaves import MEMBER
 from jobs.plan.members import plan_of_members
 from jobs.plan.parameters import parameterized
 from jobs.plan.plan import Plan
-from lake.commit import Mode
+from lake.commit import SaveMode
 from lake.metadata import Metadata
 from lake.tables import Table, embeddings
 
@@ -86,7 +86,7 @@ class MemberRows:
         return self.counts.get(task.query.name, 0)
 
     def write(
-        self, engine: Engine, task: Task, table: Table, metadata: Metadata, mode: Mode
+        self, engine: Engine, task: Task, table: Table, metadata: Metadata, mode: SaveMode
     ) -> Commit:
         """Commit the new rows of a query."""
         name = task.query.name

@@ -1,4 +1,4 @@
-"""What is to be done for everything maintained, decided from watermarks and fingerprints."""
+"""The tasks of a maintain run, decided from watermarks and fingerprints."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _is_broken(stored: Watermark, verdict: Verdict) -> bool:
     """Whether a check of the newest commit says that the stored state is wrong.
 
     An answer that is only larger than its limit is right; and a state that was recomputed and fails
-    again would fail for ever.
+    again would fail forever.
     """
     is_about_this = verdict.version == stored.version and not verdict.success
     failed = {part.split(" ")[0] for part in verdict.reason.split("; ")}

@@ -14,7 +14,7 @@ from jobs.maintain.changes import read_changes
 from jobs.maintain.tasks import Task
 from jobs.plan.leaves import Component, Scope
 from jobs.plan.lookups import Seed, predicates_of
-from jobs.progress.watermarks import transactions_after
+from jobs.progress.watermarks import epochs_after
 from lake.lake import Lake
 
 
@@ -42,8 +42,8 @@ def read_touched(
     Raises:
         ChangeFeedGap: the feeds do not hold all of them.
     """
-    transactions = transactions_after(lake, epochs.after)
-    inside = [t for t in transactions if t.epoch <= epochs.last]
+    ingested = epochs_after(lake, epochs.after)
+    inside = [t for t in ingested if t.epoch <= epochs.last]
     expected = sum(transaction.changes for transaction in inside)
     if not expected and len(inside) == epochs.last - epochs.after:
         # Nothing is read: the feed may be gone since the graph last changed.
@@ -58,7 +58,7 @@ def read_touched(
             keep: Keep = "small" if engine.placement.holds(expected) else "cache"
             changes_relation(engine, scope, epochs, name, known, keep)
         else:
-            read_changes(engine, name, scope, epochs, transactions, known)
+            read_changes(engine, name, scope, epochs, ingested, known)
         rows += engine.count(name)
         touched |= touched_seeds(engine, name, [*seeds], f"seeds{i}")
     return Changes(names, rows, frozenset(touched))

@@ -71,11 +71,6 @@ def classify(patterns: tuple[TriplePattern, ...]) -> ComponentClass:
     return "simple var-centric star" if is_star else "connected-variable"
 
 
-def is_loosely_connected(bgp: Bgp) -> bool:
-    """Whether every block of the partition is a single variable (000, Definition 11)."""
-    return all(len(block) == 1 for block in partition(bgp.patterns))
-
-
 def join_order(patterns: tuple[TriplePattern, ...]) -> tuple[TriplePattern, ...]:
     """An order in which every pattern but the first shares a variable with an earlier one;
     constants first.

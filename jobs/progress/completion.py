@@ -1,4 +1,4 @@
-"""How far everything is complete, read once: watermarks, backlogs, verdicts."""
+"""Watermarks, backlogs and verdicts of a lake, read once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from jobs.progress.backlog import Backlog, backlog_of
 from jobs.progress.verdicts import Verdict, graph_failure
-from jobs.progress.watermarks import Watermark, head, watermark
+from jobs.progress.watermarks import KnownCommit, Watermark, head, watermark
 from lake.lake import Lake
 from lake.ledger import SUCCEEDED, UNTOUCHED
 from lake.ledger_summary import read_ledger
@@ -25,12 +25,14 @@ _COLUMNS = (
     "to_epoch",
     "table_version",
     "checked_run",
+    "commit_metadata",
+    "recorded_at",
 )
 
 
 @dataclass(frozen=True)
 class Completion:
-    """How far everything in a lake is complete, as it was when it was read.
+    """How far each table of a lake is complete, at the time of reading.
 
     The ledger is read at once, a table of a query when it is first needed.
     """
@@ -90,7 +92,7 @@ class Completion:
 
     @cached_property
     def graph_failure(self) -> str | None:
-        """What did not hold of the graph's epochs after `graph_validated_to`.
+        """Which checks failed for the graph's epochs after `graph_validated_to`.
 
         In the last run that checked them; None if nothing is known.
         """
@@ -113,9 +115,20 @@ class Completion:
     def _watermark(self, job: _Job, query: str, table_name: str) -> Watermark | None:
         key = job, query
         if key not in self._watermarks:
-            ranges = self._untouched.get(key)
-            self._watermarks[key] = watermark(self.lake, table_name, job, ranges)
+            range_, commit = self._untouched.get(key), self._commits.get(key)
+            self._watermarks[key] = watermark(self.lake, table_name, job, range_, commit)
         return self._watermarks[key]
+
+    @cached_property
+    def _commits(self) -> Mapping[tuple[str, str], KnownCommit]:
+        """The newest commit that the ledger knows of, by job and query."""
+        return {
+            (row["job"], row["query"]): KnownCommit(
+                row["table_version"], row["commit_metadata"], row["recorded_at"]
+            )
+            for row in self._rows
+            if row["commit_metadata"] is not None
+        }
 
     @cached_property
     def _untouched(self) -> Mapping[tuple[str, str], tuple[int, int]]:

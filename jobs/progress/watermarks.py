@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from lake.lake import Lake
 from lake.metadata import Metadata
-from lake.newest_commit import newest_metadata
+from lake.newest_commit import is_newest, newest_metadata
 from lake.tables import TRANSACTIONS
 
 
@@ -32,8 +33,23 @@ class Watermark:
 
 
 @dataclass(frozen=True, slots=True)
-class Transaction:
-    """What a reader of changes needs to know of an epoch."""
+class KnownCommit:
+    """A commit of a table as the ledger describes it.
+
+    Attributes:
+        version: of the table.
+        metadata: of the commit, as JSON.
+        recorded_at: when the ledger came to know it: after the commit.
+    """
+
+    version: int
+    metadata: str
+    recorded_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class IngestedEpoch:
+    """An epoch as a reader of changes sees it: the commits that hold it, and how much changed."""
 
     epoch: int
     quads_version: int
@@ -60,15 +76,19 @@ def head(lake: Lake) -> int:
     return int(newest.as_py() or 0)
 
 
-def transactions_after(lake: Lake, epoch: int) -> tuple[Transaction, ...]:
-    """The transactions after `epoch`, in order."""
+def epochs_after(lake: Lake, epoch: int) -> tuple[IngestedEpoch, ...]:
+    """The epochs after `epoch`, in order."""
     columns = ["epoch", "quads_version", "triples_version", "inserted", "deleted"]
     later = lake.rows(TRANSACTIONS.name, columns, [("epoch", ">", epoch)])
-    return tuple(Transaction(**row) for row in later.sort_by("epoch").to_pylist())
+    return tuple(IngestedEpoch(**row) for row in later.sort_by("epoch").to_pylist())
 
 
 def watermark(
-    lake: Lake, table_name: str, job: str, untouched: tuple[int, int] | None
+    lake: Lake,
+    table_name: str,
+    job: str,
+    untouched: tuple[int, int] | None,
+    known: KnownCommit | None = None,
 ) -> Watermark | None:
     """How far a table is complete; None before its first commit.
 
@@ -77,8 +97,9 @@ def watermark(
         table_name: `embeddings/<query>` or `answers/<query>`.
         job: the job whose commits count, `maintain` or `publish`.
         untouched: the newest range of epochs, the first exclusive, that did not touch the query.
+        known: the newest commit of the job that the ledger knows of.
     """
-    found = newest_metadata(lake, table_name, job)
+    found = _known(lake, table_name, known) or newest_metadata(lake, table_name, job)
     snapshot = found[0] if found is not None else lake.version(table_name)
     if found is None:
         found = lake.last_metadata(table_name, job=job)
@@ -90,3 +111,11 @@ def watermark(
     if untouched is not None and untouched[0] <= epoch < untouched[1]:
         epoch = untouched[1]
     return Watermark(epoch, version, metadata, snapshot)
+
+
+def _known(lake: Lake, table_name: str, known: KnownCommit | None) -> tuple[int, Metadata] | None:
+    """A commit that the ledger knows, if no later one was made: by a run that died, by others."""
+    if known is None or not is_newest(lake, table_name, known.version, known.recorded_at):
+        return None
+    metadata = Metadata.from_json(known.metadata)
+    return None if metadata is None else (known.version, metadata)

@@ -1,4 +1,8 @@
-"""Append the new rows of queries to their answer tables, a commit per query."""
+"""Append the new rows of queries to their answer tables, a commit per query.
+
+Queries that only append are read together, as many as the driver holds; one that is large, or whose
+published answer was computed from another state, is read by itself.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +11,19 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
+import pyarrow as pa
+import pyarrow.compute as pc
 from sqlglot import exp
 
 from jobs.compute.engine import Engine
+from jobs.compute.packs import packs
 from jobs.compute.relations import Keep
 from jobs.compute.sql import column, number, rows_of, select
 from jobs.progress.backlog import Backlog
-from jobs.publish.publication_query import answer_delta, published_columns, stored_columns
+from jobs.publish.appended_rows import appended_rows, by_query, make_rows_of_many, named, numbers
+from jobs.publish.publication_query import published_columns, rows_to_publish, stored_columns
 from jobs.stage import Claim, Progress
+from lake.commit import write
 from lake.lake import Lake
 from lake.ledger import FAILED, UNTOUCHED
 from lake.metadata import Metadata
@@ -47,12 +56,12 @@ def publish(
     parallel: int,
     progress: Progress,
 ) -> list[Publication]:
-    """Publish several queries at once; one that fails spares the others."""
+    """Publish several queries at once; a failure of one does not affect the others."""
 
-    def one(item: Backlog) -> Publication:
+    def one(item: Backlog, rows: pa.Table | None = None) -> Publication:
         started = time.monotonic()
         try:
-            publication = _publish_one(engine, lake, run, item, started)
+            publication = _publish_one(engine, lake, run, item, rows, started)
         except Exception as error:  # noqa: BLE001  (recorded, and raised for all at the end)
             lines = str(error).strip().splitlines() or [type(error).__name__]
             run.report(
@@ -69,29 +78,55 @@ def publish(
         )
         return publication
 
+    appending = [item for item in work if not item.rebuilt or item.published is None]
+    found: dict[str, Publication] = {}
     with ThreadPoolExecutor(parallel) as threads:
-        return list(threads.map(one, work))
+        for number, pack in enumerate(packs(engine, appending, numbers, appended_rows)):
+            if len(pack) > 1 and (rows := _read_together(engine, number, pack)) is not None:
+                parts = [rows[item.query] for item in pack]
+                found |= {each.query: each for each in threads.map(one, pack, parts)}
+        alone = [item for item in work if item.query not in found]
+        found |= {each.query: each for each in threads.map(one, alone)}
+    return [found[item.query] for item in work]
+
+
+def _read_together(
+    engine: Engine, number: int, pack: Sequence[Backlog]
+) -> dict[str, pa.Table] | None:
+    """The rows to publish of each query; None if they have to be read query by query."""
+    try:
+        name = f"deltas_{number}"
+        make_rows_of_many(engine, name, pack)
+        rows = engine.fetch(name)
+    except Exception:  # noqa: BLE001  (one of the tables; which one shows when each is read)
+        return None
+    return by_query(rows, pack) if isinstance(rows, pa.Table) else None
 
 
 def _publish_one(
-    engine: Engine, lake: Lake, run: Claim, work: Backlog, started: float
+    engine: Engine, lake: Lake, run: Claim, work: Backlog, read: pa.Table | None, started: float
 ) -> Publication:
+    """Publish one query; `read` are its rows, if they were read with those of others."""
     stored = stored_columns(lake, work.query)
     columns = published_columns(work, stored)
     name = f"delta_{work.query}"
-    # Counted, then written.
-    keep: Keep = "cache" if work.rebuilt else "small"
-    engine.query(name, answer_delta(work, columns, stored), keep)
-    rows, net = _count(engine, name)
+    if read is None:
+        # Counted, then written.
+        keep: Keep = "cache" if work.rebuilt else "small"
+        engine.query(name, rows_to_publish(work, columns, stored), keep)
+        rows, net = _count(engine, name)
+    else:
+        rows, net = read.num_rows, int(pc.sum(read["weight"]).as_py() or 0)
     if not rows and not work.rebuilt:
         return move_watermark(run, work)
-    commit = engine.write(
-        answers(work.query, tuple(columns)),
-        name,
-        _metadata(run, work, columns, net=net),
-        rows=rows,
-        merge_schema=bool(stored) and set(columns) != set(stored),
-    )
+    metadata = _metadata(run, work, columns, net=net)
+    table = answers(work.query, tuple(columns))
+    merge = bool(stored) and set(columns) != set(stored)
+    if read is None:
+        version = engine.write(table, name, metadata, rows=rows, merge_schema=merge).version
+    else:
+        few = named(read, work, columns)
+        version = write(lake, table, few, metadata, merge_schema=merge)
     run.report(
         work.query,
         mode=work.mode,
@@ -100,7 +135,8 @@ def _publish_one(
         to_epoch=work.to_epoch,
         rows_out=rows,
         seconds=time.monotonic() - started,
-        table_version=commit.version,
+        table_version=version,
+        commit_metadata=metadata.to_json(),
     )
     return Publication(work.query, work.mode, work.to_epoch, rows)
 
@@ -132,13 +168,6 @@ def _metadata(run: Claim, work: Backlog, columns: Sequence[str], *, net: int) ->
 
 
 def move_watermark(run: Claim, work: Backlog) -> Publication:
-    """No row in the range: the watermark moves by a row of the ledger, without a commit."""
-    run.report(
-        work.query,
-        mode=UNTOUCHED,
-        reason="no row of the answer changed",
-        from_epoch=work.from_epoch,
-        to_epoch=work.to_epoch,
-        rows_out=0,
-    )
+    """No row in the range: the watermark moves without a commit."""
+    run.untouched(work.query, work.from_epoch, work.to_epoch)
     return Publication(work.query, UNTOUCHED, work.to_epoch)

@@ -4,9 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlglot import condition, exp, select
+from sqlglot import exp
 
 from jobs.compute.relations import LakeQuery, StoredTable
+from jobs.compute.sql import (
+    alias,
+    all_of,
+    bigint,
+    column,
+    columns,
+    equal,
+    left_join,
+    null_text,
+    number,
+    padded_columns,
+    rows_of,
+    select,
+    subquery,
+    sum_of,
+    text,
+    union_all,
+)
 from jobs.plan.plan import ANSWER
 from jobs.progress.backlog import Backlog
 from lake.lake import Lake
@@ -33,90 +51,69 @@ def published_columns(work: Backlog, stored: Sequence[str]) -> tuple[str, ...]:
     return (*now, *(name for name in stored if name not in now))
 
 
-def answer_delta(work: Backlog, columns: Sequence[str], stored: Sequence[str]) -> LakeQuery:
-    """epoch, weight, `columns` (`published_columns`), event_time.
+def rows_to_publish(work: Backlog, names: Sequence[str], stored: Sequence[str]) -> LakeQuery:
+    """epoch, weight, `names` (`published_columns`), event_time.
 
     Rebuilt: at the base, the state there minus what is published; then the rows after the base.
     Else: the rows after the published watermark.
     """
-    rows_wanted = exp.and_(
-        exp.column("node").eq(ANSWER), exp.column("epoch") <= exp.convert(work.to_epoch)
-    )
+    wanted = [column("node").eq(text(ANSWER)), column("epoch") <= number(work.to_epoch)]
     if not work.rebuilt:
-        rows_wanted = exp.and_(rows_wanted, exp.column("epoch") > exp.convert(work.from_epoch))
+        wanted.append(column("epoch") > number(work.from_epoch))
     embeddings = StoredTable(
-        f"stored_{work.query}",
-        f"embeddings/{work.query}",
-        work.snapshot,
-        condition(rows_wanted),
+        f"stored_{work.query}", f"embeddings/{work.query}", work.snapshot, all_of(wanted)
     )
     answers = StoredTable(f"published_{work.query}", f"answers/{work.query}")
-    later = condition(exp.column("epoch") > exp.convert(work.from_epoch))
+    later = column("epoch") > number(work.from_epoch)
     transactions = StoredTable(f"transactions_{work.query}", TRANSACTIONS.name, where=later)
-    values: list[exp.Expr] = [exp.column(f"v{number}") for _, number in work.columns]
-    values += [exp.cast(exp.null(), "STRING")] * (len(columns) - len(values))
-    rows = select(
-        "epoch",
-        "weight",
-        *(value.as_(name, quoted=True) for value, name in zip(values, columns, strict=True)),
-    ).from_(embeddings.name)
+    variables = [f"v{index}" for _, index in work.columns]
+
+    def rows(*where: exp.Expr) -> exp.Select:
+        values: list[exp.Expr] = [
+            alias(column(variable), name) for variable, name in zip(variables, names, strict=False)
+        ]
+        # The columns of earlier texts of the query come last.
+        values += [null_text(name) for name in names[len(variables) :]]
+        return select(
+            *columns(("epoch", "weight")), *values, from_=rows_of(embeddings.name), where=where
+        )
+
     relations = [embeddings, transactions]
     delta: exp.Query
     if not work.rebuilt or work.published is None:
-        delta = rows
+        delta = rows()
     else:
         relations.append(answers)
         start = max(work.maintained.metadata.base, work.published.epoch)
         gone = select(
-            exp.Neg(this=exp.column("weight")).as_("weight"),
-            *(
-                _quoted(name)
-                if name in stored
-                else exp.cast(exp.null(), "STRING").as_(name, quoted=True)
-                for name in columns
-            ),
-        ).from_(answers.name)
-        delta = exp.union(
-            _difference(rows, gone, columns, start),
-            rows.where(exp.column("epoch") > start),
-            distinct=False,
+            alias(exp.Neg(this=column("weight")), "weight"),
+            *padded_columns(names, stored),
+            from_=rows_of(answers.name),
         )
-    timed = (
-        select(
-            exp.column("epoch", "delta"),
-            exp.column("weight", "delta"),
-            *(exp.column(name, "delta", quoted=True) for name in columns),
-            exp.column("event_time", "transactions"),
+        state = rows(column("epoch") <= number(start))
+        delta = union_all(
+            [_difference(state, gone, names, start), rows(column("epoch") > number(start))]
         )
-        .from_(delta.subquery("delta"))
-        .join(
-            select("epoch", "event_time").from_(transactions.name).subquery("transactions"),
-            on=exp.column("epoch", "delta").eq(exp.column("epoch", "transactions")),
-            join_type="left",
-        )
+    times = select(*columns(("epoch", "event_time")), from_=rows_of(transactions.name))
+    timed = select(
+        *columns(("epoch", "weight", *names), "delta"),
+        column("event_time", "transactions"),
+        from_=subquery(delta, "delta"),
+        joins=[
+            left_join(subquery(times, "transactions"), *equal(("epoch",), "delta", "transactions"))
+        ],
     )
     return LakeQuery(timed, tuple(relations))
 
 
-def _difference(
-    rows: exp.Select, gone: exp.Select, columns: Sequence[str], epoch: int
-) -> exp.Select:
-    """The state of `rows` at `epoch` minus what is published, as changes at `epoch`."""
-    now = select("weight", *map(_quoted, columns)).from_(
-        rows.where(exp.column("epoch") <= epoch).subquery("log")
+def _difference(rows: exp.Select, gone: exp.Select, names: Sequence[str], epoch: int) -> exp.Select:
+    """The state that `rows` add up to minus what is published, as changes at `epoch`."""
+    now = select(*columns(("weight", *names)), from_=subquery(rows, "log"))
+    return select(
+        alias(number(epoch), "epoch"),
+        alias(bigint(sum_of(column("weight"))), "weight"),
+        *columns(names),
+        from_=subquery(union_all([now, gone]), "both"),
+        group_by=columns(names),
+        having=sum_of(column("weight")).neq(number(0)),
     )
-    weight = exp.cast(exp.Sum(this=exp.column("weight")), "BIGINT")
-    return (
-        select(
-            exp.cast(exp.convert(epoch), "BIGINT").as_("epoch"),
-            weight.as_("weight"),
-            *map(_quoted, columns),
-        )
-        .from_(exp.union(now, gone, distinct=False).subquery("both"))
-        .group_by(*map(_quoted, columns))
-        .having(condition(exp.Sum(this=exp.column("weight")).neq(0)))
-    )
-
-
-def _quoted(name: str) -> exp.Column:
-    return exp.column(name, quoted=True)

@@ -24,29 +24,16 @@ CHANGES = _schema(
     predicate=pa.string(),
     object=pa.string(),
 )
-"""Changes; the columns are the fields of `Change`. In the order of `line`; a quad may occur more
-than once."""
+"""Quads that are inserted or deleted, in the order of `line`; a quad may occur more than once.
+
+line: from 1; 0 where the format has no lines (documents). insert: False = deletion. graph: `<iri>`,
+or '' for none. subject, predicate, object: N-Triples form.
+"""
 
 REJECTIONS = _schema(
     file=pa.string(), line=pa.int64(), column=pa.int64(), reason=pa.string(), raw=pa.string()
 )
 """Rejected input; the columns are the fields of `Rejection`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One quad that is inserted or deleted.
-
-    line: from 1; 0 where the format has no lines (documents). insert: False = deletion.
-    graph: `<iri>`, or '' for none. subject, predicate, object: N-Triples form.
-    """
-
-    line: int
-    insert: bool
-    graph: str
-    subject: str
-    predicate: str
-    object: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from importlib.abc import MetaPathFinder
 from pathlib import Path
@@ -44,8 +44,8 @@ class ParserError(RuntimeError):
 class ParserProcess:
     """Parses files in a child process, which starts with the first of them.
 
-    A file that kills the child process is rejected as a whole with the reason; a new child goes on
-    with the next. A file that cannot be opened or read is `unreadable`, not rejected.
+    A file that kills the child process is rejected as a whole with the reason; a new child
+    continues with the next. A file that cannot be opened or read is `unreadable`, not rejected.
     """
 
     def __init__(self, limits: ParseLimits) -> None:
@@ -75,17 +75,6 @@ class ParserProcess:
         if self._child is not None:
             self._child.close()
             self._child = None
-
-
-def parse_files(requests: Sequence[ParseRequest], limits: ParseLimits) -> Iterator[ParsedFile]:
-    """Parse each file, in order, one result per request, in a process of their own.
-
-    Raises:
-        ParserError: the child process does not start, or has a defect.
-    """
-    with ParserProcess(limits) as parser:
-        for request in requests:
-            yield parser.parse(request)
 
 
 class _Child:

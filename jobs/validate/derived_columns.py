@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from jobs.compute.sql import column, columns, number, rows_of, same_row, select
+from jobs.compute.sql import alias, bigint, column, columns, number, over, rows_of, same_row, select
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class DerivedColumn:
 
 def changes_at_epoch(key: tuple[str, ...]) -> DerivedColumn:
     """`at_epoch`: how often the row with the columns `key` changes at the epoch."""
-    count = over(exp.Count(this=exp.Star()), (*key, "epoch"))
+    count = over(exp.Count(this=exp.Star()), columns((*key, "epoch")))
     return DerivedColumn("at_epoch", number(1), count)
 
 
@@ -52,7 +52,9 @@ def with_derived_columns(
         .group_by(*columns(key))
     )
     single = (
-        select(*columns((*key, *others)), *(bigint(each.single, each.name) for each in derived))
+        select(
+            *columns((*key, *others)), *(alias(bigint(each.single), each.name) for each in derived)
+        )
         .from_(rows_of("grouped"))
         .where(column("times").eq(1))
     )
@@ -66,18 +68,7 @@ def with_derived_columns(
         )
     )
     windows = select(
-        *columns((*key, *others)), *(bigint(each.window, each.name) for each in derived)
+        *columns((*key, *others)), *(alias(bigint(each.window), each.name) for each in derived)
     ).from_(repeated.subquery("repeated"))
     rows = exp.union(single, windows, distinct=False, copy=False)
     return rows.with_("changes", as_=changes).with_("grouped", as_=grouped)
-
-
-def over(value: exp.Expr, key: tuple[str, ...] = (), *, ordered: bool = False) -> exp.Window:
-    """A window function over the rows with the same `key`; `ordered`: up to the row's epoch."""
-    order = exp.Order(expressions=[exp.Ordered(this=column("epoch"))]) if ordered else None
-    return exp.Window(this=value, partition_by=columns(key), order=order)
-
-
-def bigint(value: exp.Expr, name: str) -> exp.Expr:
-    """A column of type BIGINT."""
-    return exp.cast(value, "BIGINT").as_(name, quoted=True)

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING
-
-import pyarrow as pa
 
 from expectations.answers import ANSWERS_SUITE
 from expectations.embeddings import EMBEDDINGS_SUITE
+from expectations.held_rows import HeldRows
 from expectations.quads import QUADS_SUITE
 from expectations.run import Check, run_checks
 from expectations.suite import QualityResult
 from expectations.transactions import TRANSACTIONS_SUITE
 from jobs.compute.engine import Engine
+from jobs.compute.packs import packs
+from jobs.compute.relations import StoredTable
 from jobs.progress.backlog import Backlog
-from jobs.validate.validation_queries import (
-    AnswerRules,
-    answer_rows,
-    quad_rows,
-    transaction_rows,
+from jobs.validate.answer_rows import (
+    AnswerKind,
+    Checked,
+    make_answer_rows,
+    new_rows,
+    stored_rows,
 )
+from jobs.validate.validation_queries import quad_rows, transaction_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -51,38 +55,24 @@ class Validation:
         )
 
 
-Work = Sequence[tuple[Backlog, AnswerRules]]
-"""What is to be checked: the rows that a query has not published, and the rules of its answer."""
-
-
 def validate_graph(engine: Engine, from_epoch: int, to_epoch: int) -> Validation:
     """The result for the quads and the transactions of the epochs (from_epoch, to_epoch]."""
     engine.query("checked_quads", quad_rows(from_epoch, to_epoch))
     engine.query("checked_transactions", transaction_rows(from_epoch, to_epoch))
-    quads, transactions = map(engine.fetch, ("checked_quads", "checked_transactions"))
+    quads, transactions = (
+        engine.held([name]) or engine.frame(name)
+        for name in ("checked_quads", "checked_transactions")
+    )
     results = run_checks([Check((QUADS_SUITE,), quads), Check((TRANSACTIONS_SUITE,), transactions)])
     return Validation("", from_epoch, to_epoch, results)
 
 
-def validate_queries(engine: Engine, work: Work) -> list[Validation]:
-    """The results in the order of `work`; queries with few rows are checked together."""
-    found: dict[str, tuple[QualityResult, ...]] = {}
-    together: dict[str, pa.Table] = {}
-    for item, rules in work:
-        try:
-            name = f"checked_{item.query}"
-            engine.query(name, answer_rows(item, rules))
-            rows = engine.fetch(name)
-            if isinstance(rows, pa.Table):
-                together[item.query] = rows
-            else:
-                found |= _check(rows, [item.query])
-        except Exception as error:  # noqa: BLE001  (a result like any other; the others go on)
-            found[item.query] = (_unreadable(item.query, error),)
-        if not engine.placement.holds(sum(table.num_rows for table in together.values())):
-            found |= _check_together(together)
-            together = {}
-    found |= _check_together(together)
+def validate_queries(engine: Engine, work: Sequence[Checked]) -> list[Validation]:
+    """The results in the order of `work`; as many queries as possible are checked together."""
+    if not work:
+        return []
+    packed = packs(engine, work, lambda each: AnswerKind.of(*each), lambda each: _read(each[0]))
+    found = _Checks(engine).results(packed)
     return [
         Validation(item.query, item.from_epoch, item.to_epoch, found[item.query])
         for item, _ in work
@@ -92,14 +82,61 @@ def validate_queries(engine: Engine, work: Work) -> list[Validation]:
 _Results = dict[str, tuple[QualityResult, ...]]
 
 
-def _check_together(tables: Mapping[str, pa.Table]) -> _Results:
-    return _check(pa.concat_tables(tables.values()), list(tables)) if tables else {}
+@dataclass(slots=True)
+class _Checks:
+    """Checks packs of queries, where their rows are: in DuckDB or on Spark."""
+
+    engine: Engine
+    made: int = 0
+
+    def results(self, packed: Sequence[Sequence[Checked]]) -> _Results:
+        """The results by query.
+
+        Packs are checked together. If one fails, each is checked by itself, and then each query:
+        what cannot be read is a result like any other.
+        """
+        try:
+            return self._together(packed)
+        except Exception as error:  # noqa: BLE001  (the others go on)
+            if len(packed) == 1 and len(packed[0]) == 1:
+                query = packed[0][0][0].query
+                return {query: (_unreadable(query, error),)}
+        apart = packed if len(packed) > 1 else [[each] for each in packed[0]]
+        found: _Results = {}
+        for pack in apart:
+            found |= self.results([pack])
+        return found
+
+    def _together(self, packed: Sequence[Sequence[Checked]]) -> _Results:
+        names = {self._make(pack): [item.query for item, _ in pack] for pack in packed}
+        here = [name for name in names if self.engine.held([name]) is not None]
+        found: _Results = {}
+        if here and (rows := self.engine.held(here)) is not None:
+            found |= _check(rows, [query for name in here for query in names[name]])
+        if others := [name for name in names if name not in here]:
+            frames = (self.engine.frame(name) for name in others)
+            frame = reduce(lambda one, other: one.unionByName(other), frames)
+            found |= _check(frame, [query for name in others for query in names[name]])
+        return found
+
+    def _make(self, pack: Sequence[Checked]) -> str:
+        self.made += 1
+        name = f"checked_{self.made}"
+        make_answer_rows(self.engine, name, pack)
+        return name
 
 
-def _check(rows: DataFrame | pa.Table, queries: Sequence[str]) -> _Results:
+def _read(work: Backlog) -> StoredTable:
+    """The table of a query whose size decides with which others it is read."""
+    return new_rows(work) if work.rebuilt else stored_rows(work)
+
+
+def _check(rows: DataFrame | HeldRows, queries: Sequence[str]) -> _Results:
     suites = (EMBEDDINGS_SUITE, ANSWERS_SUITE)
-    results = run_checks([Check(suites, rows, tuple(queries))])
-    return {query: tuple(r for r in results if r.scope == query) for query in queries}
+    found: dict[str, list[QualityResult]] = {query: [] for query in queries}
+    for result in run_checks([Check(suites, rows, tuple(queries))]):
+        found[result.scope].append(result)
+    return {query: tuple(results) for query, results in found.items()}
 
 
 def _unreadable(query: str, error: Exception) -> QualityResult:

@@ -1,4 +1,4 @@
-"""Spark and DuckDB give the same rows for every statement (DESIGN.md, section 8, law 7)."""
+"""Spark and DuckDB give the same rows for every statement."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_spark_gives_the_deltas_of_the_bag(spark: SparkSession, shared: Path, nu
 
 @pytest.fixture
 def interpreted(spark: SparkSession) -> Iterator[SparkSession]:
-    """The session without compiled statements: to compile one takes longer than a test's rows."""
+    """The session without code generation: compiling takes longer than computing a test's rows."""
     settings = {
         "spark.sql.codegen.wholeStage": "false",
         "spark.sql.codegen.factoryMode": "NO_CODEGEN",

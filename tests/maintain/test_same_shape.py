@@ -14,7 +14,7 @@ from jobs.compute.engine import Engine
 from jobs.compute.relations import Statement
 from jobs.errors import WeirError
 from jobs.maintain import new_rows, same_shape
-from tests.support.projects.graphs import FIRST, LATER, knows, name, take_in
+from tests.support.projects.graphs import FIRST, LATER, ingest_change_sets, knows, name
 from tests.support.projects.ingest import no_spark
 from tests.support.projects.maintain import MaintainedProject
 
@@ -65,7 +65,7 @@ def test_each_stores_what_it_stores_alone(
 ) -> None:
     """From nothing, in runs of one and several epochs, with new, edited and removed members."""
     register(project)
-    take_in(project, FIRST)
+    ingest_change_sets(project, FIRST)
     other = project.copy(tmp_path / "alone")
     steps: list[dict[str, str | None]] = [
         {},
@@ -135,7 +135,7 @@ def test_statements_do_not_grow_with_the_members_and_tables_with_those_touched(
     project: MaintainedProject, tmp_path: Path, statements: Counter[str]
 ) -> None:
     people = [f"p{i}" for i in range(100)]
-    take_in(project, FIRST)
+    ingest_change_sets(project, FIRST)
     project.change(*("A " + knows(person, "a") for person in people))
     initial, later = [], []
     for number in (2, 10, 100):
@@ -162,7 +162,7 @@ def test_a_query_without_a_new_row_has_no_commit_and_is_complete(
 ) -> None:
     register(project, ("known",))
     project.query("alone", "SELECT ?x ?n { ?x <urn:knows> ?y . ?y <urn:name> ?n ; <urn:age> 7 }")
-    take_in(project, FIRST)
+    ingest_change_sets(project, FIRST)
     project.maintain(no_spark)
     before = project.all_versions()
     # The name concerns all of them; only one of the four has a solution with it.
@@ -209,7 +209,7 @@ def test_a_member_whose_commit_fails_spares_the_others(
     project: MaintainedProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     register(project, ("star",))
-    take_in(project, FIRST)
+    ingest_change_sets(project, FIRST)
     write_rows = Engine.write_rows
 
     def failing(self: Engine, table: Any, *args: Any, **options: Any) -> Any:
@@ -230,7 +230,7 @@ def test_members_are_computed_one_by_one_if_their_statements_fail(
     project: MaintainedProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     register(project, ("star", "counted"))
-    take_in(project, FIRST)
+    ingest_change_sets(project, FIRST)
     make = Engine.make
 
     def failing(self: Engine, statement: Statement) -> None:
@@ -249,21 +249,21 @@ def test_many_new_rows_are_written_by_condition(
     project: MaintainedProject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     register(project, ("star", "optional", "counted"))
-    take_in(project, FIRST)
+    ingest_change_sets(project, FIRST)
     other = project.copy(tmp_path / "other")
     project.maintain(no_spark)
     monkeypatch.setattr(Engine, "fetch_few", lambda *_: None)
     other.maintain(no_spark)
     assert stored(other) == stored(project)
     for each in (project, other):
-        take_in(each, LATER)
+        ingest_change_sets(each, LATER)
         each.maintain(no_spark)
     assert stored(other) == stored(project)
 
 
 def test_groups_are_bounded(project: MaintainedProject, monkeypatch: pytest.MonkeyPatch) -> None:
     register(project, ("star", "optional"))
-    take_in(project, FIRST)
+    ingest_change_sets(project, FIRST)
     monkeypatch.setattr(same_shape, "_MEMBERS", 3)
     monkeypatch.setattr(same_shape, "_MEMBERS_WITH_STATE", 2)
     sizes: list[int] = []

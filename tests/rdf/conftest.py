@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,21 @@ import pytest
 from jobs.rdf.limits import ParseLimits
 from jobs.rdf.parse import parse
 from jobs.rdf.parse_events import Changes, Discarded, Rejections, Unusable
-from jobs.rdf.records import Change, Header, ParseRequest, Rejection
+from jobs.rdf.records import Header, ParseRequest, Rejection
 
 LIMITS = ParseLimits(parse_seconds=30, parse_memory_mb=500)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A row of `CHANGES`."""
+
+    line: int
+    insert: bool
+    graph: str
+    subject: str
+    predicate: str
+    object: str
 
 
 class Parsed:

@@ -10,7 +10,7 @@ import resource
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from jobs.rdf.files import format_of
 from jobs.rdf.limits import ParseLimits
 from jobs.rdf.pipe_protocol import Started
 from jobs.rdf.records import CHANGES, REJECTIONS, ParsedFile, ParseRequest
-from jobs.rdf.worker import ParserError, parse_files
+from jobs.rdf.worker import ParserError, ParserProcess
 from tests.rdf.conftest import LIMITS, Parsed
 
 Write = Callable[..., ParseRequest]
@@ -44,6 +44,13 @@ def write(tmp_path: Path) -> Write:
         return ParseRequest(str(file), syntax, "patch" if role == "patch" else "snapshot", "s")
 
     return run
+
+
+def parse_files(requests: Sequence[ParseRequest], limits: ParseLimits) -> Iterator[ParsedFile]:
+    """Parse each file, in order, one result per request, in a process of their own."""
+    with ParserProcess(limits) as parser:
+        for request in requests:
+            yield parser.parse(request)
 
 
 def parse_between_neighbours(write: Write, poison: ParseRequest, limits: ParseLimits) -> ParsedFile:
@@ -124,7 +131,7 @@ def test_a_file_that_kills_the_parser_is_rejected_whole(
 def test_a_file_is_not_rejected_when_the_parser_is_killed_from_outside(
     write: Write, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    """The kernel kills where memory is short: the next run tries the file again."""
+    """The kernel kills processes when memory is short: the next run tries the file again."""
     receive = worker._Child._receive
     number = signal.Signals[name]
 

@@ -1,4 +1,4 @@
-"""Maintain a query over a history in one DuckDB connection, the way the maintain job does."""
+"""Maintain a query over a history in one DuckDB connection, as the maintain stage does."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ WHOLE = Thresholds(bulk_changes=-1, neighbourhood_rows=-1, driver_rows=0)
 class Memory:
     """A graph's log and one query's embeddings, in memory.
 
-    Without `optimized`, DuckDB does not optimize the statements: for the few rows of a test that
-    takes 40 % less time, and a comparison with an optimized run tests the optimizer, too.
+    Without `optimized`, DuckDB's optimizer is off: for the few rows of a test that takes 40 % less
+    time, and comparing with an optimized run also tests the optimizer.
     """
 
     def __init__(self, plan: Plan, history: History, *, optimized: bool = True) -> None:
@@ -96,7 +96,7 @@ class Memory:
     def run(
         self, after: int, last: int, *, thresholds: Thresholds = LOOKED_UP, initial: bool = False
     ) -> None:
-        """Take the epochs (after, last] in; `initial` takes them as one state at `last`."""
+        """Process the epochs (after, last]; with `initial`, as one state at `last`."""
         made = self._made(after, last, thresholds, initial=initial)
         self.connection.execute(f"INSERT INTO stored SELECT * FROM {made}")
 

@@ -1,4 +1,4 @@
-"""Random ledgers, as runs of maintain, validate and publish would leave them, and what they say."""
+"""Random ledgers, as runs of the stages would leave them, and their expected readings."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ Row = dict[str, Any]
 
 @dataclass(slots=True)
 class RandomLedger:
-    """Rows of `runs`, commit by commit, and the watermarks that the tables had meanwhile.
+    """Rows of `runs`, commit by commit, and the watermarks of the tables at the same time.
 
     Attributes:
         commits: the rows of each commit, in order.
         committed: the watermark of the newest commit of a query's table, by job and query.
         complete: up to which epoch it is complete, with the rows about untouched epochs.
+        standing: `to_epoch` of the newest row that concerns a query, by job and query.
     """
 
     chance: random.Random
@@ -34,6 +35,7 @@ class RandomLedger:
     commits: list[list[Row]] = field(default_factory=list)
     committed: dict[tuple[str, str], int] = field(default_factory=dict)
     complete: dict[tuple[str, str], int] = field(default_factory=dict)
+    standing: dict[tuple[str, str], int] = field(default_factory=dict)
     head: int = 0
     numbers: dict[str, int] = field(default_factory=dict)
 
@@ -50,22 +52,46 @@ class RandomLedger:
                 rows += self._about(job, number, query)
         match chance.random():
             case share if share < 0.1:
-                # Killed before it wrote the ledger, and perhaps marked so later.
+                # Killed before it wrote the ledger, and perhaps marked as abandoned later.
                 if chance.random() < 0.5:
                     self._commit([self._row(job, number, "abandoned")])
             case share if share < 0.2:
                 self._commit([rows[0] | {"status": "failed", "to_epoch": chance.randint(0, 3)}])
             case _:
                 chance.shuffle(rows)
-                self._commit(rows)
+                self._commit(self._shortened(job, number, rows))
                 for row in rows:
                     if row["mode"] == "untouched":
                         self.complete[job, row["query"]] = row["to_epoch"]
+                    if row["query"] is not None:
+                        self.standing[job, row["query"]] = row["to_epoch"]
 
     def rows(self, first: int = 0, last: int | None = None) -> pa.Table:
         """The rows of some commits."""
         found = [row for commit in self.commits[first:last] for row in commit]
         return pa.Table.from_pylist(found, schema=arrow_schema(RUNS))
+
+    def _shortened(self, job: str, number: int, rows: list[Row]) -> list[Row]:
+        """The rows with one row for all untouched queries that stand at an epoch, or as they are.
+
+        The other queries that stand there get a row that says that they stay.
+        """
+        untouched = [row for row in rows if row["mode"] == "untouched"]
+        if not untouched or self.chance.random() < 0.3:
+            return rows
+        start, end = self.chance.choice([(r["from_epoch"], r["to_epoch"]) for r in untouched])
+        there = {query for query in self.queries if self.standing.get((job, query)) == start}
+        merged = [
+            row for row in untouched if (row["query"] in there) and row["from_epoch"] == start
+        ]
+        epochs = {"mode": "untouched", "from_epoch": start, "to_epoch": end}
+        stays = {"mode": "skipped", "from_epoch": start, "to_epoch": start}
+        kept = [
+            self._row(job, number, "succeeded", query, **stays)
+            for query in there - {row["query"] for row in rows}
+        ]
+        others = [row for row in rows if row not in merged]
+        return [*others, *kept, self._row(job, number, "succeeded", "*", **epochs)]
 
     def _about(self, job: str, number: int, query: str) -> list[Row]:
         key, known = (job, query), self.complete.get((job, query))
@@ -75,7 +101,7 @@ class RandomLedger:
                 version = self.chance.randint(0, 9)
                 return [self._row(job, number, status, query, from_epoch=0, table_version=version)]
             case "maintain" | "publish" if known is None or self.chance.random() < 0.4:
-                # The commit counts, whether or not the ledger comes to say so.
+                # The commit counts even if the run dies before it writes the ledger.
                 self.committed[key] = self.complete[key] = self.head
                 mode = "incremental" if known is not None else "initial"
                 return [self._row(job, number, "succeeded", query, mode=mode)]
@@ -100,7 +126,7 @@ class RandomLedger:
 
 
 def random_ledger(seed: int, runs: int, queries: Sequence[str] = ("a", "b", "c")) -> RandomLedger:
-    """A ledger of so many runs; the same for a seed everywhere."""
+    """A ledger of `runs` runs; a seed gives the same one everywhere."""
     ledger = RandomLedger(random.Random(seed), queries)
     for _ in range(runs):
         ledger.run()

@@ -1,4 +1,4 @@
-"""Maintain a query, or a group of queries, over a history with the engine's Spark side."""
+"""Maintain a query, or a group of queries, over a history with Spark."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class SparkMemory(Memory):
     def run(
         self, after: int, last: int, *, thresholds: Thresholds = LOOKED_UP, initial: bool = False
     ) -> None:
-        """Take the epochs (after, last] in."""
-        assert not initial, "the Spark side takes every epoch in"
+        """Process the epochs (after, last]."""
+        assert not initial, "on Spark every epoch is processed"
         run_on_spark(self, self.spark, EpochRange(after, last, after == 0), thresholds)
 
 
@@ -48,15 +48,15 @@ class SparkGroupMemory(GroupMemory):
     def run(
         self, after: int, last: int, *, thresholds: Thresholds = LOOKED_UP, initial: bool = False
     ) -> None:
-        """Take the epochs (after, last] in."""
-        assert not initial, "the Spark side takes every epoch in"
+        """Process the epochs (after, last]."""
+        assert not initial, "on Spark every epoch is processed"
         run_on_spark(self, self.spark, EpochRange(after, last, after == 0), thresholds)
 
 
 def run_on_spark(
     memory: Memory, spark: SparkSession, epochs: EpochRange, thresholds: Thresholds
 ) -> None:
-    """Take the epochs of a range into `memory`."""
+    """Process the epochs of a range."""
     driver_rows = memory.driver_rows if isinstance(memory, SparkMemory) else 0
     engine = Engine(
         Lake("no tables are stored"),

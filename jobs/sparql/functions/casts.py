@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import math
 from decimal import Decimal
+from typing import assert_never
 
+from jobs.rdf.terms import Blank, Iri
 from jobs.sparql.functions.calendar import date_text, date_time_text
 from jobs.sparql.functions.floats import nearest_double, nearest_single
 from jobs.sparql.functions.numerics import truncate
@@ -17,6 +19,7 @@ from jobs.sparql.functions.values import (
     Boolean,
     Date,
     DateTime,
+    LangText,
     Number,
     Opaque,
     Text,
@@ -41,8 +44,10 @@ def to_string(value: Value) -> Value | None:
             return Text(_number_text(value))
         case Boolean(true, _):
             return Text("true" if true else "false")
-        case _:
+        case Iri() | Blank() | Text() | LangText() | Date() | Opaque():
             return str_(value)
+        case _:
+            assert_never(value)
 
 
 def to_boolean(value: Value) -> Value | None:
@@ -54,8 +59,10 @@ def to_boolean(value: Value) -> Value | None:
             return boolean(number != 0 and number == number)
         case Text():
             return _of_text(value, "boolean")
-        case _:
+        case Iri() | Blank() | LangText() | DateTime() | Date() | Opaque():
             return None
+        case _:
+            assert_never(value)
 
 
 def to_integer(value: Value) -> Value | None:
@@ -68,8 +75,10 @@ def to_integer(value: Value) -> Value | None:
             return integer(int(true))
         case Text():
             return _of_text(value, "integer")
-        case _:
+        case Iri() | Blank() | LangText() | DateTime() | Date() | Opaque():
             return None
+        case _:
+            assert_never(value)
 
 
 def to_decimal(value: Value) -> Value | None:
@@ -83,8 +92,10 @@ def to_decimal(value: Value) -> Value | None:
             return decimal(Decimal(int(true)))
         case Text():
             return _of_text(value, "decimal")
-        case _:
+        case Iri() | Blank() | LangText() | DateTime() | Date() | Opaque():
             return None
+        case _:
+            assert_never(value)
 
 
 def to_double(value: Value) -> Value | None:
@@ -96,8 +107,10 @@ def to_double(value: Value) -> Value | None:
             return double(float(true))
         case Text():
             return _of_text(value, "double")
-        case _:
+        case Iri() | Blank() | LangText() | DateTime() | Date() | Opaque():
             return None
+        case _:
+            assert_never(value)
 
 
 def to_float(value: Value) -> Value | None:
@@ -109,8 +122,10 @@ def to_float(value: Value) -> Value | None:
             return single(float(true))
         case Text():
             return _of_text(value, "float")
-        case _:
+        case Iri() | Blank() | LangText() | DateTime() | Date() | Opaque():
             return None
+        case _:
+            assert_never(value)
 
 
 def to_date_time(value: Value) -> Value | None:
@@ -122,8 +137,10 @@ def to_date_time(value: Value) -> Value | None:
             return typed(date_time_text(moment), f"{XSD}dateTime")
         case Text():
             return _of_text(value, "dateTime")
-        case _:
+        case Iri() | Blank() | LangText() | Number() | Boolean() | Date() | Opaque():
             return None
+        case _:
+            assert_never(value)
 
 
 def to_date(value: Value) -> Value | None:
@@ -135,8 +152,10 @@ def to_date(value: Value) -> Value | None:
             return typed(date_text(moment), f"{XSD}date")
         case Text():
             return _of_text(value, "date")
-        case _:
+        case Iri() | Blank() | LangText() | Number() | Boolean() | Date() | Opaque():
             return None
+        case _:
+            assert_never(value)
 
 
 def _of_text(text: Text, name: str) -> Value | None:
@@ -155,8 +174,10 @@ def _of_text(text: Text, name: str) -> Value | None:
             return single(number)
         case Boolean(true, _):
             return boolean(true)
-        case _:
+        case Text() | LangText() | Number() | DateTime() | Date():
             return value
+        case _:
+            assert_never(value)
 
 
 def _number_text(number: Number) -> str:

@@ -6,6 +6,7 @@ https://www.w3.org/TR/sparql11-query/#OperatorMapping
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import assert_never
 
 from jobs.rdf.terms import Blank, Iri
 from jobs.sparql.functions import calendar
@@ -44,8 +45,10 @@ def effective_boolean_value(value: Value) -> bool | None:
             return number != 0 and number == number
         case Opaque(_, datatype) if datatype in _FALSE_IF_ILL_TYPED:
             return False
-        case _:
+        case Iri() | Blank() | DateTime() | Date() | Opaque():
             return None
+        case _:
+            assert_never(value)
 
 
 def same_term(left: Value, right: Value) -> bool:

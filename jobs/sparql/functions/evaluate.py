@@ -6,39 +6,29 @@ unbound variable in the row, and for an error as a result.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import assert_never
 
 from jobs.sparql.algebra.expressions import Call, Constant, Exists, Expression, Variable
-from jobs.sparql.algebra.scoping import variables_of
 from jobs.sparql.functions.internal import INTERNAL_FORMS, INTERNAL_FUNCTIONS
 from jobs.sparql.functions.library import FUNCTIONS
 from jobs.sparql.functions.special_forms import SPECIAL_FORMS, Compiled, Row, SpecialForm
-from jobs.sparql.functions.values import Value, parse, to_text
+from jobs.sparql.functions.values import Value, parse
 
 _FUNCTIONS = FUNCTIONS | INTERNAL_FUNCTIONS
 _SPECIAL_FORMS = SPECIAL_FORMS | INTERNAL_FORMS
 
 
-def evaluate(expression: Expression, solution: Mapping[str, str | None]) -> str | None:
-    """The value of `expression` under `solution`: a term in N-Triples form, or None for an error.
-
-    A variable that is missing in `solution`, or None, is unbound.
+@lru_cache(maxsize=4096)
+def compiled(expression: Expression, names: Sequence[str]) -> Compiled:
+    """`expression` as a function of a row of the values of the variables `names`, in order.
 
     Raises:
         ValueError: a call of a function that does not exist, or with a wrong number of arguments,
             or EXISTS.
-        jobs.rdf.terms.TermError: a constant or a term of the solution is not an RDF term.
+        jobs.rdf.terms.TermError: a constant is not an RDF term.
     """
-    names = tuple(sorted(variables_of(expression)))
-    value = compiled(expression, names)([_value(solution.get(name)) for name in names])
-    return None if value is None else to_text(value)
-
-
-@lru_cache(maxsize=4096)
-def compiled(expression: Expression, names: Sequence[str]) -> Compiled:
-    """`expression` as a function of a row of the values of the variables `names`, in order."""
     match expression:
         case Variable(name):
             return _variable(names.index(name))
@@ -54,12 +44,12 @@ def compiled(expression: Expression, names: Sequence[str]) -> Compiled:
 
 
 def row_of(terms: Sequence[str | None]) -> list[Value | None]:
-    """The typed values of a row of terms."""
-    return [_value(term) for term in terms]
+    """The typed values of a row of terms.
 
-
-def _value(term: str | None) -> Value | None:
-    return None if term is None else parse(term)
+    Raises:
+        jobs.rdf.terms.TermError: one is not an RDF term.
+    """
+    return [None if term is None else parse(term) for term in terms]
 
 
 def _variable(slot: int) -> Compiled:

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
+from typing import assert_never
 
 from jobs.rdf import terms
 from jobs.rdf.terms import DIR_LANG_STRING, LANG_STRING, Blank, Iri
 from jobs.sparql.functions.values import (
+    Boolean,
+    Date,
+    DateTime,
     LangText,
+    Number,
+    Opaque,
     Text,
     Value,
     boolean,
@@ -41,8 +47,10 @@ def str_(value: Value) -> Value | None:
             return Text(iri)
         case Blank():
             return None
-        case _:
+        case Text() | LangText() | Number() | Boolean() | DateTime() | Date() | Opaque():
             return Text(value.lexical)
+        case _:
+            assert_never(value)
 
 
 def lang(value: Value) -> Value | None:

@@ -9,9 +9,9 @@ from jobs.sparql.algebra.patterns import Bgp, Filter
 from jobs.sparql.algebra.queries import Ask
 from jobs.sparql.frontend.translate import translate
 from jobs.sparql.functions.comparisons import effective_boolean_value
-from jobs.sparql.functions.evaluate import evaluate
 from jobs.sparql.functions.serialization import encode, evaluate_row
 from jobs.sparql.functions.values import parse
+from tests.support.evaluation import evaluate
 
 _X = "http://www.w3.org/2001/XMLSchema#"
 
@@ -182,7 +182,7 @@ def test_a_number_with_too_many_digits_is_an_error() -> None:
     assert _value("?x + 1", x=f'"{"9" * 5000}"^^<{_X}integer>') is None
 
 
-def test_a_missing_variable_is_unbound_as_one_that_is_none() -> None:
+def test_a_missing_variable_is_unbound_like_one_that_is_none() -> None:
     assert evaluate(Variable("x"), {}) is evaluate(Variable("x"), {"x": None}) is None
     assert evaluate_row(encode(Variable("x"), ["y", "x"]), [None, '"a"']) == '"a"'
     assert evaluate_row(encode(Variable("x"), ["x"]), [None]) is None

@@ -30,9 +30,9 @@ from jobs.sparql.algebra.expressions import Call, Constant, Expression, Variable
 from jobs.sparql.algebra.patterns import Filter
 from jobs.sparql.algebra.queries import Ask
 from jobs.sparql.frontend.translate import translate
-from jobs.sparql.functions.evaluate import evaluate
 from jobs.sparql.functions.serialization import decode, encode, evaluate_row
 from jobs.sparql.functions.values import Number, parse
+from tests.support.evaluation import evaluate
 from tests.support.oracles.rendering import pyoxigraph_value, to_sparql
 
 _XSD = "http://www.w3.org/2001/XMLSchema#"

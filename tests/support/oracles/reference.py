@@ -4,7 +4,7 @@ https://www.w3.org/TR/sparql11-query/#sparqlAlgebraEval
 
 It shares no plan, no SQL and no epochs with the engine, and computes patterns, paths, EXISTS and
 solution modifiers on its own. It shares the algebra that the front end translates a query to, and
-the functions: values of expressions, aggregates and the order of terms. So it does not notice an
+the functions: values of expressions, aggregates and the order of terms. So it does not detect an
 error of translation or of a function; these are compared with pyoxigraph and the tests of the W3C
 in `tests/sparql`.
 """
@@ -44,9 +44,9 @@ from jobs.sparql.algebra.patterns import (
 from jobs.sparql.algebra.queries import Ask, Construct, Query, Select
 from jobs.sparql.functions.aggregates import aggregate
 from jobs.sparql.functions.comparisons import effective_boolean_value
-from jobs.sparql.functions.evaluate import evaluate
 from jobs.sparql.functions.ordering import composable, sort_key
 from jobs.sparql.functions.values import parse
+from tests.support.evaluation import evaluate
 from tests.support.generators.basic_cases import Quad
 from tests.support.oracles.answers import FALSE, TRUE, Row
 from tests.support.oracles.reference_dataset import Graphs

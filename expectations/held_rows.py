@@ -1,0 +1,43 @@
+"""Rows that DuckDB holds, and that a statement checks where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import duckdb
+import pyarrow as pa
+
+from expectations.statement import CHECKED_ROWS
+
+
+@runtime_checkable
+class HeldRows(Protocol):
+    """Rows in a database."""
+
+    @property
+    def column_names(self) -> Sequence[str]:
+        """Their columns."""
+
+    def query(self, statement: str) -> list[tuple[Any, ...]]:
+        """The result of a statement of DuckDB that reads them as `CHECKED_ROWS`."""
+
+
+@dataclass(frozen=True, slots=True)
+class InMemory:
+    """The rows of an Arrow table."""
+
+    rows: pa.Table
+
+    @property
+    def column_names(self) -> Sequence[str]:
+        """Their columns."""
+        names: list[str] = self.rows.column_names
+        return names
+
+    def query(self, statement: str) -> list[tuple[Any, ...]]:
+        """The result of a statement that reads them as `CHECKED_ROWS`."""
+        with duckdb.connect() as connection:
+            connection.register(CHECKED_ROWS, self.rows)
+            return connection.sql(statement).fetchall()

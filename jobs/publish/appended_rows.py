@@ -1,0 +1,106 @@
+"""The rows to publish of queries that only append, read by one statement for many queries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from jobs.compute.engine import Engine
+from jobs.compute.relations import Statement, StoredTable, StoredTables
+from jobs.compute.sql import (
+    column,
+    columns,
+    equal,
+    inner_join,
+    left_join,
+    number,
+    rows_of,
+    select,
+    text,
+)
+from jobs.plan.plan import ANSWER
+from jobs.progress.backlog import Backlog
+from lake.tables import TRANSACTIONS
+
+_KEY = "query"
+
+
+def numbers(work: Backlog) -> tuple[int, ...]:
+    """The columns `v<number>` of an answer: those of queries that are read together are equal."""
+    return tuple(index for _, index in work.columns)
+
+
+def appended_rows(work: Backlog) -> StoredTable:
+    """The rows of an embedding table that are not published; older files are skipped."""
+    later = column("epoch") > number(work.from_epoch)
+    return StoredTable(work.query, f"embeddings/{work.query}", work.snapshot, later)
+
+
+def make_rows_of_many(engine: Engine, name: str, work: Sequence[Backlog]) -> None:
+    """Make the relation `name`: query, epoch, weight, the columns of the answer, event_time.
+
+    Args:
+        engine: makes it.
+        name: of the relation; begins the names of others.
+        work: queries with equal `numbers`, which only append.
+    """
+    rows, ranges, times = f"{name}_rows", f"{name}_ranges", f"{name}_times"
+    variables = _variables(work[0])
+    tables = {each.query: appended_rows(each) for each in work}
+    engine.open_all(StoredTables(rows, _KEY, tables, ("node", *variables, "epoch", "weight")))
+    engine.load(
+        ranges,
+        pa.table(
+            {
+                _KEY: [each.query for each in work],
+                "after": pa.array([each.from_epoch for each in work], pa.int64()),
+                "last": pa.array([each.to_epoch for each in work], pa.int64()),
+            }
+        ),
+    )
+    first = min(each.from_epoch for each in work)
+    engine.open(times, TRANSACTIONS.name, where=column("epoch") > number(first))
+    query = select(
+        *columns((_KEY, "epoch", "weight", *variables), "n"),
+        column("event_time", "t"),
+        from_=rows_of(rows, "n"),
+        joins=[
+            inner_join(
+                rows_of(ranges, "r"),
+                *equal((_KEY,), "n", "r"),
+                column("epoch", "n") > column("after", "r"),
+                column("epoch", "n") <= column("last", "r"),
+            ),
+            left_join(rows_of(times, "t"), *equal(("epoch",), "n", "t")),
+        ],
+        where=[column("node", "n").eq(text(ANSWER))],
+    )
+    engine.make(Statement(name, query, "small"))
+
+
+def by_query(rows: pa.Table, work: Sequence[Backlog]) -> dict[str, pa.Table]:
+    """The rows of each query, in the order of epochs."""
+    ordered = rows.sort_by([(_KEY, "ascending"), ("epoch", "ascending")])
+    counts = ordered.group_by(_KEY, use_threads=False).aggregate([([], "count_all")])
+    found, start = {each.query: ordered.slice(0, 0) for each in work}, 0
+    for group in counts.to_pylist():
+        found[group[_KEY]] = ordered.slice(start, group["count_all"])
+        start += group["count_all"]
+    return found
+
+
+def named(rows: pa.Table, work: Backlog, names: Sequence[str]) -> pa.Table:
+    """`rows` with the columns of the answer table; `names` are those of its variables."""
+    variables = _variables(work)
+    others = ("epoch", "weight", "event_time")
+    found = rows.select([*variables, *others])
+    found = found.rename_columns([*names[: len(variables)], *others])
+    # The columns of earlier texts of the query come last.
+    for name in names[len(variables) :]:
+        found = found.append_column(name, pa.nulls(rows.num_rows, pa.string()))
+    return found
+
+
+def _variables(work: Backlog) -> tuple[str, ...]:
+    return tuple(f"v{index}" for index in numbers(work))

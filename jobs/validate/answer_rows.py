@@ -1,0 +1,266 @@
+"""The unpublished rows of queries, with the columns of the suites `embeddings` and `answers`.
+
+Queries whose answers have the same columns of the embedding tables are read by one statement. What
+differs between them (range of epochs, form, limits) are rows of a relation that it joins with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+from sqlglot import exp
+
+from jobs.catalog.maintained import Form
+from jobs.compute.engine import Engine
+from jobs.compute.relations import Statement, StoredTable, StoredTables
+from jobs.compute.sql import (
+    alias,
+    all_of,
+    ascending,
+    bigint,
+    cast,
+    coalesce,
+    column,
+    columns,
+    equal,
+    inner_join,
+    left_join,
+    number,
+    over,
+    rows_of,
+    same_row,
+    select,
+    small_number,
+    subquery,
+    sum_of,
+    text,
+    union_all,
+)
+from jobs.plan.plan import ANSWER
+from jobs.progress.backlog import Backlog
+from jobs.validate.derived_columns import DerivedColumn, changes_at_epoch, with_derived_columns
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRules:
+    """The facts about a query by which the suite `answers` checks its rows."""
+
+    form: Form
+    is_set: bool
+    max_rows: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerKind:
+    """What queries that are read by one statement have in common.
+
+    Attributes:
+        numbers: the columns `v<number>` of the answer, in its order.
+        rebuilt: whether all rows are new, so that no older ones are looked up.
+        is_ask: whether every change needs the number of rows after it.
+    """
+
+    numbers: tuple[int, ...]
+    rebuilt: bool
+    is_ask: bool
+
+    @classmethod
+    def of(cls, work: Backlog, rules: AnswerRules) -> AnswerKind:
+        """The kind of a query."""
+        numbers = tuple(number for _, number in work.columns)
+        return cls(numbers, work.rebuilt, rules.form == "ask")
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The columns of the answer."""
+        return tuple(f"v{number}" for number in self.numbers)
+
+
+Checked = tuple[Backlog, AnswerRules]
+"""The rows that a query has not published, and the rules of its answer."""
+
+
+def new_rows(work: Backlog) -> StoredTable:
+    """The rows of a query that are checked; the files of older epochs are skipped."""
+    in_range = all_of(
+        [
+            column("node").eq(text(ANSWER)),
+            column("epoch") > number(work.from_epoch),
+            column("epoch") <= number(work.to_epoch),
+        ]
+    )
+    return _answer(work, in_range)
+
+
+def stored_rows(work: Backlog) -> StoredTable:
+    """All rows of a query's answer."""
+    return _answer(work, column("node").eq(text(ANSWER)))
+
+
+def _answer(work: Backlog, where: exp.Expr) -> StoredTable:
+    return StoredTable(f"log_{work.query}", f"embeddings/{work.query}", work.snapshot, where)
+
+
+def make_answer_rows(engine: Engine, name: str, checked: Sequence[Checked]) -> None:
+    """Make the relation `name`: the unpublished changes, and one row for each answer as a whole.
+
+    Args:
+        engine: makes it.
+        name: of the relation; begins the names of others.
+        checked: queries of one kind (`AnswerKind`).
+    """
+    kind = AnswerKind.of(*checked[0])
+    work, new, stored = f"{name}_work", f"{name}_new", f"{name}_stored"
+    engine.load(work, _work(checked))
+    _open(engine, new, kind, {item.query: new_rows(item) for item, _ in checked})
+    if not kind.rebuilt:
+        tables = {item.query: stored_rows(item) for item, _ in checked}
+        _open(engine, stored, kind, tables)
+    engine.make(Statement(name, _answer_rows(kind, work, new, stored)))
+
+
+def _work(checked: Sequence[Checked]) -> pa.Table:
+    """What the rows of a query are checked by, a row per query."""
+    names = ("scope", "from_epoch", "to_epoch", "rows_before", "form", "is_set", "max_rows")
+    types = (pa.string(), *[pa.int64()] * 3, pa.string(), pa.bool_(), pa.int64())
+    rows = (
+        (
+            item.query,
+            item.from_epoch,
+            item.to_epoch,
+            item.rows_before,
+            rules.form,
+            rules.is_set,
+            rules.max_rows,
+        )
+        for item, rules in checked
+    )
+    cells = zip(*rows, strict=True)
+    return pa.table([pa.array(c, t) for c, t in zip(cells, types, strict=True)], names=[*names])
+
+
+def _open(engine: Engine, name: str, kind: AnswerKind, tables: dict[str, StoredTable]) -> None:
+    """Make a relation of stored rows of answers: scope, variables, epoch, weight."""
+    own = (*kind.variables, "epoch", "weight")
+    stored = f"{name}_tables"
+    if len(tables) == 1:
+        ((query, table),) = tables.items()
+        # By itself a table may be larger than what the driver takes whole.
+        engine.open(stored, table.table, version=table.version, where=table.where)
+        scope = alias(text(query), "scope")
+        engine.make(Statement(name, select(scope, *columns(own), from_=rows_of(stored))))
+        return
+    engine.open_all(StoredTables(stored, "scope", tables, ("node", *own)))
+    rows = select(
+        *columns(("scope", *own)),
+        from_=rows_of(stored),
+        where=[column("node").eq(text(ANSWER))],
+    )
+    engine.make(Statement(name, rows))
+
+
+def _answer_rows(kind: AnswerKind, work: str, new: str, stored: str) -> exp.Query:
+    key = ("scope", *kind.variables)
+    in_range = all_of(
+        [
+            column("epoch", "n") > column("from_epoch", "w"),
+            column("epoch", "n") <= column("to_epoch", "w"),
+        ]
+    )
+    changes = select(
+        *columns((*key, "epoch"), "n"),
+        alias(bigint(column("weight", "n")), "weight"),
+        from_=rows_of(new, "n"),
+        joins=[inner_join(rows_of(work, "w"), *equal(("scope",), "n", "w"), in_range)],
+    )
+    checked = _with_multiplicity(kind, key, changes, stored, work)
+    at_epoch = over(sum_of(column("weight")), [column("scope", "c")], [ascending(column("epoch"))])
+    rows_at = column("rows_before", "w") + at_epoch if kind.is_ask else exp.null()
+    rows = select(
+        alias(exp.Array(expressions=columns(kind.variables, "c")), "terms"),
+        *columns(("epoch", "weight", "at_epoch", "multiplicity"), "c"),
+        alias(bigint(rows_at), "rows_at"),
+        alias(exp.false(), "is_total"),
+        *_rules(),
+        from_=subquery(checked, "c"),
+        joins=[inner_join(rows_of(work, "w"), *equal(("scope",), "c", "w"))],
+    )
+    net = select(
+        column("scope"),
+        alias(bigint(sum_of(column("weight"))), "net"),
+        from_=subquery(changes.copy(), "changes"),
+        group_by=[column("scope")],
+    )
+    no_terms = exp.DataType.build("ARRAY<STRING>", dialect="spark")
+    total = select(
+        alias(cast(exp.null(), no_terms), "terms"),
+        alias(column("to_epoch", "w"), "epoch"),
+        alias(number(0), "weight"),
+        alias(bigint(exp.null()), "at_epoch"),
+        alias(bigint(exp.null()), "multiplicity"),
+        alias(
+            bigint(column("rows_before", "w") + coalesce(column("net", "t"), small_number(0))),
+            "rows_at",
+        ),
+        alias(exp.true(), "is_total"),
+        *_rules(),
+        from_=rows_of(work, "w"),
+        joins=[left_join(subquery(net, "t"), *equal(("scope",), "w", "t"))],
+    )
+    return union_all([rows, total])
+
+
+def _rules() -> list[exp.Expr]:
+    """Columns that are the same for all rows of a query."""
+    names = ("form", "is_set", "max_rows", "scope", "from_epoch", "to_epoch")
+    return [alias(text(ANSWER), "node"), *columns(names, "w")]
+
+
+def _with_multiplicity(
+    kind: AnswerKind, key: tuple[str, ...], changes: exp.Select, stored: str, work: str
+) -> exp.Query:
+    """`changes` with `at_epoch` and `multiplicity`: that of the row after the change."""
+    others: tuple[str, ...] = ("epoch", "weight")
+    single: exp.Expr = column("weight")
+    window: exp.Expr = over(sum_of(column("weight")), columns(key), [ascending(column("epoch"))])
+    changes = changes.copy()
+    if not kind.rebuilt:
+        changes = _with_multiplicity_before(key, changes, stored, work)
+        others = (*others, "multiplicity_before")
+        before = column("multiplicity_before")
+        single, window = before + single, before + window
+    derived = (changes_at_epoch(key), DerivedColumn("multiplicity", single, window))
+    return with_derived_columns(changes, key, others, derived)
+
+
+def _with_multiplicity_before(
+    key: tuple[str, ...], changes: exp.Select, stored: str, work: str
+) -> exp.Select:
+    """`changes` with `multiplicity_before`: that of the row at `from_epoch`.
+
+    Only the rows that change are looked up; unbound values are equal.
+    """
+    changed = select(*columns(key), from_=subquery(changes.copy(), "changes"), distinct=True)
+    of_changed = same_row(key, "s", "changed", {"scope"})
+    before = select(
+        *columns(key, "s"),
+        alias(sum_of(column("weight", "s")), "multiplicity"),
+        from_=rows_of(stored, "s"),
+        joins=[
+            inner_join(subquery(changed, "changed"), *of_changed),
+            inner_join(
+                rows_of(work, "w"),
+                *equal(("scope",), "s", "w"),
+                column("epoch", "s") <= column("from_epoch", "w"),
+            ),
+        ],
+        group_by=columns(key, "s"),
+    )
+    return select(
+        *columns((*key, "epoch", "weight"), "new"),
+        alias(coalesce(column("multiplicity", "before"), small_number(0)), "multiplicity_before"),
+        from_=subquery(changes, "new"),
+        joins=[left_join(subquery(before, "before"), *same_row(key, "new", "before", {"scope"}))],
+    )

@@ -1,0 +1,142 @@
+"""The rows of answers that are checked: derived columns, and many queries in one statement."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from jobs.compute.engine import Engine
+from jobs.compute.session import Spark, session_of
+from jobs.progress.backlog import Backlog
+from jobs.progress.watermarks import Watermark
+from jobs.validate.answer_rows import AnswerRules, Checked, make_answer_rows
+from lake.commit import write
+from lake.metadata import Metadata
+from lake.tables import embeddings
+from tests.support.projects.handmade import HandMadeLake
+from tests.support.projects.ingest import no_spark
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+A, B = "<http://a/a>", "_:b"
+SELECT = AnswerRules("select", False, None)
+Change = tuple[int, int, str | None, str | None]
+"""Epoch, weight, v0, v1."""
+
+
+def rows(
+    lake: HandMadeLake, *checked: Checked, spark: Spark = no_spark, driver_rows: int = 1000
+) -> list[dict[str, Any]]:
+    limits = lake.settings.limits.model_copy(update={"driver_rows": driver_rows})
+    settings = lake.settings.model_copy(update={"limits": limits})
+    engine = Engine.of(settings, lake.settings.open_lake(), session_of(spark), "validate")
+    try:
+        make_answer_rows(engine, "checked", checked)
+        if driver_rows:
+            held = engine.held(["checked"])
+            assert held is not None
+            values = held.query("SELECT * FROM checked_rows")
+            found = [dict(zip(held.column_names, value, strict=True)) for value in values]
+        else:
+            found = [row.asDict() for row in engine.frame("checked").collect()]
+    finally:
+        engine.release()
+    return sorted(found, key=repr)
+
+
+def work(*, rebuilt: bool, rows_before: int = 0, columns: int = 2, query: str = "q") -> Backlog:
+    """The backlog of a query: epochs after 2, or all."""
+    metadata = Metadata(
+        "m", "maintain", 5, base=1, extra={"columns": [["x", 0], ["y", 1]][:columns]}
+    )
+    published = Metadata("p", "publish", 2, extra={"rows": rows_before})
+    return Backlog(query, Watermark(5, 1, metadata, 1), Watermark(2, 1, published, 1), rebuilt, "")
+
+
+def write_embeddings(
+    lake: HandMadeLake, changes: list[Change], *, node: str = "answer", query: str = "q"
+) -> None:
+    written = [{"node": node, "epoch": e, "weight": w, "v0": x, "v1": y} for e, w, x, y in changes]
+    write(lake.settings.open_lake(), embeddings(query, 2), written, Metadata("m", "maintain", 5))
+
+
+def random_changes(rng: random.Random) -> list[Change]:
+    return [
+        (epoch, rng.choice([-1, 1, 2]), x, y)
+        for epoch in range(1, 6)
+        for x in (A, B, None)
+        for y in (A, None)
+        if rng.random() < 0.4
+    ]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_change_of_an_answer_has_the_multiplicity_of_its_row(
+    lake: HandMadeLake, seed: int
+) -> None:
+    """Compared with a plain sum over all rows up to its epoch."""
+    rng = random.Random(seed)
+    changes = random_changes(rng)
+    write_embeddings(lake, changes)
+    write_embeddings(lake, [(3, 1, A, A)], node="n1")
+    item = work(rebuilt=bool(seed % 2), rows_before=7)
+    found = rows(lake, (item, SELECT))
+    expected = Counter(
+        (x, y, epoch, weight, sum(w for e, w, *v in changes if e <= epoch and v == [x, y]))
+        for epoch, weight, x, y in changes
+        if epoch > item.from_epoch
+    )
+    (total,) = (row for row in found if row["is_total"])
+    assert expected == Counter(
+        (*row["terms"], row["epoch"], row["weight"], row["multiplicity"])
+        for row in found
+        if not row["is_total"]
+    )
+    net = sum(weight for epoch, weight, *_ in changes if epoch > item.from_epoch)
+    assert total["rows_at"] == net + (0 if item.rebuilt else 7)
+
+
+@pytest.mark.parametrize("rebuilt", [False, True])
+@pytest.mark.parametrize("seed", range(5))
+def test_queries_that_are_read_together_have_the_rows_that_each_has_alone(
+    lake: HandMadeLake, seed: int, rebuilt: bool
+) -> None:
+    rng = random.Random(seed)
+    checked = []
+    for number in range(5):
+        query = f"q{number}"
+        write_embeddings(lake, [*random_changes(rng), (1, 1, A, A)], query=query)
+        write_embeddings(lake, random_changes(rng), query=query, node="n1")
+        item = work(rebuilt=rebuilt, rows_before=number, query=query)
+        checked.append((item, AnswerRules("select", bool(number % 2), number or None)))
+    alone = [row for each in checked for row in rows(lake, each)]
+    assert rows(lake, *checked) == sorted(alone, key=repr)
+
+
+def test_every_change_of_an_ask_has_the_rows_at_its_epoch(lake: HandMadeLake) -> None:
+    write_embeddings(lake, [(3, -1, A, None), (3, 1, B, None), (4, -1, B, None)])
+    rules = AnswerRules("ask", True, None)
+    found = rows(lake, (work(rebuilt=False, rows_before=1, columns=1), rules))
+    changes = {(row["epoch"], *row["terms"]): row["rows_at"] for row in found if row["terms"]}
+    assert changes == {(3, A): 1, (3, B): 1, (4, B): 0}
+
+
+def test_an_answer_without_a_new_row_has_a_total(lake: HandMadeLake) -> None:
+    write_embeddings(lake, [(1, 1, A, A)])
+    (total,) = rows(lake, (work(rebuilt=False, rows_before=1), SELECT))
+    assert (total["is_total"], total["rows_at"]) == (True, 1)
+
+
+@pytest.mark.spark
+def test_both_engines_return_the_same_rows(spark: SparkSession, lake: HandMadeLake) -> None:
+    changes: list[Change] = [(1, 1, A, None), (3, 1, A, None), (4, -2, A, None), (3, 1, B, A)]
+    for query in ("q", "r"):
+        write_embeddings(lake, changes, query=query)
+    some = [(work(rebuilt=False, query=q), AnswerRules("select", False, 3)) for q in ("q", "r")]
+    for checked in (some, some[:1], [(work(rebuilt=True), AnswerRules("ask", True, None))]):
+        on_spark = rows(lake, *checked, spark=spark, driver_rows=0)
+        assert on_spark == rows(lake, *checked)
