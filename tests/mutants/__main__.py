@@ -73,12 +73,15 @@ def run_tests(mutant: str) -> None:
     from tests.support.generators.grammar_cases import whole_case
     from tests.support.grammar_laws import broken_laws
     from tests.support.regressions import read, regression_files
+    from tests.support.shared_shapes import GIVEN, given_case, group_case
     from tests.support.shared_shapes import broken_laws as broken_group_laws
-    from tests.support.shared_shapes import group_case
 
     for file in sorted(regression_files(), key=lambda file: mutant not in file.read_text()):
         if broken_laws(read(file)):
             sys.exit(f"regression {file.stem}")
+    for name in GIVEN:
+        if broken_group_laws(given_case(name)):
+            sys.exit(f"group {name}")
     for seed in GROUPS:
         if broken := broken_group_laws(group_case(seed)):
             sys.exit(f"group {seed}: {broken[0].rpartition(']: ')[2]}")
