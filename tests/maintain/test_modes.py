@@ -113,7 +113,7 @@ def test_an_untouched_query_costs_a_row_of_the_ledger_and_no_commit(
     ingest_change_sets(project, FIRST)
     project.run(spark)
     before = project.all_versions()
-    ingest_change_sets(project, (('A <urn:a> <urn:age> "7"',), ("A " + name("z", "Z"),)))
+    ingest_change_sets(project, (('A <urn:a> <urn:age> "7"',), ("A " + name("c", "Z"),)))
     assert project.run(spark).modes == {"pairs": "untouched", "names": "incremental"}
     after = project.all_versions()
     assert after["embeddings/pairs"] == before["embeddings/pairs"]
@@ -122,7 +122,7 @@ def test_an_untouched_query_costs_a_row_of_the_ledger_and_no_commit(
     assert (row["from_epoch"], row["to_epoch"], row["rows_out"]) == (2, 4, 0)
     assert project.watermark("pairs") == 4
     # The next run starts where the untouched one ended.
-    ingest_change_sets(project, (("A " + knows("z", "a"),),))
+    ingest_change_sets(project, (("A " + knows("z", "b"),),))
     assert project.run(spark).modes == {"pairs": "incremental", "names": "incremental"}
     rows = project.ledger("maintain")
     assert {rows[query]["from_epoch"] for query in ("pairs", "names")} == {4}
@@ -138,7 +138,7 @@ def test_a_run_records_that_a_plan_looks_at_all_of_its_rows(
     project.query("all", NAMES)
     ingest_change_sets(project, FIRST)
     project.run(spark)
-    ingest_change_sets(project, (("A " + name("z", "Z"),),))
+    ingest_change_sets(project, (("A " + name("c", "Z"),),))
     assert project.run(spark).modes == {"first": "incremental", "all": "incremental"}
     rows = project.ledger("maintain")
     assert "looks at all stored rows below" in rows["first"]["reason"]

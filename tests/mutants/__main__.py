@@ -4,8 +4,8 @@
     python -m tests.mutants distinct   those whose name contains a word
 
 Each mutant (`tests.mutants.definitions`) is applied to a copy of the tree. The copy runs the
-regressions, a subset of the laws (`SEEDS`) and the W3C tests as histories, until the first failure.
-A mutant that survives shows that a test is missing.
+regressions, subsets of the laws (`GROUPS`, `SEEDS`) and the W3C tests as histories, until the first
+failure. A mutant that survives shows that a test is missing.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from tests.mutants.definitions import MUTANTS, Mutant
 PROJECT = Path(__file__).parent.parent.parent
 SEEDS = range(400)
 """Seeds of the random cases (`tests.support.generators.grammar_cases`) that each mutant runs."""
+GROUPS = range(90)
+"""Seeds of the random groups (`tests.support.shared_shapes`) that each mutant runs."""
 COPIED = ("jobs", "lake", "tests")
 
 
@@ -71,10 +73,18 @@ def run_tests(mutant: str) -> None:
     from tests.support.generators.grammar_cases import whole_case
     from tests.support.grammar_laws import broken_laws
     from tests.support.regressions import read, regression_files
+    from tests.support.shared_shapes import GIVEN, given_case, group_case
+    from tests.support.shared_shapes import broken_laws as broken_group_laws
 
     for file in sorted(regression_files(), key=lambda file: mutant not in file.read_text()):
         if broken_laws(read(file)):
             sys.exit(f"regression {file.stem}")
+    for name in GIVEN:
+        if broken_group_laws(given_case(name)):
+            sys.exit(f"group {name}")
+    for seed in GROUPS:
+        if broken := broken_group_laws(group_case(seed)):
+            sys.exit(f"group {seed}: {broken[0].rpartition(']: ')[2]}")
     for seed in SEEDS:
         if broken := broken_laws(whole_case(seed)):
             law = broken[0].rpartition("]: ")[2]

@@ -46,14 +46,21 @@ class Memory:
             self.connection.execute("PRAGMA disable_optimizer")
         self.engine = DuckEngine(self.connection)
         self._load(history)
-        texts = ", ".join(f"{name} VARCHAR" for name in self._texts())
+        texts = ", ".join(f"{name} VARCHAR" for name in self.texts)
         self.connection.execute(f"CREATE TABLE stored ({texts}, epoch BIGINT, weight BIGINT)")
 
-    def _texts(self) -> list[str]:
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The relations that statements read."""
+        return ("quads", "triples", "stored")
+
+    @property
+    def texts(self) -> list[str]:
         """The columns of text that stored rows have."""
         return ["node", *(f"v{i}" for i in range(self.plan.width))]
 
-    def _components(self) -> Sequence[Component]:
+    @property
+    def components(self) -> Sequence[Component]:
         """The segments that say which part of the graph is read."""
         return self.plan.components
 
@@ -103,8 +110,8 @@ class Memory:
         from_nothing = initial or after == 0
         epochs = EpochRange(last - 1 if initial else after, last, from_nothing)
         graphs = {}
-        for i, scope in enumerate(dict.fromkeys(c.scope for c in self._components())):
-            parts = [c for c in self._components() if c.scope == scope]
+        for i, scope in enumerate(dict.fromkeys(c.scope for c in self.components)):
+            parts = [c for c in self.components if c.scope == scope]
             prefix = f"scope{i}"
             if initial:
                 read = read_whole(
@@ -116,12 +123,13 @@ class Memory:
                     self.engine, parts, f"{prefix}_changes", scope, epochs, thresholds, prefix
                 )
             graphs[scope] = read.relation
-        delta = plan_delta(self.plan, epochs, self._inputs(graphs), "q")
+        delta = plan_delta(self.plan, epochs, self.inputs(graphs), "q")
         for statement in (*delta.statements, delta.result):
             make(self.engine, statement)
         return delta.result.name
 
-    def _inputs(self, graphs: dict[Scope, str]) -> Inputs:
+    def inputs(self, graphs: dict[Scope, str]) -> Inputs:
+        """What the plan reads, given the graph of each scope."""
         return Inputs(graphs, "stored")
 
     def log(self) -> list[LogRow]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from jobs.engine.members import members_table
@@ -15,10 +15,10 @@ from jobs.plan.parameters import parameterized, with_constants
 from jobs.plan.plan import Plan
 from jobs.sparql.frontend.translate import translate
 from tests.support.generators.basic_cases import LITERALS as BASIC_LITERALS
-from tests.support.generators.basic_cases import NODES, PREDICATES, Case
+from tests.support.generators.basic_cases import NODES, PREDICATES, PREFIX, Case
 from tests.support.generators.basic_cases import case as basic_case
 from tests.support.generators.grammar import LITERALS as GRAMMAR_LITERALS
-from tests.support.generators.grammar_cases import WholeCase, whole_case
+from tests.support.generators.grammar_cases import WholeCase, case_of, whole_case
 from tests.support.harness import WHOLE, History, Memory
 
 HISTORIES = 3
@@ -35,6 +35,83 @@ class GroupCase:
     query: str
     members: Mapping[str, Plan]
     history: History
+
+
+_A, _B, _C = "<{x}a>", "<{x}b>", "<{x}c>"
+_VALUES = ("1", "2", "2.5", "1.0", '"1"', '"a b"', '"x"@en', "true")
+GIVEN: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "equal constants": ("SELECT ?p ?o {{ {0} ?p ?o }}", (_A, _A, _B)),
+    "the same constant twice": ("SELECT ?p {{ {0} ?p {0} }}", (_A, _B, _C)),
+    "a predicate": ("SELECT * {{ ?s {0} ?o . ?o <{x}p> ?t }}", ("<{x}q>", "<{x}r>")),
+    "nothing in common": ("SELECT * {{ <{x}a> {0} {1} }}", ("<{x}p>", "<{x}q>")),
+    "compared by value": ("SELECT * {{ ?s <{x}r> ?o FILTER(?o = {0}) }}", _VALUES),
+    "not equal": ("SELECT * {{ ?s ?p ?o FILTER(?o != {0} || ?s = {1}) }}", (_A, _B, _C)),
+    "ordered": ("SELECT * {{ ?s <{x}r> ?o FILTER(?o < {0}) }}", ("1", "2", "2.5")),
+    "one of": ("SELECT * {{ ?s ?p ?o FILTER(?o IN ({0}, {1})) }}", (_A, _B, _C)),
+    "none of": ("SELECT * {{ ?s ?p ?o FILTER(?o NOT IN ({0}, true)) }}", _VALUES[:3]),
+    "a condition of an optional": (
+        "SELECT * {{ ?s <{x}p> ?o OPTIONAL {{ ?s ?q ?n FILTER(?n != {0} && ?o != ?n) }} }}",
+        (_A, _B, _C),
+    ),
+    "a condition of EXISTS": (
+        "SELECT * {{ ?s <{x}p> ?o FILTER EXISTS {{ ?o ?q ?n FILTER(?n != {0} || ?s = ?n) }} }}",
+        (_A, _B, _C),
+    ),
+    "EXISTS as a value": (
+        "SELECT * {{ ?s <{x}p> ?o BIND(EXISTS {{ ?o <{x}q> {0} }} AS ?e) }}",
+        (_A, _B, _C),
+    ),
+    "MINUS": ("SELECT * {{ ?s ?p ?o MINUS {{ ?s <{x}q> {0} }} }}", (_A, _B, _C)),
+    "MINUS of what may be unbound": (
+        "SELECT * {{ ?s <{x}p> ?o OPTIONAL {{ ?o <{x}q> ?n }} MINUS {{ ?n <{x}p> {0} }} }}",
+        (_A, _B, _C),
+    ),
+    "BIND": ("SELECT * {{ ?s ?p {0} BIND({1} AS ?v) BIND(?v = {0} AS ?w) }}", (_A, _B, _C)),
+    "inline data": ("SELECT * {{ VALUES (?s ?n) {{ ({0} 1) (UNDEF 2) }} ?s <{x}p> ?o }}", (_A, _B)),
+    "inline data alone": ("SELECT * {{ VALUES ?v {{ {0} {1} 1 }} }}", (_A, _B, _C)),
+    "ASK": ("ASK {{ ?s ?p {0} . {0} <{x}p> ?o }}", (_A, _B, _C, "<{x}none>")),
+    "COUNT without rows": ("SELECT (COUNT(*) AS ?n) {{ ?s ?p {0} }}", (_A, _B, "<{x}none>")),
+    "aggregates without rows": (
+        "SELECT (SUM(?o) AS ?n) (GROUP_CONCAT(?o) AS ?t) {{ {0} <{x}r> ?o }}",
+        (_A, _B, "<{x}none>"),
+    ),
+    "aggregates of different values": (
+        "SELECT ?p (COUNT(DISTINCT *) AS ?n) (MAX(?o) AS ?m) {{ ?s ?p ?o FILTER(?s != {0}) }} "
+        "GROUP BY ?p",
+        (_A, _B, _C),
+    ),
+    "DISTINCT": ("SELECT DISTINCT ?p {{ {0} ?p ?o }}", (_A, _B, _C)),
+    "LIMIT": ("SELECT * {{ ?s ?p ?o FILTER(?s != {0}) }} ORDER BY ?o LIMIT 2", (_A, _B, _C)),
+    "OFFSET": ("SELECT ?o {{ {0} ?p ?o }} ORDER BY DESC(?o) OFFSET 1", (_A, _B, _C)),
+    "a product": ("SELECT * {{ {0} <{x}p> ?o . ?s <{x}q> {0} . ?c <{x}r> ?d }}", (_A, _B, _C)),
+    "a union": ("SELECT * {{ {{ ?s <{x}p> {0} }} UNION {{ {0} <{x}q> ?o }} }}", (_A, _B, _C)),
+    "a path from": ("SELECT ?o {{ {0} (<{x}p>|<{x}q>)+ ?o }}", (_A, _B, _C)),
+    "a path to": ("SELECT ?s {{ ?s (<{x}p>/<{x}q>?)* {0} }}", (_A, _B, "<{x}none>")),
+    "a path between": ("ASK {{ {0} (<{x}p>|^<{x}q>)* {1} }}", (_A, _B, _C)),
+    "steps": ("SELECT * {{ ?s ({0}/{1})+ ?o }}", ("<{x}p>", "<{x}q>")),
+    "CONSTRUCT": (
+        "CONSTRUCT {{ _:b <{x}of> {0} . _:b {1} ?s . ?s <{x}is> {0} }} {{ ?s ?p {0} }}",
+        (_A, _B, _C),
+    ),
+    "GRAPH": ("SELECT * {{ GRAPH ?g {{ {0} ?p ?o }} }}", (_A, _B, _C)),
+    "a subquery": (
+        "SELECT * {{ ?s <{x}p> ?o {{ SELECT ?s (COUNT(*) AS ?n) {{ ?s ?p {0} }} GROUP BY ?s }} }}",
+        (_A, _B, _C),
+    ),
+}
+"""Queries with places for constants, and the constants that their members have there in turn."""
+
+
+def given_case(name: str) -> GroupCase:
+    """The group of the queries `GIVEN` under a name."""
+    text, constants = GIVEN[name]
+    count, members = len(constants), {}
+    for i in range(count):
+        terms = (constants[(i + place) % count].format(x=PREFIX) for place in range(2))
+        query = text.format(*terms, x=PREFIX)
+        members[f"m{i}"] = lower(translate(query, "union"), allow_product=True)
+    seed = sorted(GIVEN).index(name)
+    return GroupCase(seed, name, members, case_of(text, "union", seed, None).history)
 
 
 def group_case(seed: int) -> GroupCase:
@@ -86,13 +163,23 @@ class GroupMemory(Memory):
         super().__init__(self.group.plan, history, optimized=optimized)
         self.engine.load("members", members_table([*members], self.group))
 
-    def _texts(self) -> list[str]:
-        return ["member", *super()._texts()]
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The relations that statements read."""
+        return (*super().tables, "members")
 
-    def _components(self) -> Sequence[Component]:
+    @property
+    def texts(self) -> list[str]:
+        """The columns of text that stored rows have."""
+        return ["member", *super().texts]
+
+    @property
+    def components(self) -> Sequence[Component]:
+        """The segments of all members."""
         return [part for plan in self.members.values() for part in plan.components]
 
-    def _inputs(self, graphs: dict[Scope, str]) -> Inputs:
+    def inputs(self, graphs: dict[Scope, str]) -> Inputs:
+        """What the plan reads, given the graph of each scope."""
         return Inputs(graphs, "stored", "members")
 
     def stored_by(self, member: str) -> list[tuple[object, ...]]:
@@ -122,20 +209,27 @@ def broken_laws(case: GroupCase) -> list[str]:
         ],
         "registered late": [(0, base, {"initial": True}), (base, last, {"thresholds": WHOLE})],
     }
-    # One of them for each group, in turn.
-    law, parts = [*runs.items()][case.seed // 3 % len(runs)]
-    together = GroupMemory(case.members, case.history, optimized=rng.random() < 0.5)
-    _run(together, parts)
     broken = []
+    # One of them for each random group, in turn.
+    laws = [*runs] if case.query in GIVEN else [[*runs][case.seed // 3 % len(runs)]]
+    for law in laws:
+        broken += [f"{law}, {each}" for each in _differences(case, rng.random() < 0.5, runs[law])]
+    constants = shape_of(case.members)[1]
+    return [f"seed {case.seed}: {case.query} with {constants}]: {what}" for what in broken]
+
+
+def _differences(
+    case: GroupCase, optimized: bool, parts: Sequence[tuple[int, int, dict[str, object]]]
+) -> Iterator[str]:
+    together = GroupMemory(case.members, case.history, optimized=optimized)
+    _run(together, parts)
     for name, plan in case.members.items():
         alone = Memory(plan, case.history, optimized=False)
         _run(alone, parts)
         if (expected := alone.stored()) != (found := together.stored_by(name)):
             extra = [row for row in found if row not in expected][:3]
             missing = [row for row in expected if row not in found][:3]
-            broken.append(f"{law}, member {name}: {extra} too many, {missing} missing")
-    constants = shape_of(case.members)[1]
-    return [f"seed {case.seed}: {case.query} with {constants}: {what}" for what in broken]
+            yield f"member {name}: {extra} too many, {missing} missing"
 
 
 def _run(memory: Memory, parts: Sequence[tuple[int, int, dict[str, object]]]) -> None:
