@@ -84,7 +84,8 @@ def by_query(rows: pa.Table, work: Sequence[Backlog]) -> dict[str, pa.Table]:
     ordered = rows.sort_by([(_KEY, "ascending"), ("epoch", "ascending")])
     counts = ordered.group_by(_KEY, use_threads=False).aggregate([([], "count_all")])
     found, start = {each.query: ordered.slice(0, 0) for each in work}, 0
-    for group in counts.to_pylist():
+    # Arrow gives groups in any order, also those of rows that are in order.
+    for group in sorted(counts.to_pylist(), key=lambda group: str(group[_KEY])):
         found[group[_KEY]] = ordered.slice(start, group["count_all"])
         start += group["count_all"]
     return found
