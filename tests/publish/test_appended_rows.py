@@ -22,12 +22,16 @@ def test_each_query_gets_its_own_rows(seed: int) -> None:
         for i in range(rng.choice((0, 1, 3, 9)))
     ]
     rng.shuffle(rows)
-    schema = pa.schema([("query", pa.string()), ("epoch", pa.int64()), ("v0", pa.string())])
     work: list[Any] = [SimpleNamespace(query=name) for name in names]
-    found = by_query(pa.Table.from_pylist(rows, schema=schema), work)
+    columns: dict[str, pa.Array[Any]] = {
+        "query": pa.array([row["query"] for row in rows], pa.string()),
+        "epoch": pa.array([row["epoch"] for row in rows], pa.int64()),
+        "v0": pa.array([row["v0"] for row in rows], pa.string()),
+    }
+    found = by_query(pa.table(columns), work)
     assert sorted(found) == sorted(names)
     for name in names:
         own = [row for row in rows if row["query"] == name]
         assert sorted(map(str, found[name].to_pylist())) == sorted(map(str, own))
-        epochs = found[name]["epoch"].to_pylist()
+        epochs = [int(str(epoch)) for epoch in found[name]["epoch"].to_pylist()]
         assert epochs == sorted(epochs)
