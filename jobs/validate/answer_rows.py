@@ -79,7 +79,7 @@ class AnswerKind:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """What tells rows of answers apart."""
+        """The columns by which rows of answers are equal."""
         return ("scope", *self.variables)
 
 
