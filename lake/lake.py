@@ -5,9 +5,10 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from urllib.parse import unquote, urlparse
 
 import pyarrow as pa
@@ -31,7 +32,7 @@ class Lake:
     A table stays as it was when it was first opened, until something is written to it through this
     value; tables that are opened at different times may be of different states. Readers select rows
     by epoch, so that rows which others have committed since do no harm. `refresh` starts again from
-    the newest state of all tables.
+    the newest state of all tables; so does `catch_up`, which keeps what has not changed.
 
     Args:
         root: folder or URI of the tables.
@@ -47,6 +48,9 @@ class Lake:
         self.opened: Counter[str] = Counter()
         self._tables: dict[tuple[str, int | None], DeltaTable] = {}
         self._histories: dict[str, _Recorded] = {}
+        self._loaded: dict[str, _CommitFile] = {}
+        self._unchecked: set[str] = set()
+        self._derived: dict[str, Any] = {}
         # The queries of a stage are committed by several threads.
         self._lock = threading.RLock()
 
@@ -64,6 +68,7 @@ class Lake:
             DamagedTable: a commit file of it is empty.
         """
         with self._lock:
+            self._check(table_name)
             newest = self._tables.get((table_name, None))
             if newest is not None and version in (None, newest.version()):
                 return newest
@@ -72,6 +77,8 @@ class Lake:
                 found = self._open(table_name, version)
                 if found is not None:
                     self._tables[table_name, version] = found
+                    if version is None:
+                        self._note_commit(table_name, found)
             return found
 
     def existing(self, table_name: str) -> DeltaTable:
@@ -92,6 +99,7 @@ class Lake:
     def is_open(self, table_name: str) -> bool:
         """Whether a state of the table was opened, which this value then keeps to."""
         with self._lock:
+            self._check(table_name)
             return (table_name, None) in self._tables
 
     def version(self, table_name: str) -> int | None:
@@ -134,6 +142,7 @@ class Lake:
         Read once, and no further than is iterated; none when there is no table.
         """
         with self._lock:
+            self._check(table_name)
             known = self._histories.get(table_name)
             if known is None:
                 table = self.open(table_name)
@@ -148,11 +157,25 @@ class Lake:
             table = self._tables.get((table_name, None))
             if table is not None:
                 table.update_incremental()
+                self._note_commit(table_name, table)
+
+    def derived(self, table_name: str) -> Any:
+        """What `derive` was given last for a table that is still the same one, or None."""
+        with self._lock:
+            self._check(table_name)
+            return self._derived.get(table_name)
+
+    def derive(self, table_name: str, value: Any) -> None:
+        """Keep a value that was computed from a state of a table, one per table."""
+        with self._lock:
+            if (table_name, None) in self._tables:
+                self._derived[table_name] = value
 
     def forget(self, table_name: str) -> None:
         """Open a table again when it is next needed: it was created, replaced or removed."""
         with self._lock:
-            self._histories.pop(table_name, None)
+            for known in (self._histories, self._loaded, self._derived):
+                known.pop(table_name, None)
             for key in [key for key in self._tables if key[0] == table_name]:
                 del self._tables[key]
 
@@ -161,6 +184,45 @@ class Lake:
         with self._lock:
             self._tables.clear()
             self._histories.clear()
+            self._loaded.clear()
+            self._derived.clear()
+
+    def catch_up(self) -> None:
+        """Start from the newest state of all tables, of which those that are the same stay open.
+
+        A table is compared with its log when it is next used: a look at two files. One in an object
+        store is opened again.
+        """
+        with self._lock:
+            for key in [key for key in self._tables if key[1] is not None]:
+                del self._tables[key]
+            self._unchecked = {name for name, _ in self._tables}
+
+    def _check(self, table_name: str) -> None:
+        """See what was committed before `catch_up`."""
+        if table_name not in self._unchecked:
+            return
+        self._unchecked.discard(table_name)
+        table, loaded = self._tables[table_name, None], self._loaded.get(table_name)
+        if loaded is None or loaded != self._commit_file(table_name, table.version()):
+            self.forget(table_name)
+            return
+        if self._commit_file(table_name, table.version() + 1) is not None:
+            _refuse_empty_commits(self.location(table_name))
+            self.committed(table_name)
+
+    def _note_commit(self, table_name: str, table: DeltaTable) -> None:
+        """Note by which file to recognise the state that is loaded."""
+        loaded = self._commit_file(table_name, table.version())
+        if loaded is None:
+            self._loaded.pop(table_name, None)
+        else:
+            self._loaded[table_name] = loaded
+
+    def _commit_file(self, table_name: str, version: int) -> _CommitFile | None:
+        """The file of a commit; None if it is gone, and for an object store."""
+        folder = local_folder(self.location(table_name))
+        return None if folder is None else _CommitFile.at(folder, version)
 
     def _open(self, table_name: str, version: int | None) -> DeltaTable | None:
         address = self.location(table_name)
@@ -188,6 +250,25 @@ def history(table: DeltaTable) -> Iterator[dict[str, Any]]:
             return
         oldest = older[-1]["version"] if older else oldest
         limit *= 8
+
+
+@dataclass(frozen=True, slots=True)
+class _CommitFile:
+    """The file of a commit; another table in the same place has another one."""
+
+    version: int
+    inode: int
+    modified: int
+    size: int
+
+    @classmethod
+    def at(cls, folder: Path, version: int) -> Self | None:
+        """The file of this version of the table in a folder; None if there is none."""
+        try:
+            found = (folder / "_delta_log" / f"{version:020}.json").stat()
+        except OSError:
+            return None
+        return cls(version, found.st_ino, found.st_mtime_ns, found.st_size)
 
 
 class _Recorded:

@@ -6,6 +6,7 @@ import duckdb
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
+from jobs.compute.duck import DuckEngine
 from jobs.compute.engine import Engine, SparkShape
 from jobs.compute.placement import Placement
 from jobs.engine.fixpoint import make
@@ -35,7 +36,7 @@ class SparkMemory(Memory):
         engine = Engine(
             Lake("no tables are stored"),
             lambda: self.spark,
-            duckdb.connect(),
+            DuckEngine(duckdb.connect()),
             Placement(self.driver_rows, 10**9, 10**9, 10**9),
             SparkShape(broadcast_rows=10, rows_per_file=10**9),
         )
