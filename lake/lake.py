@@ -198,6 +198,19 @@ class Lake:
                 del self._tables[key]
             self._unchecked = {name for name, _ in self._tables}
 
+    def newest_commit(self, table_name: str) -> object:
+        """A value that every commit to the table changes; None if there is none to be had.
+
+        That is if there is no table, and for one in an object store. Nothing is read.
+        """
+        with self._lock:
+            table = self._tables.get((table_name, None))
+            version = 0 if table is None else table.version()
+            found = self._commit_file(table_name, version)
+            while following := self._commit_file(table_name, version + 1):
+                found, version = following, version + 1
+            return found
+
     def _check(self, table_name: str) -> None:
         """See what was committed before `catch_up`."""
         if table_name not in self._unchecked:
