@@ -307,7 +307,19 @@ class _Table(DeltaTable):
     delta-rs gives Arrow a file system in Python. Its threads read ahead; one that needs the
     interpreter while that ends makes the process abort, crash or wait for ever. That was seen in
     half of the programs that end right after a small read.
+
+    What a version consists of is asked for several times in a run; it is made once.
     """
+
+    _actions: tuple[int, dict[bool, Any]] = (-1, {})
+
+    def get_add_actions(self, flatten: bool = False) -> Any:
+        version, found = self._actions
+        if version != self.version():
+            self._actions = version, found = self.version(), {}
+        if flatten not in found:
+            found[flatten] = super().get_add_actions(flatten)
+        return found[flatten]
 
     def to_pyarrow_dataset(self, **options: Any) -> ds.Dataset:  # type: ignore[override]
         folder = local_folder(unquote(self.table_uri))

@@ -20,8 +20,6 @@ class Database:
     def __init__(self, settings: Settings) -> None:
         self._connection = connect(settings)
         self._numbers = count(1)
-        # It would keep the files of the lake in memory, up to the limit, until others need it.
-        self._connection.execute("SET GLOBAL enable_external_file_cache = false")
         register_functions(self._connection)
 
     def engine(self) -> DuckEngine:
