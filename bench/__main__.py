@@ -2,7 +2,7 @@
 
     make bench                              all, in full size: about half an hour
     make bench ARGS='--only empty'          one of initial, empty, nomisma20, bulk, operators,
-                                            generated, fleet
+                                            generated, fleet, runs, growth
     make bench ARGS='--only generated --quads 1000000 --repeats 1'
     make bench ARGS='--write-docs --only'   docs/benchmarks.md and bench/RESULTS.md from them
 
@@ -20,15 +20,26 @@ from pathlib import Path
 from rich.console import Console
 
 from bench.fleet import FULL_QUERIES, Fleet
-from bench.generated import FULL_QUADS, Generated
+from bench.generated import FULL_QUADS, Generated, growth
 from bench.nomisma import CHANGE_SETS, FULL_REPEATS, Nomisma
 from bench.operators import Operators
 from bench.places import RESULTS, ROOT
 from bench.report import details, page, show
 from bench.results import Scenario
+from bench.runs import FULL_RUNS, Runs
 from bench.session import RunFailed
 
-NAMES = ("initial", "empty", "nomisma20", "bulk", "operators", "generated", "fleet")
+NAMES = (
+    "initial",
+    "empty",
+    "nomisma20",
+    "bulk",
+    "operators",
+    "generated",
+    "fleet",
+    "runs",
+    "growth",
+)
 PAGE = ROOT / "docs" / "benchmarks.md"
 DETAILS = ROOT / "bench" / "RESULTS.md"
 
@@ -43,6 +54,7 @@ def arg_parser() -> argparse.ArgumentParser:
     parser.add_argument("--only", nargs="*", choices=NAMES, help="scenarios to run (default: all)")
     parser.add_argument("--repeats", type=int, default=FULL_REPEATS, help="fresh processes each")
     parser.add_argument("--quads", type=int, default=FULL_QUADS, help="size of the generated graph")
+    parser.add_argument("--runs", type=int, default=FULL_RUNS, help="of the scenario runs")
     parser.add_argument("--queries", type=int, default=FULL_QUERIES, help="of the scenario fleet")
     parser.add_argument(
         "--change-sets",
@@ -72,7 +84,7 @@ def pages(stored: Sequence[Scenario]) -> dict[Path, str]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the chosen scenarios; exit code 1 if a run failed or answers differ, 2 for wrong use."""
+    """Run the chosen scenarios; exit code 1 if a run failed or answers differ, 2 for bad usage."""
     options = arg_parser().parse_args(argv)
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 130)
     started = time.monotonic()
@@ -84,6 +96,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     operators = Operators(options.repeats, options.change_sets, progress)
     generated = Generated(options.quads, options.repeats, progress)
     fleet = Fleet(options.queries, options.repeats, progress)
+    runs = Runs(options.runs, nomisma, progress)
     # The first run over the base comes first: the lake it leaves is what the others start from.
     scenarios: dict[str, Callable[[], Scenario]] = {
         "initial": nomisma.initial,
@@ -93,6 +106,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         "operators": operators.run,
         "generated": generated.run,
         "fleet": fleet.run,
+        "runs": runs.run,
+        "growth": lambda: growth(options.quads, options.repeats, progress),
     }
     wanted = NAMES if options.only is None else options.only
     failed = False

@@ -24,7 +24,7 @@ OXIGRAPH = "pyoxigraph"
 
 @dataclass(frozen=True, slots=True)
 class Evaluated:
-    """What pyoxigraph took, and the rows per query."""
+    """Seconds that pyoxigraph took, and its rows per query."""
 
     timings: tuple[Timing, ...]
     rows: Mapping[str, int]
@@ -60,7 +60,7 @@ def by_oxigraph(project: Project, queries: Path, repeats: int) -> Evaluated:
 
 
 def all_queries(method: str) -> str:
-    """What the evaluation of all queries by one of the `METHODS` is called."""
+    """The label of the evaluation of all queries by one of the `METHODS`."""
     return f"all queries, {method}"
 
 
@@ -87,7 +87,7 @@ def count_rows(
     rounds: Sequence[Sequence[Mapping[str, Any]]],
     oxigraph: Mapping[str, int],
 ) -> list[Rows]:
-    """The rows of every answer at the head, by all who have evaluated it."""
+    """The rows of every answer at the head, by every system that evaluated it."""
     counted = rounds[-1] if rounds else ()
     duckdb = {each["query"]: each["rows"] for each in counted if each["method"] == DUCKDB}
     spark = {each["query"]: each["rows"] for each in counted if each["method"] != DUCKDB}

@@ -18,8 +18,8 @@ from bench.comparison import FULL, all_queries, by_oxigraph, count_rows, full_ti
 from bench.graph import Graph, patch
 from bench.places import QUERIES, WORK, Project, files_of, patches, project, written
 from bench.recompute import COMPILED, DUCKDB, INTERPRETED
-from bench.results import Scenario, Target, Timing, machine, timings_of
-from bench.session import MeasuredRun, measure
+from bench.results import Scenario, Target, Temperature, Timing, machine, timings_of
+from bench.session import MeasuredRun, MeasuredSession, measure
 from lake.commit import create_if_missing, write
 from lake.lake import Lake
 from lake.metadata import Metadata
@@ -39,31 +39,12 @@ class Generated:
     progress: Callable[[str], None]
 
     def run(self) -> Scenario:
-        """Deltas by Weir, beside evaluating the same queries over the whole graph."""
-        folder = WORK / f"generated{self.quads}"
-        graph = Graph(self.quads)
-        prepared, first = self._prepare(folder, graph)
-        changes = patches(folder / "changes", [])
-        for number, lines in enumerate(graph.changes(EPOCHS, PER_EPOCH), start=1):
-            (changes / f"{number:04d}.rdfp").write_text(patch(number, lines))
-        cold: list[MeasuredRun] = []
-        warm: list[MeasuredRun] = []
-        for number in range(self.repeats):
-            last = number == self.repeats - 1
-            self.progress(f"{EPOCHS * PER_EPOCH} changes, {number + 1} of {self.repeats}")
-            copies = [
-                project(folder / f"copy{i}", QUERIES, _source(changes), prepared.lake)
-                for i in range(2)
-            ]
-            session = measure(
-                copies,
-                recompute_on=copies[0] if last else None,
-                rounds=1 + max(1, self.repeats - 1),
-            )
-            cold.append(session.runs[0])
-            warm.append(session.runs[1])
+        """Deltas by Weir, compared with evaluating the same queries over the whole graph."""
+        found = self.deltas(recompute=True)
+        session, copy, prepared, first = found.session, found.copy, found.prepared, found.first
+        cold, warm = found.cold, found.warm
         self.progress("pyoxigraph")
-        beside = by_oxigraph(copies[0], QUERIES, self.repeats)
+        beside = by_oxigraph(copy, QUERIES, self.repeats)
         timings = [
             *(Timing(f"first run, {each.what}", "cold", each.seconds) for each in first),
             *timings_of([run.seconds for run in cold], "cold"),
@@ -85,9 +66,9 @@ class Generated:
             },
             full=self.quads == FULL_QUADS and self.repeats >= FULL_REPEATS,
             timings=timings,
-            written=written(files_of(prepared.lake), files_of(copies[0].lake)),
+            written=written(files_of(prepared.lake), files_of(copy.lake)),
             targets=ratios(timings),
-            rows=count_rows(copies[0], session.recomputed, beside.rows),
+            rows=count_rows(copy, session.recomputed, beside.rows),
             notes=[
                 "The base was written into the tables directly, not parsed.",
                 "Weir's times include its commits; the recomputation writes nothing and gives the"
@@ -96,8 +77,34 @@ class Generated:
             machine=machine(),
         )
 
+    def deltas(self, *, recompute: bool) -> Deltas:
+        """Measure the changes on copies of a lake with the graph and the first answers."""
+        folder = WORK / f"generated{self.quads}"
+        graph = Graph(self.quads)
+        prepared, first = self._prepare(folder, graph)
+        changes = patches(folder / "changes", [])
+        for number, lines in enumerate(graph.changes(EPOCHS, PER_EPOCH), start=1):
+            (changes / f"{number:04d}.rdfp").write_text(patch(number, lines))
+        cold: list[MeasuredRun] = []
+        warm: list[MeasuredRun] = []
+        for number in range(self.repeats):
+            last = number == self.repeats - 1
+            self.progress(f"{EPOCHS * PER_EPOCH} changes, {number + 1} of {self.repeats}")
+            copies = [
+                project(folder / f"copy{i}", QUERIES, _source(changes), prepared.lake)
+                for i in range(2)
+            ]
+            session = measure(
+                copies,
+                recompute_on=copies[0] if last and recompute else None,
+                rounds=1 + max(1, self.repeats - 1),
+            )
+            cold.append(session.runs[0])
+            warm.append(session.runs[1])
+        return Deltas(prepared, first, copies[0], session, cold, warm)
+
     def _prepare(self, folder: Path, graph: Graph) -> tuple[Project, list[Timing]]:
-        """A lake with the graph as epoch 1 and the first answers, and what their run took."""
+        """A lake with the graph as epoch 1 and the first answers, and the seconds of their run."""
         self.progress(f"writing {graph.quads:,} quads")
         none = patches(folder / "none", [])
         made = project(folder / "prepared", QUERIES, _source(none))
@@ -106,6 +113,68 @@ class Generated:
         run = measure([made]).runs[0]
         whole = {key: seconds for key, seconds in run.seconds.items() if not key[0]}
         return made, timings_of([whole], "cold")
+
+
+@dataclass(frozen=True, slots=True)
+class Deltas:
+    """Measured runs over the changes.
+
+    Attributes:
+        prepared: the lake with the first answers.
+        first: what computing them took.
+        copy: a lake with the changes.
+        session: the last one.
+        cold: the first run of each session.
+        warm: the second one.
+    """
+
+    prepared: Project
+    first: list[Timing]
+    copy: Project
+    session: MeasuredSession
+    cold: list[MeasuredRun]
+    warm: list[MeasuredRun]
+
+
+def growth(most: int, repeats: int, progress: Callable[[str], None]) -> Scenario:
+    """The same changes on graphs of growing size, up to `most` quads: each four times the last."""
+    sizes = [most // 4**power for power in (3, 2, 1, 0)]
+    lines: list[tuple[str, ...]] = []
+    timings: list[Timing] = []
+    for quads in sizes:
+        deltas = Generated(quads, repeats, progress).deltas(recompute=False)
+        cold, warm = (
+            timings_of([run.seconds for run in runs], temperature)
+            for runs, temperature in ((deltas.cold, _COLD), (deltas.warm, _WARM))
+        )
+        stages = {(t.what, t.temperature): t.median for t in (*cold, *warm) if not t.part_of}
+        first = next(t.median for t in deltas.first if t.what == "in all")
+        shown = [
+            stages["in all", "cold"],
+            *(stages[stage, "warm"] for stage in ("in all", *_STAGES)),
+        ]
+        lines.append((f"{quads:,}", f"{first:.1f}", *(f"{seconds:.2f}" for seconds in shown)))
+        timings += [
+            Timing(f"{quads:,} quads", t.temperature, t.seconds)
+            for t in (*cold, *warm)
+            if t.what == "in all" and not t.part_of
+        ]
+    head = ("quads", "first run, s", "cold, s", "warm, s", *(f"{stage}, s" for stage in _STAGES))
+    return Scenario(
+        name="growth",
+        title=f"the same {EPOCHS * PER_EPOCH:,} changes on graphs of growing size, four queries",
+        sizes={"quads": most, "repeats": repeats},
+        full=most == FULL_QUADS and repeats >= FULL_REPEATS,
+        timings=timings,
+        notes=["The stages are those of the warm runs."],
+        machine=machine(),
+        summary=[head, *lines],
+    )
+
+
+_STAGES = ("ingest", "maintain", "validate", "publish")
+_COLD: Temperature = "cold"
+_WARM: Temperature = "warm"
 
 
 def _source(changes: Path) -> dict[str, str]:

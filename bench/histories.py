@@ -30,7 +30,7 @@ class History(Protocol):
 
     Attributes:
         name: of the source, and of the folder of its queries.
-        title: for people.
+        title: in reports.
         yardstick: the query of two triple patterns that the others are compared with.
     """
 

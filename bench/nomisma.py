@@ -91,7 +91,7 @@ class Nomisma:
         warm: list[MeasuredRun] = []
         for number in range(self.repeats):
             self.progress(f"nomisma, nothing new, {number + 1} of {self.repeats}")
-            copies = [self._copy(f"empty{i}", none) for i in range(2)]
+            copies = [self.copy(f"empty{i}", none) for i in range(2)]
             first, second = measure(copies).runs
             cold.append(first)
             warm.append(second)
@@ -120,7 +120,7 @@ class Nomisma:
         for number in range(self.repeats):
             last = number == self.repeats - 1
             self.progress(f"{title}, {number + 1} of {self.repeats}")
-            copies = [self._copy(f"{name}{i}", changes) for i in range(2)]
+            copies = [self.copy(f"{name}{i}", changes) for i in range(2)]
             session = measure(
                 copies,
                 recompute_on=copies[0] if last else None,
@@ -168,7 +168,8 @@ class Nomisma:
         }
         return project(WORK / "nomisma" / name, self.queries, source, lake)
 
-    def _copy(self, name: str, changes: Path) -> Project:
+    def copy(self, name: str, changes: Path) -> Project:
+        """A copy of the prepared lake, in a project whose change sets are in `changes`."""
         return self._project(name, changes, self.prepared.lake)
 
     def _scenario(

@@ -51,7 +51,7 @@ class Oracle:
     def triples_that_matter(
         self, text: str, predicates: frozenset[str], count: int, is_usable: Callable[[str], bool]
     ) -> list[str]:
-        """The `count` of twice as many triples without which the answer differs most.
+        """The `count` triples, of twice as many candidates, whose removal changes the answer most.
 
         Those that are tried are about terms of the answer, taken at random but always the same.
 

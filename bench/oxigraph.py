@@ -1,4 +1,4 @@
-"""pyoxigraph beside: load the whole head, evaluate every query; its own process.
+"""The comparison with pyoxigraph: load the head, evaluate every query; in its own process.
 
 python -m bench.oxigraph HEAD.nt QUERIES_FOLDER REPEATS RESULT.json
 """

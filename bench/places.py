@@ -19,6 +19,8 @@ ROOT = Path(__file__).resolve().parent.parent
 WORK = ROOT / ".cache" / "bench"
 RESULTS = Path(__file__).resolve().parent / "results"
 QUERIES = Path(__file__).resolve().parent / "queries"
+COMPILED = ".weir_cache"
+"""Where a project has its compiled queries, unless it says otherwise."""
 
 
 def shared_data() -> Path:
@@ -59,7 +61,8 @@ def project(
         folder: is removed first.
         queries: the folder of the registered queries.
         source: the one source, as sources.yml declares it.
-        lake: where to copy the tables from.
+        lake: where to copy the tables from, and the compiled queries beside them: a project that
+            has run before has both.
     """
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -71,6 +74,9 @@ def project(
     (folder / "sources.yml").write_text(yaml.safe_dump({"sources": [dict(source)]}))
     if lake is not None:
         copy_lake(lake, made.lake)
+        compiled = lake.parent / COMPILED
+        if compiled.is_dir():
+            shutil.copytree(compiled, folder / COMPILED)
     return made
 
 

@@ -20,7 +20,7 @@ def form_of(queries: Path | None, *what: str) -> str:
 
     Args:
         queries: the folder of the queries that have answers in the lake.
-        what: further words, such as how much of a history has been taken in.
+        what: further words, such as how much of a history was ingested.
     """
     digest = hashlib.sha256(Path(lake.tables.__file__).read_bytes())
     for query in Catalog.of_folder(queries).members if queries else ():
@@ -36,5 +36,5 @@ def is_ready(made: Project, form: str) -> bool:
 
 
 def ready(made: Project, form: str) -> None:
-    """Say that the lake is prepared."""
+    """Mark the lake as prepared."""
     (made.folder / _MARK).write_text(form)

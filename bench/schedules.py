@@ -1,4 +1,4 @@
-"""In which order change sets are ingested and queries maintained, so that a run has one epoch."""
+"""The order of ingesting change sets and maintaining queries, so that a run has one epoch."""
 
 from __future__ import annotations
 

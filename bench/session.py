@@ -12,11 +12,13 @@ import contextlib
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +51,7 @@ def measure(
     settings: Mapping[str, str] | None = None,
     recompute_on: Project | None = None,
     rounds: int = 2,
+    arrivals: Sequence[tuple[Path, Path]] = (),
 ) -> MeasuredSession:
     """Run a session in a fresh process.
 
@@ -57,6 +60,7 @@ def measure(
         settings: further WEIR_* variables.
         recompute_on: the project whose queries are evaluated over the whole graph of its lake.
         rounds: how often; the first round is cold.
+        arrivals: for each run a file that is copied into a folder before it.
 
     Raises:
         RunFailed: with the last lines that were printed.
@@ -70,6 +74,7 @@ def measure(
                 "configs": [str(each.config) for each in projects],
                 "recompute": recompute,
                 "rounds": rounds,
+                "arrivals": [[str(file), str(to)] for file, to in arrivals],
                 "result": str(result),
             }
         )
@@ -92,7 +97,7 @@ def measure(
         raise RunFailed(f"{projects[0].config}: exit code {done.returncode}\n{last}")
     found = json.loads(result.read_text())
     runs = [{(part, what): s for part, what, s in run} for run in found["runs"]]
-    # A user waits for the end of the process too.
+    # A user also waits for the end of the process.
     runs[0][("", "process end")] = ended - found["ended"]
     runs[0][("", "in all")] += ended - found["ended"]
     return MeasuredSession(
@@ -154,7 +159,9 @@ def main(argv: Sequence[str]) -> int:
     began = float(os.environ["BENCH_BEGAN"])
     job = json.loads(Path(argv[0]).read_text())
     runs = []
-    for config in job["configs"]:
+    for config, arrival in zip_longest(job["configs"], job["arrivals"]):
+        if arrival is not None:
+            shutil.copy2(*arrival)
         runs.append(_run(config, began))
         began = time.monotonic()
     recomputed = _recompute(Path(job["recompute"]), job["rounds"]) if job["recompute"] else []

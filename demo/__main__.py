@@ -30,7 +30,7 @@ DAGS = {
     "ingest_changes": "read the five versions and store their changes",
     "maintain_queries": "compute, check and publish the changes of ten answers",
 }
-# Each task is a JVM of its own that runs for seconds: its fast compiler is enough.
+# Each task is a JVM that runs for seconds only: the fast compiler is enough.
 QUICK_START = {"spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"}
 # Every run appends rows to these; all others change only if there is something new.
 LEDGERS = ("runs", "quality")

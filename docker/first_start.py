@@ -67,7 +67,7 @@ def write_missing(files: Mapping[Path, Callable[[], str]]) -> list[Path]:
 
 
 def main() -> None:
-    """Write what is missing and say so."""
+    """Generate what is missing and print what was generated."""
     for file in write_missing({**airflow_secrets(AIRFLOW), **spark_secrets(SPARK)}):
         print(f"first start: generated {file}")
     if not any(PROJECT.iterdir()):

@@ -2,7 +2,7 @@
 
 A log is consolidated up to the slowest watermark of all embedding tables, but never within the
 newest `limits.keep_epochs` epochs: no change that a query still needs is lost, be it out of the
-registry or its file broken for a while. `weir drop` ends the waiting for a query that is gone.
+registry or its file broken for a while. `weir drop` ends this for a query that is gone.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ def compact_lake(
     """Do the upkeep of every table of the lake.
 
     Raises:
-        BusyError: another compaction is going on.
+        BusyError: another compaction is in progress.
     """
     lake, limits = settings.open_lake(), settings.limits
     with claimed(lake, "compact", run_id, limits.lease_seconds) as run:
         until, consolidated = _consolidate(spark, settings, lake, run_id, progress)
-        # That took long: queries may have been maintained or dropped meanwhile.
+        # Merging takes long: queries may have been maintained or dropped meanwhile.
         lake.refresh()
         names = [table.name for table in (*SHARED_TABLES, LEDGER_SUMMARY)]
         for query in Catalog.of(settings).members:

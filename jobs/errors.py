@@ -44,6 +44,6 @@ class QualityError(WeirError):
 
 
 class BusyError(WeirError):
-    """Another run of the same job is going on."""
+    """Another run of the same job is in progress."""
 
     exit_code = EXIT_BUSY

@@ -1,7 +1,7 @@
 """Ingest: every pending change set of every source becomes an epoch of `quads` and `triples`.
 
-Change sets are taken in batches, each with one commit per table. A source that cannot go on stops
-where it is; the others go on.
+Change sets are taken in batches, each with one commit per table. A source that cannot continue
+stops where it is; the others continue.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from jobs.compute.engine import Engine
 from jobs.compute.session import Session, Spark, session_of
 from jobs.errors import WeirError
-from jobs.ingest.batch import take_in
+from jobs.ingest.batch import ingest_batch
 from jobs.ingest.changesets import SourcePosition
 from jobs.ingest.journal import JOB, Journal, Transaction
-from jobs.ingest.pending import next_batch, pending_change_sets, source_positions
+from jobs.ingest.pending import next_batch, pending_change_sets, positions_after, source_positions
 from jobs.ingest.sources.declared import load_sources
 from jobs.ingest.sources.errors import SourceError
 from jobs.ingest.sources.source import Source
@@ -43,7 +43,7 @@ class SourceResult:
 
 @dataclass(frozen=True, slots=True)
 class IngestResult:
-    """What a run took in: the epochs (from_epoch, to_epoch], and each source's part in them.
+    """What a run ingested: the epochs (from_epoch, to_epoch], and each source's part in them.
 
     recovered: how many of them a run that died had begun to commit.
     """
@@ -67,16 +67,16 @@ class IngestResult:
 def ingest_changes(
     spark: Spark, settings: Settings, run_id: str, progress: Progress = silent
 ) -> IngestResult:
-    """Take in what every source has to offer after its own position.
+    """Ingest the change sets of every source after its position.
 
     Args:
         spark: the session, or what starts it: small batches need none.
         settings: where the lake and the declared sources are.
         run_id: of this run in the ledger.
-        progress: receives what is going on.
+        progress: receives a line per step.
 
     Raises:
-        BusyError: another ingest is going on.
+        BusyError: another ingest is in progress.
         ConfigurationError: sources.yml is wrong.
     """
     sources = load_sources(settings.sources)
@@ -86,7 +86,10 @@ def ingest_changes(
         journal = Journal(lake, run_id, settings.limits.literal_predicates)
         start = journal.head()
         recovered = _recover(journal, session, settings, lake, progress)
-        done, operations, errors = _take_in_all(journal, session, settings, lake, sources, progress)
+        consumed = source_positions(lake)
+        done, operations, errors = _ingest_all(
+            journal, session, settings, lake, sources, consumed, progress
+        )
         end = journal.head()
         run.totals |= {
             "from_epoch": start,
@@ -94,7 +97,7 @@ def ingest_changes(
             "rows_in": operations,
             "rows_out": sum(each.inserted + each.deleted for each in (*recovered, *done)),
         }
-        consumed = source_positions(lake)
+        consumed = positions_after(consumed, done)
         results = tuple(_source_result(each, done, consumed, errors) for each in sources)
         return IngestResult(start, end, len(recovered), results)
 
@@ -116,16 +119,16 @@ def _recover(
     return transactions
 
 
-def _take_in_all(
+def _ingest_all(
     journal: Journal,
     session: Session,
     settings: Settings,
     lake: Lake,
     sources: Sequence[Source],
+    consumed: Mapping[str, SourcePosition],
     progress: Progress,
 ) -> tuple[list[Transaction], int, dict[str, WeirError]]:
-    """Take in batch after batch; returns transactions, operations read, why sources stopped."""
-    consumed = source_positions(lake)
+    """Ingest batch after batch; returns transactions, operations read, why sources stopped."""
     queue, errors = pending_change_sets(settings, sources, consumed)
     done: list[Transaction] = []
     operations = 0
@@ -133,18 +136,18 @@ def _take_in_all(
         batch, queue = next_batch(queue, settings.limits)
         began = time.monotonic()
         with _engine(session, settings, lake) as engine:
-            outcome = take_in(engine, settings, journal, batch, consumed)
-        done += outcome.transactions
-        operations += outcome.operations
-        errors |= outcome.stopped
-        consumed = source_positions(lake)
+            result = ingest_batch(engine, settings, journal, batch, consumed)
+        done += result.transactions
+        operations += result.operations
+        errors |= result.stopped
+        consumed = positions_after(consumed, result.transactions)
         queue = [
             each
             for each in queue
-            if each.source.name not in outcome.stopped and each.source.name not in outcome.caught_up
+            if each.source.name not in result.stopped and each.source.name not in result.caught_up
         ]
-        if outcome.transactions:
-            progress(_summary(outcome.transactions, time.monotonic() - began))
+        if result.transactions:
+            progress(_summary(result.transactions, time.monotonic() - began))
     return done, operations, errors
 
 

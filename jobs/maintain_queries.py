@@ -30,7 +30,7 @@ def maintain_queries(
         spark: the session, or what starts it: few changes of a small graph need none.
         settings: where the lake and the queries are.
         run_id: of this run in the ledger.
-        progress: receives what is going on.
+        progress: receives a line per step.
 
     Raises:
         BusyError: another run maintains.

@@ -39,7 +39,7 @@ def has_pending_work(settings: Settings) -> bool:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Look, and say it by the exit code."""
+    """Exit with the code that says whether there is pending work."""
     parser = argparse.ArgumentParser(prog="pending_work", description=__doc__)
     parser.add_argument("--config", type=Path, help="configuration file (default: weir.toml)")
     try:

@@ -86,7 +86,7 @@ class Limits(BaseModel):
     driver_scan_rows: int = Field(
         2_000_000,
         ge=0,
-        description="rows of such a table up to which the driver also makes what takes all of it; "
+        description="rows of such a table up to which the driver also computes over all of it; "
         "beyond, it only looks rows up",
     )
     driver_parse_bytes: int = Field(
@@ -112,7 +112,7 @@ class Limits(BaseModel):
     literal_predicates: int = Field(
         64, ge=0, description="predicates looked up by literals, which let Delta skip files"
     )
-    batch_epochs: int = Field(500, ge=1, description="change sets taken in by one ingest commit")
+    batch_epochs: int = Field(500, ge=1, description="change sets ingested by one commit")
     line_bytes: int = Field(1_048_576, ge=1024, description="longest input line")
     document_bytes: int = Field(
         2_147_483_648, ge=1024, description="largest Turtle, TriG, RDF/XML or JSON-LD document"
@@ -151,7 +151,7 @@ class Limits(BaseModel):
     lease_seconds: int = Field(
         25_200,
         ge=1,
-        description="a run of another machine is taken for dead after this; Airflow ends a task at "
+        description="a run of another machine counts as dead after this; Airflow ends a task at "
         "0.85 of it",
     )
 

@@ -32,7 +32,7 @@ Job = Literal["ingest", "maintain", "validate", "publish", "compact"]
 _WHY = {UNTOUCHED: "no row of it changed", SKIPPED: "it was not examined"}
 """Why the watermark of a query moves without a commit, and why it stays."""
 Progress = Callable[[str], None]
-"""Receives what a stage is doing, a line each."""
+"""Receives the progress of a stage, line by line."""
 
 
 class Stage(Protocol):
@@ -104,7 +104,7 @@ def claimed(lake: Lake, job: Job, run_id: str, lease_seconds: int) -> Iterator[C
     is now.
 
     Raises:
-        BusyError: another run of the job is going on.
+        BusyError: another run of the job is in progress.
     """
     seen = lake.version(RUNS.name)
     try:

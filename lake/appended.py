@@ -6,7 +6,6 @@ How many there are is the cost: the table may be of any size, and its files may 
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote
@@ -16,11 +15,12 @@ import pyarrow.dataset as ds
 from deltalake.fs import DeltaStorageHandler
 from pyarrow import fs
 
+from lake.commit_files import actions, commit_file
 from lake.lake import Lake, local_folder
 
 
 class NotAppended(Exception):  # noqa: N818  (named after what is wrong)
-    """The log does not say which rows were appended: it is gone, or rows were removed."""
+    """The appended rows cannot be determined: the log is gone, or rows were removed."""
 
 
 def commit_digest(lake: Lake, table_name: str, version: int) -> str:
@@ -37,7 +37,7 @@ def appended_rows(
 ) -> pa.Table:
     """The rows that the commits after version `after`, up to `last`, appended; in no order.
 
-    Commits that rearrange files are passed over. Columns that a file lacks are null.
+    Commits that rearrange files are skipped. Columns that a file lacks are null.
 
     Raises:
         NotAppended: the log no longer holds one of the commits, a commit did more than append, or a
@@ -58,12 +58,11 @@ def appended_rows(
 
 def _added(commit: bytes) -> Iterator[str]:
     """The files of the rows that a commit appended."""
-    for line in commit.splitlines():
-        for kind, action in json.loads(line).items():
-            if kind in {"add", "remove"} and action["dataChange"]:
-                if kind == "remove" or action.get("deletionVector") is not None:
-                    raise NotAppended("a commit removed rows")
-                yield _path(action)
+    for kind, action in actions(commit.splitlines()):
+        if kind in {"add", "remove"} and action["dataChange"]:
+            if kind == "remove" or action.get("deletionVector") is not None:
+                raise NotAppended("a commit removed rows")
+            yield _path(action)
 
 
 def _path(add: dict[str, Any]) -> str:
@@ -75,7 +74,7 @@ def _path(add: dict[str, Any]) -> str:
 
 def _commit(files: fs.FileSystem, version: int) -> bytes:
     try:
-        with files.open_input_stream(f"_delta_log/{version:020}.json") as stream:
+        with files.open_input_stream(commit_file(version)) as stream:
             return bytes(stream.read())
     except FileNotFoundError as error:
         raise NotAppended(f"the log no longer holds version {version}") from error

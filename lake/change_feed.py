@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from lake.commit_files import commit_file
 from lake.lake import Lake
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ _LOST = re.compile(
     r"|DELTA_(?:VERSION|FILE|LOG_FILE|CHANGE_DATA_FILE)_NOT_FOUND|DELTA_MISSING_CHANGE_DATA"
     r"|Object at location .* not found"
 )
-"""What Spark, Delta and delta-rs say of files of a table, or of its log, that are not there."""
+"""Messages of Spark, Delta and delta-rs about missing files of a table or of its log."""
 
 
 class ChangeFeedGap(Exception):  # noqa: N818  (named after what is wrong)
@@ -31,7 +32,7 @@ class ChangeFeedGap(Exception):  # noqa: N818  (named after what is wrong)
 
 @contextmanager
 def lost_files_are_a_gap(address: str) -> Iterator[None]:
-    """Around reading what `changes` gave, or an old version of the table.
+    """A context for reading the result of `changes`, or an old version of the table.
 
     The log may still name files that were vacuumed, which shows only when they are read.
 
@@ -109,12 +110,12 @@ def missing_versions(
     """The versions of the range that have no commit file, in any storage that Hadoop knows."""
     jvm = spark._jvm
     assert jvm is not None, "no session"
-    log = f"{address.rstrip('/')}/_delta_log"
-    files = jvm.org.apache.hadoop.fs.Path(log).getFileSystem(
+    folder = address.rstrip("/")
+    files = jvm.org.apache.hadoop.fs.Path(folder).getFileSystem(
         spark._jsparkSession.sessionState().newHadoopConf()
     )
     return [
         version
         for version in range(first_version, last_version + 1)
-        if not files.exists(jvm.org.apache.hadoop.fs.Path(f"{log}/{version:020d}.json"))
+        if not files.exists(jvm.org.apache.hadoop.fs.Path(f"{folder}/{commit_file(version)}"))
     ]

@@ -20,13 +20,13 @@ from lake.tables import RUNS
 
 
 class AlreadyRunning(Exception):  # noqa: N818  (named after what is wrong)
-    """Another run of the job is going on."""
+    """Another run of the job is in progress."""
 
     def __init__(self, job: str, claim: Mapping[str, Any]) -> None:
         self.job, self.run_id = job, claim["run_id"]
         self.host, self.pid, self.since = claim["host"], claim["pid"], claim["recorded_at"]
         super().__init__(
-            f"run {self.run_id} of {job} has been going on since {self.since:%Y-%m-%d %H:%M:%S} UTC"
+            f"run {self.run_id} of {job} has been running since {self.since:%Y-%m-%d %H:%M:%S} UTC"
             f" (process {self.pid} on {self.host})."
             " Wait for it to end, or end that process and try again."
         )
@@ -40,11 +40,11 @@ def claim(
     One append carries the number as a Delta transaction of the job: of two processes that claim at
     once, Delta lets one commit; the other reads again and finds the winner at work.
 
-    A claim that never ended counts as going on while its process lives; a claim of another machine
+    A claim without an end counts as active while its process lives; a claim of another machine
     counts for `lease_seconds`. A dead one is marked `abandoned`.
 
     Raises:
-        AlreadyRunning: another run of the job is going on.
+        AlreadyRunning: another run of the job is in progress.
     """
     table = create_if_missing(lake, RUNS)
     while True:
@@ -53,7 +53,7 @@ def claim(
         runs = _runs_of(ledger, job)
         open_claims = _open_claims(runs)
         for other in open_claims:
-            if _goes_on(other, lease_seconds):
+            if _is_active(other, lease_seconds):
                 raise AlreadyRunning(job, other)
         number = 1 + max((run["number"] for run in runs), default=0)
         rows = [
@@ -74,7 +74,7 @@ def claim(
             before = table.version()
             lake.committed(RUNS.name)
             if table.version() == before:
-                # Nobody was quicker: the commit itself is impossible.
+                # No other run committed a claim in between: the commit itself is impossible.
                 raise
             continue
         checkpoint(f"{job}:after:claim")
@@ -108,7 +108,7 @@ def _open_claims(runs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return [run for run in runs if run["status"] == CLAIMED and run["number"] not in ended]
 
 
-def _goes_on(claim: Mapping[str, Any], lease_seconds: int) -> bool:
+def _is_active(claim: Mapping[str, Any], lease_seconds: int) -> bool:
     if claim["host"] == socket.gethostname():
         return lives(claim["pid"], claim["recorded_at"], claim["process"])
     return bool(datetime.now(UTC) < claim["recorded_at"] + timedelta(seconds=lease_seconds))

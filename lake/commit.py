@@ -31,7 +31,7 @@ KILL_AT = "WEIR_KILL_AT"
 
 Rows: TypeAlias = "pa.Table | pa.RecordBatchReader | Sequence[Mapping[str, Any]] | DataFrame"
 """Rows of this process, or rows that Spark computes."""
-Mode = Literal["append", "overwrite"]
+SaveMode = Literal["append", "overwrite"]
 
 _DELTA_TYPES: Mapping[ColumnType, str] = {
     "STRING": "string",
@@ -86,7 +86,7 @@ def create_if_missing(lake: Lake, table: Table) -> DeltaTable:
             storage_options=lake.storage_options,
         )
     except DeltaError:
-        # Somebody else created it at the same moment.
+        # Another process created it at the same moment.
         if not lake.exists(table.name):
             raise
     return lake.existing(table.name)
@@ -98,7 +98,7 @@ def write(
     rows: Rows,
     metadata: Metadata,
     *,
-    mode: Mode = "append",
+    mode: SaveMode = "append",
     files: int | None = None,
     merge_schema: bool = False,
 ) -> int:
@@ -157,7 +157,7 @@ def _write_here(
     table: Table,
     rows: pa.Table | pa.RecordBatchReader,
     metadata: Metadata,
-    mode: Mode,
+    mode: SaveMode,
     *,
     merge_schema: bool,
 ) -> None:
@@ -166,7 +166,7 @@ def _write_here(
     schema_mode: Literal["overwrite", "merge"] | None = "merge" if merge_schema else None
     if mode == "overwrite":
         names = [field.name for field in stored.schema().fields]
-        # Replacing the columns would take their comments away.
+        # Replacing the columns would remove their comments.
         schema_mode = "overwrite" if names != list(table.column_names) else None
     write_deltalake(
         stored,

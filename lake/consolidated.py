@@ -19,7 +19,7 @@ def consolidated_until(lake: Lake, table_name: str) -> int:
 
 
 def note_consolidation(lake: Lake, table_name: str, until: int) -> None:
-    """Record that the changes up to the epoch `until` are about to go; recorded before they do."""
+    """Record that the changes up to the epoch `until` are about to be removed; called before."""
     table = lake.existing(table_name)
     latest = max(until, int(table.metadata().configuration.get(PROPERTY, 0)))
     # The flag is about properties that Delta defines; ours are not among them.

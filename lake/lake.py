@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -17,6 +17,7 @@ from deltalake import DeltaTable
 from deltalake.exceptions import TableNotFoundError
 from pyarrow import fs
 
+from lake.commit_files import LOG, commit_file, commits_after, last_checkpoint
 from lake.metadata import Metadata
 
 _FIRST_COMMITS = 8
@@ -215,14 +216,13 @@ class Lake:
         """See what was committed before `catch_up`."""
         if table_name not in self._unchecked:
             return
-        self._unchecked.discard(table_name)
         table, loaded = self._tables[table_name, None], self._loaded.get(table_name)
         if loaded is None or loaded != self._commit_file(table_name, table.version()):
             self.forget(table_name)
-            return
-        if self._commit_file(table_name, table.version() + 1) is not None:
+        elif self._commit_file(table_name, table.version() + 1) is not None:
             _refuse_empty_commits(self.location(table_name))
             self.committed(table_name)
+        self._unchecked.discard(table_name)
 
     def _note_commit(self, table_name: str, table: DeltaTable) -> None:
         """Note by which file to recognise the state that is loaded."""
@@ -278,7 +278,7 @@ class _CommitFile:
     def at(cls, folder: Path, version: int) -> Self | None:
         """The file of this version of the table in a folder; None if there is none."""
         try:
-            found = (folder / "_delta_log" / f"{version:020}.json").stat()
+            found = (folder / commit_file(version)).stat()
         except OSError:
             return None
         return cls(version, found.st_ino, found.st_mtime_ns, found.st_size)
@@ -305,7 +305,7 @@ class _Table(DeltaTable):
     """A table whose files, if they are local, Arrow reads without calling Python.
 
     delta-rs gives Arrow a file system in Python. Its threads read ahead; one that needs the
-    interpreter while that ends makes the process abort, crash or wait for ever. That was seen in
+    interpreter while that ends makes the process abort, crash or wait forever. That was seen in
     half of the programs that end right after a small read.
 
     What a version consists of is asked for several times in a run; it is made once.
@@ -344,12 +344,18 @@ def _refuse_empty_commits(address: str) -> None:
     """delta-rs takes an empty commit file for a version and numbers the history wrongly.
 
     Only a local file system leaves one (a machine that lost power); object stores write all or
-    nothing.
+    nothing. Those before the last checkpoint are not read when a table is opened: when it was
+    written, they were whole.
     """
     folder = local_folder(address)
     if folder is None:
         return
-    for commit in (folder / "_delta_log").glob("*.json"):
+    checkpoint = last_checkpoint(folder)
+    if checkpoint is None:
+        commits: Iterable[Path] = (folder / LOG).glob("*.json")
+    else:
+        commits = commits_after(folder, checkpoint)
+    for commit in commits:
         if commit.stat().st_size == 0:
             raise DamagedTable(
                 f"{commit}: the commit file is empty, most likely by a power failure while it was "

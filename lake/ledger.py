@@ -1,4 +1,4 @@
-"""The ledger `runs`: who ran, and what was done why; rows are only ever appended (no Spark)."""
+"""The ledger `runs`: which runs there were, what they did and why; append-only (no Spark)."""
 
 from __future__ import annotations
 
@@ -61,10 +61,10 @@ def record(lake: Lake, rows: Sequence[LedgerRow]) -> None:
 
 
 def append_to(table: DeltaTable, rows: Sequence[LedgerRow], properties: CommitProperties) -> None:
-    """Append rows in one commit, with what they say of this process and of the time.
+    """Append rows in one commit, completed with facts about this process and the time.
 
     Raises:
-        CommitFailedError: another commit has taken the place.
+        CommitFailedError: another commit came first.
     """
     here = {
         "host": socket.gethostname(),

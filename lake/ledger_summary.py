@@ -1,11 +1,11 @@
-"""The ledger in few rows: what a reader of `runs` needs, however many runs there were.
+"""The summary of the ledger: the few rows that readers of `runs` need, for any number of runs.
 
-`runs` is the only truth. Of its rows few still matter: the newest about each query, that of its
-newest commit, the claims without an end, how far a query went without being touched. The table
-`ledger_summary` holds those of `runs` up to one version; a reader adds the rows appended since. It
-names that version and the digest of its commit, so that a summary of another ledger, or of a past
-that was restored away, is not used. It can be deleted at any time; a reader then reads all of
-`runs`.
+`runs` alone is authoritative. Few of its rows still matter: the newest about each query, that of
+its newest commit, the claims without an end, the newest range of epochs that did not touch a query.
+The table `ledger_summary` holds those of `runs` up to one version; a reader adds the rows appended
+since. It names that version and the digest of its commit, so that a summary of another ledger, or
+of a history that a restore has undone, is not used. It can be deleted at any time; a reader then
+reads all of `runs`.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from lake.tables import LEDGER_SUMMARY, RUNS
 from lake.untouched import expanded
 
 _FORMAT = 2
-"""Raised when `summed_up` comes to keep other rows: earlier summaries then are not used."""
+"""Increased when `summed_up` keeps other rows than before: earlier summaries are then unused."""
 _COMMITS, _ROWS = 32, 20_000
-"""So many commits of `runs`, or rows that no longer matter, are read before they are summed up."""
+"""A new summary is written once more commits of `runs`, or obsolete rows, than this were read."""
 _POSITION = "position"
 
 
@@ -98,8 +98,8 @@ def _remembered(lake: Lake, ledger: Ledger) -> Ledger:
 def write_summary(lake: Lake, ledger: Ledger, job: str, run_id: str) -> None:
     """Write what was read as the new summary, if it took many commits or rows to read.
 
-    Whoever dies before has only left an older summary, and of two that write at once either is
-    right.
+    A run that dies before this leaves an older summary, which is still valid. Of two runs that
+    write at once, either summary is right.
     """
     if ledger.commits < _COMMITS and ledger.rows_read - ledger.rows.num_rows < _ROWS:
         return

@@ -1,4 +1,4 @@
-"""Whether a process of this machine is still the one that wrote something down."""
+"""Whether a recorded process of this machine is still running, and not a later one with its id."""
 
 from __future__ import annotations
 

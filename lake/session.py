@@ -51,7 +51,7 @@ def start(
 
     Args:
         app_name: name shown by a cluster.
-        master: Spark master when nobody submitted this process.
+        master: Spark master of a process that was not submitted by spark-submit.
         driver_memory: heap of the driver, alike.
         shuffle_partitions: partitions after a shuffle; the cores of the cluster are a good number.
         conf: further settings; they win over the ones made here.

@@ -11,7 +11,7 @@ _FOLDER = "_staging"
 
 
 def staging_folder(root: str, job: str) -> str:
-    """Folder or URI of a job's staged rows; only one run of a job is going on at a time."""
+    """Folder or URI of a job's staged rows; only one run of a job is active at a time."""
     return f"{root.rstrip('/')}/{_FOLDER}/{job}"
 
 

@@ -1,4 +1,4 @@
-"""What every test may use."""
+"""Fixtures of all tests."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def shared() -> Path:
         return folder
     if os.environ.get("CI") == "true":
         pytest.fail(
-            f"{folder} is not there, and in CI it must be (WEIR_SHARED names another place)"
+            f"{folder} does not exist, and CI requires it (WEIR_SHARED can name another folder)"
         )
-    pytest.skip(f"{folder} is not there (WEIR_SHARED names another place)")
+    pytest.skip(f"{folder} does not exist (WEIR_SHARED can name another folder)")
 
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    """The one Spark session of the test suite; who uses it is marked `spark`."""
+    """The one Spark session of the test suite; tests that use it are marked `spark`."""
     from lake.session import start
 
     session = start("weir-tests", master="local[2]", driver_memory="2g")

@@ -14,7 +14,7 @@ from jobs.stage import Progress, run_stage, silent
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         (None, "there is no such configuration file"),
         ("lake = ", "not TOML"),
@@ -22,20 +22,20 @@ from jobs.stage import Progress, run_stage, silent
         ("[limits]\nbulk_changes = -1", "limits.bulk_changes: "),
     ],
 )
-def test_a_wrong_configuration_is_told(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str | None, told: str
+def test_a_wrong_configuration_is_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str | None, message: str
 ) -> None:
     file = tmp_path / "weir.toml"
     if text is not None:
         file.write_text(text)
     assert main(["--config", str(file)]) == EXIT_USAGE
-    said = capsys.readouterr().err
-    assert said.startswith("error: ")
-    assert str(file) in said
-    assert told in said
+    printed = capsys.readouterr().err
+    assert printed.startswith("error: ")
+    assert str(file) in printed
+    assert message in printed
 
 
-def test_a_damaged_table_is_told(
+def test_a_damaged_table_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("lake.session.start", lambda *_, **__: None)

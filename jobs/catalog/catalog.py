@@ -25,7 +25,7 @@ class Catalog:
     """What a folder declares.
 
     Names are those of files; a file is read when something else of it is needed. An error in one
-    file spares the others.
+    file does not affect the others.
     """
 
     declarations: tuple[Declaration, ...]

@@ -1,4 +1,4 @@
-"""The fingerprint of a plan: what the stored rows of its nodes depend on."""
+"""The fingerprint of a plan: what the stored rows of its nodes depend on; and its shape."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from jobs.plan.lower import PLAN_FORMAT
 from jobs.plan.operators import PlanNode
+from jobs.plan.parameters import parameterized
 from jobs.plan.plan import Plan
 from jobs.plan.stored_form import stored_form
 from jobs.sparql.recursion import deep_recursion
@@ -34,7 +35,23 @@ def fingerprint(plan: Plan) -> str:
         _plain(plan.columns, numbers),
         plan.is_set,
     ]
-    text = json.dumps(depends_on, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return _hashed(depends_on)
+
+
+@deep_recursion()
+def shape(plan: Plan) -> str:
+    """SHA-256 of a parameterized plan, hexadecimal: equal for plans that differ in constants only.
+
+    Queries of one shape are computed together, by the same statements. No lake stores it.
+    """
+    general, _ = parameterized(plan)
+    numbers = {node: number for number, node in enumerate(general.ids)}
+    nodes: _Json = [_fields(node, numbers) for node in numbers]
+    return _hashed([nodes, general.width, general.allow_product])
+
+
+def _hashed(value: _Json) -> str:
+    text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 

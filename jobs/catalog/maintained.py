@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from jobs.catalog.names import Kind
+from jobs.plan.lookups import Seed
 from jobs.plan.plan import Plan
 
 Form = Literal["select", "ask", "construct"]
@@ -42,6 +43,10 @@ class Maintained(Protocol):
         presentation: parts of the text without effect on the maintained answer.
         history: what it starts with: the current answer as one delta, or one delta per epoch.
         fingerprint: of what its stored rows depend on; another one has them recomputed.
+        shape: of its plan; what differs in constants only has the same, and is computed together.
+        parameters: the constants in which its plan differs from others of its shape.
+        seeds: the triple patterns whose changes concern it.
+        whole_reads: ids of the nodes that look at all of their children's stored rows.
         plan: the operators that compute it.
         outputs: the tables that it publishes.
         reads: the logs of the lake whose changes concern it, by table name.
@@ -70,6 +75,18 @@ class Maintained(Protocol):
 
     @property
     def fingerprint(self) -> str: ...
+
+    @property
+    def shape(self) -> str: ...
+
+    @property
+    def parameters(self) -> tuple[str, ...]: ...
+
+    @property
+    def seeds(self) -> tuple[Seed, ...]: ...
+
+    @property
+    def whole_reads(self) -> tuple[str, ...]: ...
 
     @property
     def plan(self) -> Plan: ...

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,19 +22,24 @@ _NAME = re.compile("[a-z][a-z0-9_]{0,62}")
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """A file that declares something to be maintained under the file's name."""
+    """A file that declares something to be maintained under the file's name.
+
+    rival: another file that declares the same name; then neither is usable.
+    """
 
     name: str
     kind: Kind
     file: Path
+    rival: Path | None = None
 
     @property
     def is_usable(self) -> bool:
-        """Whether tables and views can have the name."""
-        return bool(_NAME.fullmatch(self.name)) and self.name not in RESERVED_NAMES
+        """Whether tables and views can have the name, and no other file has it."""
+        is_free = self.name not in RESERVED_NAMES and self.rival is None
+        return bool(_NAME.fullmatch(self.name)) and is_free
 
     def check_name(self) -> None:
-        """Check that tables and views can have the name.
+        """Check that tables and views can have the name, and that no other file has it.
 
         Raises:
             ConfigurationError: they cannot.
@@ -50,6 +56,12 @@ class Declaration:
                 f"{self.name!r} is the name of a table and cannot be that of a {self.kind}",
                 str(self.file),
                 f"Rename the file; taken are {', '.join(sorted(RESERVED_NAMES))}.",
+            )
+        if self.rival is not None:
+            raise ConfigurationError(
+                f"{self.rival.name} declares the name {self.name!r} too",
+                str(self.file),
+                "Rename one of the two files: tables and views are named after them.",
             )
 
     def read(self) -> bytes:
@@ -85,7 +97,15 @@ def declarations(folder: Path) -> tuple[Declaration, ...]:
         for file in folder.glob(f"*{suffix}")
         if not file.name.startswith(".")
     )
-    return tuple(Declaration(file.stem, KINDS[file.suffix], file) for file in files)
+    by_name: dict[str, list[Path]] = defaultdict(list)
+    for file in files:
+        by_name[file.stem].append(file)
+
+    def declaration(file: Path) -> Declaration:
+        rival = next((other for other in by_name[file.stem] if other != file), None)
+        return Declaration(file.stem, KINDS[file.suffix], file, rival)
+
+    return tuple(map(declaration, files))
 
 
 def declared_names(folder: Path) -> tuple[str, ...]:

@@ -11,13 +11,15 @@ from typing import ClassVar, Literal, assert_never
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from jobs.catalog.compilation_cache import CompilationCache
-from jobs.catalog.fingerprint import fingerprint
+from jobs.catalog.fingerprint import fingerprint, shape
 from jobs.catalog.front_matter import FrontMatter, read_front_matter
 from jobs.catalog.maintained import Form, Output
 from jobs.catalog.names import Declaration, Kind
 from jobs.catalog.plan_json import NotAPlan, decoded, encoded
 from jobs.errors import ConfigurationError
 from jobs.plan.leaves import Scope
+from jobs.plan.lookups import Seed, seeds
+from jobs.plan.parameters import parameterized
 from jobs.plan.plan import Plan
 from jobs.sparql.algebra.queries import Ask, Construct, Query, Select
 from lake.tables import ANSWER_COLUMNS, QUADS, TRIPLES
@@ -33,6 +35,10 @@ class CompiledQuery(BaseModel):
         columns: the published columns, in order.
         reads: the logs that the plan reads, by table name.
         fingerprint: of the plan.
+        shape: of the plan.
+        parameters: the constants in which the plan differs from others of its shape.
+        seeds: the triple patterns whose changes concern the query.
+        whole_reads: ids of the nodes that look at all of their children's stored rows.
         plan: the plan as JSON (`jobs.catalog.plan_json`), decoded only where it is computed with.
     """
 
@@ -44,6 +50,10 @@ class CompiledQuery(BaseModel):
     columns: tuple[str, ...]
     reads: frozenset[str]
     fingerprint: str
+    shape: str
+    parameters: tuple[str, ...]
+    seeds: tuple[Seed, ...]
+    whole_reads: tuple[str, ...]
     plan: str
 
 
@@ -82,6 +92,26 @@ class RegisteredQuery:
     def fingerprint(self) -> str:
         """Of what the stored rows depend on."""
         return self.compiled.fingerprint
+
+    @property
+    def shape(self) -> str:
+        """Of the plan: equal for queries that differ in constants only."""
+        return self.compiled.shape
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The constants in which the plan differs from others of its shape."""
+        return self.compiled.parameters
+
+    @property
+    def seeds(self) -> tuple[Seed, ...]:
+        """The triple patterns whose changes concern the query."""
+        return self.compiled.seeds
+
+    @property
+    def whole_reads(self) -> tuple[str, ...]:
+        """The ids of the nodes that look at all of their children's stored rows."""
+        return self.compiled.whole_reads
 
     @property
     def outputs(self) -> tuple[Output, ...]:
@@ -155,6 +185,10 @@ def compile_query(text: str, file: str) -> CompiledQuery:
         columns=tuple(name for name, _ in plan.columns),
         reads=_logs(component.scope for component in plan.components),
         fingerprint=fingerprint(plan),
+        shape=shape(plan),
+        parameters=parameterized(plan)[1],
+        seeds=seeds(plan.components),
+        whole_reads=tuple(plan.ids[node] for node in plan.whole_reads),
         plan=encoded(plan),
     )
 

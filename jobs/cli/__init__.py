@@ -1,7 +1,7 @@
 """The command line `weir`: a file per group of commands; heavy imports are deferred to them.
 
 Exit codes: 0 done, 1 failed, 2 usage or configuration, 3 a data-quality check failed, 4 another run
-is going on.
+is in progress.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ app = typer.Typer(
     name="weir",
     help="Keep the answers of SPARQL queries over a changing RDF graph up to date.",
     epilog="Exit codes: 0 done, 1 failed, 2 usage or configuration, 3 a data-quality check failed, "
-    "4 another run is going on.",
+    "4 another run is in progress.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},

@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from jobs.cli.options import Options
+from jobs.cli.output import counted
 from jobs.errors import WeirError
 from jobs.settings import Settings
 
@@ -167,4 +168,4 @@ def _lake(settings: Settings) -> Iterator[Finding]:
     except (OSError, DamagedTable) as error:
         yield Finding("lake can be read", False, str(error), "Correct `lake` or `storage_options`.")
         return
-    yield Finding("lake can be read", True, f"{newest} epochs")
+    yield Finding("lake can be read", True, counted(newest, "epoch"))

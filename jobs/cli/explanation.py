@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from jobs.catalog.maintained import Maintained
-from jobs.compute.relations import Statement
+from jobs.compute.relations import Loaded, Statement
 from jobs.engine.fixpoint import Fixpoint, Step
 from jobs.engine.graph import log_columns
 from jobs.engine.neighbourhood import hops
@@ -186,8 +186,12 @@ def _expression(plan: Plan, expression: Expression) -> str:
             assert_never(expression)
 
 
-def _sql(step: Step) -> Iterator[str]:
+def _sql(step: Loaded | Step) -> Iterator[str]:
     match step:
+        case Loaded():
+            yield f"-- {step.name} (loaded): {', '.join(step.rows.column_names)}"
+            for row in step.rows.to_pylist():
+                yield f"-- {', '.join('' if cell is None else cell for cell in row.values())}"
         case Statement():
             yield f"-- {step.name} ({step.keep})"
             yield step.select.sql(dialect=DIALECT, pretty=True)
@@ -200,13 +204,14 @@ def _sql(step: Step) -> Iterator[str]:
             assert_never(step)
 
 
-def _statements(plan: Plan) -> Iterator[Step]:
+def _statements(plan: Plan) -> Iterator[Loaded | Step]:
     graphs = {}
     for i, scope in enumerate(dict.fromkeys(part.scope for part in plan.components)):
         parts = [part for part in plan.components if part.scope == scope]
         prefix, changes = f"g{i}", f"changes{i}"
         found = hops(prefix, f"{prefix}_log", changes, lookups(parts), log_columns(scope))
         for hop in found:
+            yield hop.lookups
             yield hop.keys
             yield hop.rows
         graph = neighbourhood_graph(

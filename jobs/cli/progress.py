@@ -7,11 +7,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 
-def silent(line: str) -> None:
-    """Discard a line of progress."""
-    del line
-
-
 @contextmanager
 def progress(stage: str) -> Iterator[Callable[[str], None]]:
     """A function that shows a line of progress beside a spinner on standard error.
@@ -19,6 +14,8 @@ def progress(stage: str) -> Iterator[Callable[[str], None]]:
     Without a terminal it prints nothing.
     """
     if not sys.stderr.isatty():
+        from jobs.stage import silent
+
         yield silent
         return
     from rich.console import Console

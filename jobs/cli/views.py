@@ -25,6 +25,7 @@ from jobs.compute.sql import column, columns, rows_of, select
 from jobs.errors import WeirError
 from jobs.progress.watermarks import head
 from jobs.settings import Settings
+from lake.commit_files import LOG
 from lake.lake import Lake, local_folder
 from lake.tables import ANSWER_COLUMNS, QUADS, SHARED_TABLES, TRIPLES, Table
 
@@ -71,7 +72,7 @@ def published_queries(settings: Settings) -> list[str]:
     """The queries that have an answer table; if the lake is a folder, removed ones too."""
     folder = local_folder(settings.lake)
     if folder is not None:
-        return sorted(log.parent.name for log in folder.glob("answers/*/_delta_log"))
+        return sorted(log.parent.name for log in folder.glob(f"answers/*/{LOG}"))
     lake = settings.open_lake()
     registered = declared_names(settings.queries)
     return sorted(name for name in registered if lake.exists(f"answers/{name}"))

@@ -7,7 +7,7 @@ limits takes by itself.
 
 A statement over small relations may have a large result. It stays in DuckDB, which spills, and is
 streamed from there into a table; if Spark has to read it and it has more than `driver_rows` rows,
-or DuckDB has not the memory, Spark makes it again.
+or DuckDB runs out of memory, Spark computes it again.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, assert_never
 
@@ -29,7 +29,7 @@ from jobs.compute.placement import Extent, Placement
 from jobs.compute.relations import Keep, LakeQuery, Statement, StoredTable, StoredTables
 from jobs.compute.sql import column, rows_of, select
 from lake.change_feed import changes, changes_here
-from lake.commit import Mode, rows_written, write
+from lake.commit import SaveMode, rows_written, write
 from lake.scan import Part, attach, attach_all
 from lake.staging import staging_folder
 
@@ -50,10 +50,11 @@ Frame: TypeAlias = "pa.Table | DataFrame"
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """A commit of a table: its version and the number of rows it wrote."""
+    """A commit of a table: its version, the number of rows it wrote, its metadata."""
 
     version: int
     rows: int
+    metadata: Metadata
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,7 @@ class _Relation:
         on_driver: whether DuckDB has it.
         origin: the statement or the stored table that Spark can make it from; None for rows of the
             driver.
-        only_looked_up: whether the driver leaves it to Spark to make what takes all of its rows.
+        only_looked_up: whether the driver only looks rows up in it; Spark computes over all of it.
         on_spark: whether Spark has it.
     """
 
@@ -98,7 +99,7 @@ class _Relation:
     on_spark: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RowsOnDriver:
     """The rows of relations with the same columns, where DuckDB has them."""
 
@@ -106,7 +107,7 @@ class RowsOnDriver:
     lock: threading.RLock
     names: Sequence[str]
 
-    @property
+    @cached_property
     def column_names(self) -> Sequence[str]:
         """Their columns."""
         with self.lock:
@@ -330,12 +331,33 @@ class Engine:
         few = self._few(name)
         return self.frame(name) if few is None else few
 
+    def collect_few(self, frame: DataFrame) -> pa.Table | None:
+        """The rows of a frame of Spark if they are as few as the driver takes."""
+        most = self.placement.driver_rows
+        if not most:
+            return None
+        rows = frame.limit(most + 1).toArrow()
+        return rows if self.placement.holds(rows.num_rows) else None
+
     def held(self, names: Sequence[str]) -> RowsOnDriver | None:
         """The rows of relations, which stay in DuckDB; None if Spark has to take one of them."""
         relations = [self._relations[name] for name in names]
         if not all(each.on_driver and not each.only_looked_up for each in relations):
             return None
         return RowsOnDriver(self._local, self._driver, names)
+
+    def fetch_few(self, name: str, rows: int) -> pa.Table | None:
+        """The rows of a relation in this process, wherever it is; None if they are too many.
+
+        Args:
+            name: of the relation.
+            rows: how many it has.
+        """
+        if self._relations[name].on_driver:
+            return self._few(name)
+        if rows > self._shape.broadcast_rows:
+            return None
+        return self.spark.table(name).toArrow()
 
     def frame(self, name: str) -> DataFrame:
         """The frame of a relation; one of the driver is sent to Spark or made there again."""
@@ -348,7 +370,7 @@ class Engine:
         name: str,
         metadata: Metadata,
         *,
-        mode: Mode = "append",
+        mode: SaveMode = "append",
         rows: int | None = None,
         merge_schema: bool = False,
     ) -> Commit:
@@ -375,7 +397,16 @@ class Engine:
                 files=None if rows is None else max(1, -(-rows // self._shape.rows_per_file)),
                 merge_schema=merge_schema,
             )
-        return Commit(version, rows_written(self._lake, table.name, version))
+        return Commit(version, rows_written(self._lake, table.name, version), metadata)
+
+    def write_rows(
+        self, table: Table, rows: pa.Table, metadata: Metadata, *, mode: SaveMode = "append"
+    ) -> Commit:
+        """Write rows of this process to a table in one commit, sorted as the table is."""
+        if table.cluster_by:
+            rows = rows.sort_by([(name, "ascending") for name in table.cluster_by])
+        version = write(self._lake, table, rows, metadata, mode=mode)
+        return Commit(version, rows.num_rows, metadata)
 
     def release(self) -> None:
         """Forget all relations."""
@@ -413,12 +444,10 @@ class Engine:
 
     def _register(self, name: str, frame: DataFrame, keep: Keep) -> None:
         """Name a frame; it is fetched if it is small and `keep` stores it."""
-        most = self.placement.driver_rows
-        if keep != "view" and most:
-            rows = frame.limit(most + 1).toArrow()
-            if self.placement.holds(rows.num_rows):
-                self._load_here(name, rows)
-                return
+        rows = None if keep == "view" else self.collect_few(frame)
+        if rows is not None:
+            self._load_here(name, rows)
+            return
         self._spark.register(name, frame, keep)
         self._relations[name] = _Relation(False, on_spark=True)
 
@@ -463,8 +492,10 @@ class Engine:
                     assert_never(relation.origin)
             relation.on_spark = True
 
-    def _write_here(self, table: Table, name: str, metadata: Metadata, mode: Mode) -> int | None:
-        """Stream a relation from DuckDB into a table; None if DuckDB has not the memory."""
+    def _write_here(
+        self, table: Table, name: str, metadata: Metadata, mode: SaveMode
+    ) -> int | None:
+        """Stream a relation from DuckDB into a table; None if DuckDB runs out of memory."""
         cells = [
             exp.cast(column(each.name), _WITH_ZONE.get(each.type, each.type)).as_(
                 each.name, quoted=True

@@ -50,7 +50,7 @@ class Placement:
     Attributes:
         driver_rows: most rows of a relation that the driver computes with; 0 leaves all to Spark.
         driver_table_bytes: size of a stored table up to which the driver reads it.
-        driver_scan_rows: rows of such a table up to which the driver also makes what takes all of
+        driver_scan_rows: rows of such a table up to which the driver also computes over all of
             it; beyond, it only looks rows up.
         driver_parse_bytes: input bytes that the driver parses.
     """
@@ -99,5 +99,5 @@ class Placement:
         return len(known) == len(rows) and fits
 
     def only_looks_up(self, extent: Extent) -> bool:
-        """Whether the driver leaves it to Spark to make what takes all rows of such a table."""
+        """Whether the driver only looks rows up in such a table; Spark computes over all of it."""
         return extent.rows is None or extent.rows > self.driver_scan_rows

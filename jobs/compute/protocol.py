@@ -1,10 +1,11 @@
-"""What the engine asks of the system that runs its statements."""
+"""The interface of the systems that run the engine's statements."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from sqlglot import exp
 
     from jobs.compute.relations import Statement
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
 
 class SqlEngine(Protocol):
     """Runs statements: `Engine` in production; the law tests run `DuckEngine` by itself."""
+
+    def load(self, name: str, rows: pa.Table) -> None:
+        """Name rows of this process."""
 
     def make(self, statement: Statement) -> None:
         """Make the relation of `statement`."""

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from sqlglot import exp
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Keep = Literal["view", "cache", "small", "broadcast"]
 """How the rows of a relation are stored.
@@ -23,6 +26,14 @@ class Statement:
     name: str
     select: exp.Query
     keep: Keep = "view"
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A relation of rows of this process."""
+
+    name: str
+    rows: pa.Table
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The Spark session, started when it is first asked for."""
+"""The Spark session, started when it is first needed."""
 
 from __future__ import annotations
 

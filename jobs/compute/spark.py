@@ -51,7 +51,7 @@ class SparkEngine:
         self._persisted: list[DataFrame] = []
         self._numbers = count()
         if staging is not None:
-            # A run that died may have left something.
+            # A run that died may have left staged rows.
             remove(spark, staging)
         for name, function in _FUNCTIONS.items():
             registered = arrow_udf(function, "string")  # type: ignore[call-overload]

@@ -30,7 +30,7 @@ def select(
     Args:
         expressions: what is selected.
         from_: a relation (`rows_of`) or a subquery (`subquery`).
-        joins: `inner_join`, `left_join` or `semi_join` of further relations.
+        joins: `inner_join`, `left_join`, `semi_join` or `anti_join` of further relations.
         where: conditions, all of which must hold.
         group_by: the grouping keys; none for no GROUP BY.
         having: condition on a group.
@@ -78,6 +78,11 @@ def left_join(relation: exp.Expr, *on: exp.Expr) -> exp.Join:
 def semi_join(relation: exp.Expr, *on: exp.Expr) -> exp.Join:
     """The left rows that have a match."""
     return exp.Join(this=relation, kind="SEMI", on=all_of(on))
+
+
+def anti_join(relation: exp.Expr, *on: exp.Expr) -> exp.Join:
+    """The left rows that have no match."""
+    return exp.Join(this=relation, kind="ANTI", on=all_of(on))
 
 
 def union_all(selects: Sequence[exp.Query]) -> exp.Query:

@@ -2,7 +2,8 @@
 
 SQL's three-valued logic is SPARQL's (https://www.w3.org/TR/sparql11-query/#evaluation), so `&&`,
 `||` and `!` are AND, OR and NOT. Tests that are exact on the text of a term are SQL; everything
-else is one call of `SPARQL_EVAL`, which interprets the expression with SPARQL's rules.
+else is one call of `SPARQL_EVAL`, which interprets the expression with SPARQL's rules. A parameter
+is the column of its values.
 """
 
 from __future__ import annotations
@@ -15,6 +16,13 @@ from sqlglot import exp
 from jobs.compute.functions import EVALUATE
 from jobs.compute.sql import all_of, any_of, as_text, case, column, is_not_null, negated, text
 from jobs.engine.terms import FALSE, TRUE, begins
+from jobs.plan.parameters import (
+    column_of,
+    is_iri,
+    is_parameter,
+    parameters_as_variables,
+    parameters_of,
+)
 from jobs.sparql.algebra.expressions import Call, Constant, Exists, Expression, Variable
 from jobs.sparql.algebra.scoping import variables_of
 from jobs.sparql.functions.serialization import encode
@@ -59,11 +67,11 @@ def _exact(
             return is_not_null(_term(variable, bound))
         case "SAMETERM", (Variable() | Constant() as left, Variable() | Constant() as right):
             return _term(left, bound).eq(_term(right, bound))
-        case (("=" | "!="), (Variable() as variable, Constant(term))) if term.startswith("<"):
-            equal = _term(variable, bound).eq(text(term))
+        case (("=" | "!="), (Variable() as variable, Constant(term) as iri)) if is_iri(term):
+            equal = _term(variable, bound).eq(_term(iri, bound))
             return equal if function == "=" else negated(equal)
         case (("IN" | "NOT IN"), (Variable() as variable, *options)) if iris := _iris(options):
-            found = any_of([_term(variable, bound).eq(text(iri)) for iri in iris])
+            found = any_of([_term(variable, bound).eq(_term(iri, bound)) for iri in iris])
             return found if function.upper() == "IN" else negated(found)
         case keyword, (Variable() as variable,) if keyword in _KINDS_BY_KEYWORD:
             return begins(_term(variable, bound), _KINDS_BY_KEYWORD[keyword])
@@ -109,6 +117,8 @@ def _interpreted(condition: Expression, bound: frozenset[str]) -> exp.Expr:
 
 
 def _evaluated(expression: Expression, bound: frozenset[str]) -> exp.Expr:
+    bound |= {*parameters_of([expression])}
+    expression = parameters_as_variables(expression)
     used = sorted(variables_of(expression))
     # A row of an array that is empty everywhere would have no type.
     terms = exp.Array(expressions=[_term(Variable(name), bound) for name in used or ["none"]])
@@ -120,16 +130,16 @@ def _term(node: Variable | Constant, bound: frozenset[str]) -> exp.Expr:
         case Variable(name):
             return column(name) if name in bound else as_text(exp.null())
         case Constant(term):
-            return text(term)
+            return column(column_of(term)) if is_parameter(term) else text(term)
         case _:
             assert_never(node)
 
 
-def _iris(options: list[Expression]) -> list[str]:
-    """The terms of `options` if all are IRIs, else none."""
-    terms = [each.term for each in options if isinstance(each, Constant)]
-    are_iris = len(terms) == len(options) and all(term.startswith("<") for term in terms)
-    return terms if are_iris else []
+def _iris(options: list[Expression]) -> list[Constant]:
+    """The constants of `options` if all are IRIs, else none."""
+    constants = [each for each in options if isinstance(each, Constant)]
+    are_iris = len(constants) == len(options) and all(is_iri(each.term) for each in constants)
+    return constants if are_iris else []
 
 
 def _simple_literal(term: str) -> str | None:

@@ -1,6 +1,6 @@
 """The delta of each operator over a range of epochs: the table of contents of the engine.
 
-The one rule (DESIGN.md, section 2):
+The one rule (docs/concepts.md):
 
     delta of an operator over (after, last]
         = differentiate( sequenced operator( children restricted to what the changes touch ) )
@@ -10,7 +10,7 @@ operator's result has such an end only if one of the rows it is made from has: a
 segment), or a row of a child with the same key (for an operator with memory). So leaving out rows
 of untouched keys loses no end; and rows of touched keys are complete, from the beginning on, so
 every end that is found is where it belongs. Complete means: with all that decides on the row. For
-OPTIONAL, MINUS and EXISTS that is every match of a touched left row, whatever its key: compatible
+OPTIONAL, MINUS and EXISTS that is every match of a touched left row, with any key: compatible
 rows need not be compatible with each other. Row-wise operators are linear and map their child's
 delta.
 

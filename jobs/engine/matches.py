@@ -25,7 +25,6 @@ from jobs.compute.sql import (
     subquery,
     union_all,
 )
-from jobs.engine.conditions import condition_sql
 from jobs.engine.relations import INTERVAL
 from jobs.engine.sweep import ends, sweep
 from jobs.engine.two_sides import TwoSides
@@ -94,11 +93,13 @@ def _matches(
     )
     if condition is None:
         return pairs
+    names = (*own, *INTERVAL, "weight", *keys.variables)
+    rows, holds = sides.satisfying(pairs, names, condition)
     return select(
         *(alias(column(named), name) for name, named in zip(keys.left, own, strict=True)),
         *columns((*INTERVAL, "weight")),
-        from_=subquery(pairs, "pairs"),
-        where=[condition_sql(condition, frozenset(keys.variables))],
+        from_=subquery(rows, "pairs"),
+        where=[holds],
     )
 
 

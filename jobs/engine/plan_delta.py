@@ -12,6 +12,7 @@ from jobs.engine.delta import delta
 from jobs.engine.fixpoint import Step
 from jobs.engine.relations import CHANGE, EpochRange, Inputs
 from jobs.engine.run import Run
+from jobs.plan.leaves import MEMBER
 from jobs.plan.operators import PlanNode
 from jobs.plan.plan import Plan
 from jobs.sparql.recursion import deep_recursion
@@ -22,7 +23,8 @@ class PlanDelta:
     """What to run for one query and range.
 
     `statements` in order; `result` is the relation (node, v0, .., epoch, weight) of the new rows of
-    all stored nodes; `products` are the interval relations of the parts of each product.
+    all stored nodes, of a group with the column `member`; `products` are the interval relations of
+    the parts of each product.
     """
 
     statements: tuple[Step, ...]
@@ -37,7 +39,7 @@ def plan_delta(
     """The statements that make the new rows of every stored node of `plan`.
 
     Args:
-        plan: the query's plan.
+        plan: the plan of a query or of a group.
         epochs: the range.
         inputs: the relations it reads.
         prefix: begins the names of the relations that are made.
@@ -54,5 +56,9 @@ def _stored_rows(plan: Plan, node: PlanNode, relation: str) -> exp.Query:
     """The rows of `relation` in the columns of the embedding table."""
     cells = padded_columns((f"v{i}" for i in range(plan.width)), node.variables)
     return select(
-        alias(text(plan.ids[node]), "node"), *cells, *columns(CHANGE), from_=rows_of(relation)
+        *columns(name for name in node.variables if name == MEMBER),
+        alias(text(plan.ids[node]), "node"),
+        *cells,
+        *columns(CHANGE),
+        from_=rows_of(relation),
     )

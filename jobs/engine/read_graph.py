@@ -76,7 +76,7 @@ def read_neighbourhood(
     fetched: list[str] = []
     rows = 0
     for hop in hops(prefix, log, changes, lookups(components, touched), log_columns(scope)):
-        engine.make(hop.keys)
+        hop.run(engine)
         if engine.count(hop.keys.name) == 0:
             break
         engine.make(hop.rows)

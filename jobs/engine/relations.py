@@ -47,7 +47,10 @@ class Inputs:
 
     `graphs`: per scope, the interval relation of the (restricted) graph. `embeddings`: the query's
     stored logs (node, v0, .., epoch, weight); not read when the range starts from nothing.
+    `members`: of the plan of a group, the relation (member, p0, ..); its stored logs have the
+    column `member`, too.
     """
 
     graphs: dict[Scope, str]
     embeddings: str
+    members: str | None = None

@@ -1,4 +1,4 @@
-"""What an operator may ask for: deltas and logs of its children, and new relations.
+"""The interface of operators: deltas and logs of their children, and new relations.
 
 An operator is a function `delta(node, run)` that gives the log of the node within the range as a
 query, not netted. If it has no memory, it maps the delta of each child (`child`). If it has, its
@@ -16,12 +16,15 @@ from sqlglot import exp
 from jobs.compute.relations import Keep, Statement
 from jobs.compute.sql import columns, rows_of, same_row, select, small_number, union_all
 from jobs.engine.fixpoint import Fixpoint, Step
+from jobs.engine.members import with_parameters
 from jobs.engine.relations import CHANGE, EpochRange, Inputs
 from jobs.engine.stored_state import TouchedKeys, stored_state
 from jobs.engine.sweep import net
 from jobs.plan.operators import Distinct, Group, PlanNode
+from jobs.plan.parameters import parameters_of
 from jobs.plan.plan import Plan
 from jobs.plan.structure import children, touch_key
+from jobs.sparql.algebra.expressions import Expression
 
 # Nodes below one another in one statement: Spark's analyzer ends at 100 rounds, and needs one for
 # each query inside another.
@@ -113,6 +116,19 @@ class Run:
                 node, child, TouchedKeys(select(small_number(1), from_=delta, limit=1), [])
             )
         return self.log(node, child)
+
+    @property
+    def members(self) -> str:
+        """The relation of the members; only the plan of a group may ask for it."""
+        assert self.inputs.members is not None, "the plan of one query has no members"
+        return self.inputs.members
+
+    def with_parameters(
+        self, rows: exp.Query, names: tuple[str, ...], *expressions: Expression | None
+    ) -> exp.Query:
+        """`rows`, of the columns `names`, with the parameters that `expressions` have."""
+        needed = parameters_of(each for each in expressions if each is not None)
+        return with_parameters(rows, names, needed, self.inputs.members)
 
     def name(self, node: PlanNode, part: str = "") -> str:
         """The name of the relation of a node's delta, or of a part of what makes it."""

@@ -36,7 +36,7 @@ _XSD = "http://www.w3.org/2001/XMLSchema#"
 _ADDEND = exp.DataType.build("DECIMAL(28, 10)")
 _TIMES = exp.DataType.build("DECIMAL(9, 0)")
 _TOO_MANY_TIMES = 10**9
-"""The least multiplicity that `_TIMES` has no room for."""
+"""The least multiplicity that does not fit into `_TIMES`."""
 _EXACT = exp.DataType.build("DECIMAL(38, 10)")
 _WHOLE = exp.DataType.build("DECIMAL(38, 0)")
 _BIGINT = exp.DataType.build("BIGINT")

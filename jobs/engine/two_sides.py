@@ -13,12 +13,16 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from jobs.compute.sql import columns, rows_of, select, subquery, union_all
+from jobs.engine.conditions import condition_sql
 from jobs.engine.join_keys import JoinKeys
+from jobs.engine.members import with_parameters
 from jobs.engine.relations import CHANGE
 from jobs.engine.run import Run
 from jobs.engine.stored_state import TouchedKeys
 from jobs.engine.sweep import integrate
 from jobs.plan.operators import AntiJoin, Join, LeftJoin, MarkJoin, PlanNode, SemiJoin
+from jobs.plan.parameters import parameters_of
+from jobs.sparql.algebra.expressions import Expression
 
 TwoSided = Join | LeftJoin | SemiJoin | AntiJoin | MarkJoin
 
@@ -27,7 +31,8 @@ TwoSided = Join | LeftJoin | SemiJoin | AntiJoin | MarkJoin
 class TwoSides:
     """Two sides and their relations, of the rows that the changes touch.
 
-    Logs and intervals are from the state at the beginning of the range on.
+    Logs and intervals are from the state at the beginning of the range on. `members` is the
+    relation of the members, where conditions have parameters of them.
     """
 
     keys: JoinKeys
@@ -36,6 +41,20 @@ class TwoSides:
     left_log: str
     left_intervals: str
     right_intervals: str
+    members: str | None = None
+
+    def satisfying(
+        self, pairs: exp.Query, names: tuple[str, ...], condition: Expression
+    ) -> tuple[exp.Query, exp.Expr]:
+        """What to select from, and the SQL that says for which of `pairs` a condition holds.
+
+        Args:
+            pairs: merged solutions of both sides, maybe with more columns.
+            names: the columns of `pairs`.
+            condition: over the variables of both sides.
+        """
+        rows = with_parameters(pairs, names, parameters_of([condition]), self.members)
+        return rows, condition_sql(condition, frozenset(self.keys.variables))
 
 
 def two_sides(node: TwoSided, run: Run) -> TwoSides:
@@ -48,7 +67,7 @@ def two_sides(node: TwoSided, run: Run) -> TwoSides:
     if restricted and keys.optional and not isinstance(node, Join):
         touched = _touched(node, run, keys, "left_keys", (left_log,))
     _, right = _side(node, run, node.right, "r", _compatible(keys, touched))
-    return TwoSides(keys, *deltas, left_log, left, right)
+    return TwoSides(keys, *deltas, left_log, left, right, run.inputs.members)
 
 
 def _touched(

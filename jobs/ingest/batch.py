@@ -8,11 +8,21 @@ from datetime import UTC, datetime
 
 import pyarrow as pa
 from sqlglot import exp
-from sqlglot.expressions import select
 
 from jobs.compute.engine import Engine
 from jobs.compute.relations import Statement
-from jobs.compute.sql import column, columns, union_all
+from jobs.compute.sql import (
+    case,
+    column,
+    columns,
+    equal,
+    inner_join,
+    number,
+    rows_of,
+    select,
+    small_number,
+    union_all,
+)
 from jobs.ingest import netting, ownership
 from jobs.ingest.changesets import AcceptedChangeSets, ChangeSet, SourcePosition
 from jobs.ingest.journal import Journal, Transaction
@@ -30,10 +40,10 @@ from lake.tables import GRAPHS
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What became of a batch: its transactions, and the sources that cannot go on.
+class BatchResult:
+    """The result of a batch: its transactions, and the sources that cannot continue.
 
-    caught_up: sources whose newest content was taken in, so that their older change sets are not.
+    caught_up: sources whose newest content was ingested in place of older change sets.
     """
 
     transactions: tuple[Transaction, ...]
@@ -42,13 +52,13 @@ class Outcome:
     caught_up: Set[str]
 
 
-def take_in(
+def ingest_batch(
     engine: Engine,
     settings: Settings,
     journal: Journal,
     change_sets: Sequence[ChangeSet],
     positions: Mapping[str, SourcePosition],
-) -> Outcome:
+) -> BatchResult:
     """Make epochs of the change sets, in their order.
 
     Args:
@@ -61,24 +71,24 @@ def take_in(
     accepted = AcceptedChangeSets(dict(enumerate(change_sets)))
     batch = read_batch(engine, settings, accepted, positions)
     if not accepted.change_sets and not accepted.refused:
-        return Outcome((), 0, accepted.stopped, accepted.caught_up)
+        return BatchResult((), 0, accepted.stopped, accepted.caught_up)
     engine.load("changes", batch.rows.changes)
-    claims = _claims(engine, accepted)
+    written = _written_graphs(engine, accepted)
     head = journal.head()
     epochs = {ordinal: head + i for i, ordinal in enumerate(sorted(accepted.change_sets), start=1)}
     until = max(epochs.values(), default=head)
     dated = pairs(engine, "epochs", ("ordinal", "epoch"), [*epochs.items()])
 
-    graphs = ownership.new_graphs(claims, dated)
+    graphs = ownership.new_graphs(written, dated)
     if engine.rows(graphs.limit(1)):
-        journal.claim_graphs(engine, graphs, until)
+        journal.record_owners(engine, graphs, until)
     recorded = accepted.change_sets | accepted.refused
     rejected = {ordinal: batch.change_sets[ordinal].rejections for ordinal in recorded}
     if any(rejected.values()):
         places = [each.position for each in recorded.values()]
         journal.reject(engine, _rejections(engine, recorded, batch), places, until)
     if not epochs:
-        return Outcome((), 0, accepted.stopped, accepted.caught_up)
+        return BatchResult((), 0, accepted.stopped, accepted.caught_up)
 
     log, present = _net(engine, settings.limits, accepted, batch, epochs)
     counts = _counts(engine, log)
@@ -101,12 +111,12 @@ def take_in(
     rows = sum(inserted + deleted for inserted, deleted in counts.values())
     journal.commit(engine, log, present, rows, transactions)
     operations = sum(batch.change_sets[ordinal].changes for ordinal in epochs)
-    return Outcome(tuple(transactions), operations, accepted.stopped, accepted.caught_up)
+    return BatchResult(tuple(transactions), operations, accepted.stopped, accepted.caught_up)
 
 
-def _claims(engine: Engine, accepted: AcceptedChangeSets) -> str:
+def _written_graphs(engine: Engine, accepted: AcceptedChangeSets) -> str:
     """The relation of who writes what; a source that writes another's graph is stopped there."""
-    name = "claims"
+    name = "written_graphs"
     engine.open("owners", GRAPHS.name)
     while True:
         sources = pa.table(
@@ -118,8 +128,8 @@ def _claims(engine: Engine, accepted: AcceptedChangeSets) -> str:
             }
         )
         engine.load("sources", sources)
-        claims = ownership.claims("changes", "sources", "owners")
-        engine.make(Statement(name, claims, "cache"))
+        written = ownership.written_graphs("changes", "sources", "owners")
+        engine.make(Statement(name, written, "cache"))
         refused = [
             ownership.Refusal(str(source), int(str(ordinal)), str(graph), str(owner))
             for source, ordinal, graph, owner in engine.rows(ownership.refusals(name))
@@ -155,16 +165,11 @@ def _rejections(
     )
     engine.load("places", places)
     engine.load("rejections", batch.rows.rejections)
-    return (
-        select(
-            *columns(("source", "position"), "places"),
-            *columns(("file", "line", "column", "reason", "raw"), "rejections"),
-        )
-        .from_(exp.to_table("rejections", alias="rejections"))
-        .join(
-            exp.to_table("places", alias="places"),
-            on=column("ordinal", "rejections").eq(column("ordinal", "places")),
-        )
+    return select(
+        *columns(("source", "position"), "places"),
+        *columns(("file", "line", "column", "reason", "raw"), "rejections"),
+        from_=rows_of("rejections"),
+        joins=[inner_join(rows_of("places"), *equal(("ordinal",), "rejections", "places"))],
     )
 
 
@@ -224,10 +229,11 @@ def _counts(engine: Engine, log: str) -> dict[int, tuple[int, int]]:
     """How many quads appeared and vanished, by epoch."""
 
     def times(weight: int) -> exp.Expr:
-        case = exp.Case().when(column("weight").eq(weight), exp.Literal.number(1))
-        return exp.func("COUNT", case)
+        return exp.Count(this=case((column("weight").eq(number(weight)), small_number(1))))
 
-    per_epoch = select(column("epoch"), times(1), times(-1)).from_(log).group_by(column("epoch"))
+    per_epoch = select(
+        column("epoch"), times(1), times(-1), from_=rows_of(log), group_by=[column("epoch")]
+    )
     return {
         int(str(epoch)): (int(str(inserted)), int(str(deleted)))
         for epoch, inserted, deleted in engine.rows(per_epoch)

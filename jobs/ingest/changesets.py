@@ -1,4 +1,4 @@
-"""Change sets: what a source offers after its position, and which of them a batch accepts."""
+"""Change sets: those of a source after its position, and which of them a batch accepts."""
 
 from __future__ import annotations
 

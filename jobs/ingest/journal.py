@@ -5,8 +5,8 @@
 An epoch exists once `transactions` names it. Everything that a retry needs to give the same epochs
 to the same change sets is in the metadata of the `quads` commit:
 
-* died before `quads`: nothing has an epoch yet. Claimed graphs are found claimed by their owner,
-  rejected rows are found written; the change sets are taken in again.
+* died before `quads`: nothing has an epoch yet. New graphs are found to have their owner,
+  rejected rows are found written; the change sets are ingested again.
 * died after `quads`: the commit names the transactions; `triples` is computed from `quads`, the
   transactions are written as they were meant.
 """
@@ -20,11 +20,21 @@ from typing import Any, Final, Self
 
 import pyarrow.compute as pc
 from sqlglot import exp
-from sqlglot.expressions import select
 
 from jobs.compute.engine import Engine
 from jobs.compute.relations import Statement
-from jobs.compute.sql import column, columns, text
+from jobs.compute.sql import (
+    alias,
+    anti_join,
+    column,
+    columns,
+    equal,
+    one_of,
+    rows_of,
+    select,
+    subquery,
+    text,
+)
 from jobs.ingest import netting
 from jobs.ingest.stored_quads import quads_about, quads_between
 from lake.commit import create_if_missing, write
@@ -75,12 +85,12 @@ class Journal:
         """The newest epoch that exists; 0 before the first."""
         return self._watermark(TRANSACTIONS)
 
-    def claim_graphs(self, engine: Engine, graphs: exp.Query, until: int) -> None:
-        """Write down who owns the graphs that are new: columns graph, source."""
+    def record_owners(self, engine: Engine, graphs: exp.Query, until: int) -> None:
+        """Record the owners of new graphs: columns graph, source."""
         self._append(engine, GRAPHS, self._ours(graphs), self._metadata(until), 1)
 
     def reject(self, engine: Engine, rows: exp.Query, positions: Sequence[str], until: int) -> None:
-        """Write down what could not be used, but for what an earlier run wrote down.
+        """Record rejected input, except what an earlier run has recorded.
 
         That run died before the change sets became epochs, or their source stopped at them.
 
@@ -90,7 +100,7 @@ class Journal:
             positions: of the change sets that `rows` are of.
             until: the newest epoch of the batch.
         """
-        at_these = column("position").isin(*map(text, positions))
+        at_these = one_of(column("position"), positions)
         engine.open("known_rejections", REJECTED.name, where=at_these)
         new = _without_known(rows, "known_rejections")
         if engine.rows(new.limit(1)):
@@ -118,7 +128,7 @@ class Journal:
             self._conclude(transactions, self._committed(QUADS), self._committed(TRIPLES))
             return
         metadata = self._metadata(until, transactions=[each.to_json() for each in transactions])
-        quads = select(*columns(QUADS.column_names)).from_(log)
+        quads = select(*columns(QUADS.column_names), from_=rows_of(log))
         quads_version = self._append(engine, QUADS, quads, metadata, rows)
         triples = netting.net_triples(log, present)
         triples_version = self._append(engine, TRIPLES, triples, self._metadata(until), rows)
@@ -169,8 +179,7 @@ class Journal:
         return Metadata(self.run_id, JOB, until, extra=extra)
 
     def _ours(self, rows: exp.Query) -> exp.Select:
-        run_id = exp.Literal.string(self.run_id).as_("run_id", quoted=True)
-        return select("*", run_id).from_(rows.subquery("rows"))
+        return select("*", alias(text(self.run_id), "run_id"), from_=subquery(rows, "rows"))
 
     def _watermark(self, table: Table) -> int:
         last = self._lake.last_metadata(table.name, job=JOB)
@@ -191,12 +200,8 @@ class Journal:
 def _without_known(rows: exp.Query, known: str) -> exp.Select:
     """The rejected rows that are not in the relation `known`."""
     names = [name for name in REJECTED.column_names if name != "run_id"]
-    return (
-        select("new.*")
-        .from_(rows.subquery("new"))
-        .join(
-            exp.to_table(known, alias="known"),
-            on=exp.and_(*(column(name, "new").eq(column(name, "known")) for name in names)),
-            join_type="left anti",
-        )
+    return select(
+        "*",
+        from_=subquery(rows, "new"),
+        joins=[anti_join(rows_of(known, "known"), *equal(names, "new", "known"))],
     )

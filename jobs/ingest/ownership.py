@@ -33,7 +33,7 @@ class Refusal:
     owner: str
 
 
-def claims(changes: str, sources: str, owners: str) -> exp.Select:
+def written_graphs(changes: str, sources: str, owners: str) -> exp.Select:
     """The graphs that each source writes: source, graph, first, owner, winner.
 
     first is the first change set that writes the graph; owner is null for a new graph; winner is
@@ -67,7 +67,7 @@ def claims(changes: str, sources: str, owners: str) -> exp.Select:
     )
 
 
-def refusals(claims: str) -> exp.Select:
+def refusals(written: str) -> exp.Select:
     """The first change set of each source that writes another's graph: source, ordinal, graph,
     owner.
     """
@@ -76,27 +76,27 @@ def refusals(claims: str) -> exp.Select:
         alias(exp.Min(this=column("first")), "ordinal"),
         alias(exp.ArgMin(this=column("graph"), expression=column("first")), "graph"),
         alias(exp.ArgMin(this=column("winner"), expression=column("first")), "owner"),
-        from_=rows_of(claims),
+        from_=rows_of(written),
         where=[exp.NEQ(this=column("source"), expression=column("winner"))],
         group_by=[column("source")],
     )
 
 
-def new_graphs(claims: str, epochs: str) -> exp.Select:
+def new_graphs(written: str, epochs: str) -> exp.Select:
     """The graphs that get an owner: graph, source.
 
     Args:
-        claims: the relation of `claims`.
+        written: the relation of `written_graphs`.
         epochs: ordinal, epoch: the change sets that are accepted.
     """
     return select(
-        *columns(("graph", "source"), "claims"),
-        from_=rows_of(claims, "claims"),
+        *columns(("graph", "source"), "written"),
+        from_=rows_of(written, "written"),
         joins=[
             inner_join(
                 rows_of(epochs, "epochs"),
-                exp.EQ(this=column("first", "claims"), expression=column("ordinal", "epochs")),
+                exp.EQ(this=column("first", "written"), expression=column("ordinal", "epochs")),
             )
         ],
-        where=[is_null(column("owner", "claims"))],
+        where=[is_null(column("owner", "written"))],
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from jobs.ingest.rows import SCHEMA, SPARK_SCHEMA, Rows, rows_by_tasks, rows_of, rows_on_driver
+from jobs.ingest.rows import SCHEMA, SPARK_SCHEMA, Rows, record_batch, rows_by_tasks, rows_on_driver
 from jobs.rdf.records import ParsedFile, ParseRequest, Rejection
 from jobs.rdf.worker import ParserProcess
 from jobs.settings import Limits
@@ -55,12 +55,12 @@ def _file_rows(task: FileTask, parsed: ParsedFile, most: int) -> Iterator[pa.Rec
     place = {"ordinal": task.ordinal, "document": task.document}
     for batch in parsed.changes.to_batches(max_chunksize=most):
         columns = dict(zip(batch.schema.names, batch.columns, strict=True))
-        yield rows_of("change", batch.num_rows, **place, **columns)
+        yield record_batch("change", batch.num_rows, **place, **columns)
     for batch in parsed.rejections.to_batches(max_chunksize=most):
         columns = dict(zip(batch.schema.names, batch.columns, strict=True))
         del columns["file"]
-        yield rows_of("rejection", batch.num_rows, **place, **columns, file=task.name)
-    yield rows_of(
+        yield record_batch("rejection", batch.num_rows, **place, **columns, file=task.name)
+    yield record_batch(
         "file",
         1,
         **place,

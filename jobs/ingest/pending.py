@@ -1,14 +1,16 @@
-"""What the sources have to offer, and how it is divided into batches."""
+"""The pending change sets of the sources, and how they are divided into batches."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 
 from jobs.compute.placement import Placement
 from jobs.errors import WeirError
 from jobs.ingest.changesets import ChangeSet, SourcePosition
+from jobs.ingest.journal import Transaction
 from jobs.ingest.sources.errors import errors_of
 from jobs.ingest.sources.source import Source
 from jobs.settings import Limits, Settings
@@ -17,26 +19,58 @@ from lake.tables import TRANSACTIONS
 
 
 def source_positions(lake: Lake) -> Mapping[str, SourcePosition]:
-    """How far each source is ingested, by `transactions`; from the beginning for a new source."""
-    found: dict[str, SourcePosition] = defaultdict(SourcePosition)
+    """How far each source is ingested, by `transactions`; from the beginning for a new source.
+
+    All positions are read: a folder of files is compared with them, so that a file that appears
+    among earlier ones is noticed.
+    """
     if not lake.exists(TRANSACTIONS.name):
-        return found
+        return _advanced({}, ())
+    version = lake.version(TRANSACTIONS.name)
+    known = lake.derived(TRANSACTIONS.name)
+    if isinstance(known, _Read) and known.version == version:
+        return known.positions
     columns = ["epoch", "source", "position", "change_id"]
-    rows = lake.rows(TRANSACTIONS.name, columns).sort_by("epoch")
-    positions: dict[str, list[str]] = defaultdict(list)
+    rows = lake.rows(TRANSACTIONS.name, columns).sort_by("epoch").to_pylist()
+    found = _advanced({}, [(row["source"], row["position"], row["change_id"]) for row in rows])
+    lake.derive(TRANSACTIONS.name, _Read(version, found))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """The positions by a version of `transactions`."""
+
+    version: int | None
+    positions: Mapping[str, SourcePosition]
+
+
+def positions_after(
+    positions: Mapping[str, SourcePosition], transactions: Iterable[Transaction]
+) -> Mapping[str, SourcePosition]:
+    """How far each source is ingested after further transactions, in the order of their epochs."""
+    return _advanced(positions, [(t.source, t.position, t.change_id) for t in transactions])
+
+
+def _advanced(
+    positions: Mapping[str, SourcePosition], steps: Iterable[tuple[str, str, str | None]]
+) -> Mapping[str, SourcePosition]:
+    """`positions` after further steps: source, position, change id."""
+    new: dict[str, list[str]] = defaultdict(list)
     last_ids: dict[str, str | None] = {}
-    for row in rows.to_pylist():
-        positions[row["source"]].append(row["position"])
-        last_ids[row["source"]] = row["change_id"]
-    for name, known in positions.items():
-        found[name] = SourcePosition(tuple(known), last_ids[name])
+    for source, position, change_id in steps:
+        new[source].append(position)
+        last_ids[source] = change_id
+    found = defaultdict(SourcePosition, positions)
+    for source, last_id in last_ids.items():
+        found[source] = SourcePosition((*found[source].positions, *new[source]), last_id)
     return found
 
 
 def pending_change_sets(
     settings: Settings, sources: Sequence[Source], consumed: Mapping[str, SourcePosition]
 ) -> tuple[list[ChangeSet], dict[str, WeirError]]:
-    """What the sources have to offer, source by source, and why some have nothing to offer."""
+    """The pending change sets, source by source, and why some sources have none."""
     queue: list[ChangeSet] = []
     errors: dict[str, WeirError] = {}
     for source in sources:

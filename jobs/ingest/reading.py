@@ -98,7 +98,7 @@ def read_batch(
     Args:
         engine: for what is not parsed on the driver.
         settings: the limits.
-        accepted: the change sets; a source is stopped in it where it cannot go on.
+        accepted: the change sets; a source is stopped in it where it cannot continue.
         positions: by name, how far each source was ingested before the batch.
     """
     found: dict[str, SourceReading] = {}
@@ -202,5 +202,5 @@ def _unreadable(change_set: ChangeSet, parsed: ParsedDocument) -> SourceError:
     return SourceError(
         f"source {change_set.source.name}: the file cannot be read: {parsed.result.unreadable}",
         parsed.document.request.file,
-        "Make it readable; the source goes on with it.",
+        "Make it readable; the source continues with it.",
     )

@@ -95,7 +95,7 @@ class Rows:
         )
 
 
-def rows_of(part: str, count: int, **columns: object) -> pa.RecordBatch:
+def record_batch(part: str, count: int, **columns: object) -> pa.RecordBatch:
     """`count` rows of one part; arrays as given, single values repeated, the rest null."""
     found = {"part": part, **columns}
     arrays = []

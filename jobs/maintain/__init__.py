@@ -1,1 +1,1 @@
-"""The maintain stage: what is to be done per query, and doing it for queries at one epoch."""
+"""The maintain stage: the tasks per query, and their execution for queries at one epoch."""

@@ -12,7 +12,7 @@ from jobs.compute.sql import column, columns, number, rows_of, select, text
 from jobs.engine.graph import log_columns
 from jobs.engine.relations import EpochRange
 from jobs.plan.leaves import Scope
-from jobs.progress.watermarks import Transaction
+from jobs.progress.watermarks import IngestedEpoch
 from lake.change_feed import CHANGE_TYPE, ChangeFeedGap, lost_files_are_a_gap
 from lake.tables import QUADS, TRIPLES, Table
 
@@ -22,7 +22,7 @@ def read_changes(
     name: str,
     scope: Scope,
     epochs: EpochRange,
-    transactions: Sequence[Transaction],
+    ingested: Sequence[IngestedEpoch],
     predicates: frozenset[str] | None,
 ) -> None:
     """Make the relation `name` of the log rows (`log_columns`) of `scope` within `epochs`.
@@ -32,16 +32,16 @@ def read_changes(
         name: of the relation.
         scope: the union of all graphs, one graph, or each graph by itself.
         epochs: the range.
-        transactions: at least those of the range.
+        ingested: at least those of the range.
         predicates: the predicates to read; None for all.
 
     Raises:
         ChangeFeedGap: the feed does not hold every commit of the range, or holds something that
             only appending does not explain.
     """
-    table, first, last = _feed(scope, epochs, transactions)
-    inside = [t for t in transactions if epochs.after < t.epoch <= epochs.last]
-    rows = sum(transaction.changes for transaction in inside)
+    table, first, last = _feed(scope, epochs, ingested)
+    inside = [t for t in ingested if epochs.after < t.epoch <= epochs.last]
+    rows = sum(each.changes for each in inside)
     keep: Keep = "small" if engine.placement.holds(rows) else "cache"
     feed = f"{name}_feed"
     wanted = select(column(CHANGE_TYPE), *columns(log_columns(scope))).from_(rows_of(feed))
@@ -54,7 +54,7 @@ def read_changes(
         kinds = select(column(CHANGE_TYPE)).distinct().from_(rows_of(f"{name}_typed"))
         found = {str(kind) for (kind,) in engine.rows(kinds)}
     if others := found - {"insert"}:
-        # The logs are only appended to: any other event means that somebody else wrote them.
+        # The logs are only appended to: any other event means that a foreign writer changed them.
         raise ChangeFeedGap(f"{table.name} was not only appended to: {', '.join(sorted(others))}")
     changes = select(*columns(log_columns(scope))).from_(rows_of(f"{name}_typed"))
     engine.make(Statement(name, changes))
@@ -78,14 +78,14 @@ def _about(
 
 
 def _feed(
-    scope: Scope, epochs: EpochRange, transactions: Sequence[Transaction]
+    scope: Scope, epochs: EpochRange, ingested: Sequence[IngestedEpoch]
 ) -> tuple[Table, int, int]:
     """The table whose feed has the changes of a range, and its first and last version in it.
 
     Raises:
-        ChangeFeedGap: an epoch of the range is not in `transactions`.
+        ChangeFeedGap: an epoch of the range is not in `ingested`.
     """
-    inside = [t for t in transactions if epochs.after < t.epoch <= epochs.last]
+    inside = [t for t in ingested if epochs.after < t.epoch <= epochs.last]
     if len(inside) != epochs.last - epochs.after:
         raise ChangeFeedGap(
             f"`transactions` names {len(inside)} of the epochs {epochs.after + 1}..{epochs.last}"

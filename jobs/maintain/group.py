@@ -10,12 +10,13 @@ from jobs.compute.relations import Keep
 from jobs.compute.session import Session
 from jobs.engine.read_graph import Thresholds, read_neighbourhood, read_whole
 from jobs.engine.relations import EpochRange
-from jobs.maintain.new_rows import NewRows, Prepared
+from jobs.maintain.new_rows import NewRows
 from jobs.maintain.outcome import Outcome
+from jobs.maintain.prepared import Prepared
 from jobs.maintain.tasks import JOB, Task
-from jobs.maintain.touched import Changes, by_scope, read_touched
+from jobs.maintain.touched import Changes, by_scope, read_touched, seeds_by_scope
 from jobs.plan.leaves import Scope
-from jobs.plan.lookups import predicates
+from jobs.plan.lookups import predicates_of
 from jobs.settings import Settings
 from jobs.stage import Progress
 from lake.change_feed import ChangeFeedGap
@@ -37,7 +38,7 @@ class Group:
     def maintain(self, tasks: Sequence[Task]) -> None:
         """Bring the embedding tables of `tasks`, which stand at one epoch, to the last epoch.
 
-        What cannot be read for them fails them all, and spares the queries at other epochs.
+        A failed read fails all of them, but not the queries at other epochs.
         """
         try:
             self._maintain(tasks)
@@ -64,10 +65,9 @@ class Group:
             f"computing {len(tasks)} queries over the whole graph up to epoch {self.last}"
         )
         graphs: dict[Scope, str] = {}
-        for i, (scope, parts) in enumerate(by_scope(tasks).items()):
-            read = read_whole(
-                engine, scope, epochs, f"g{i}", predicates(parts), collapsed=collapsed, reason=""
-            )
+        for i, (scope, seeds) in enumerate(seeds_by_scope(tasks).items()):
+            known = predicates_of(seeds)
+            read = read_whole(engine, scope, epochs, f"g{i}", known, collapsed=collapsed, reason="")
             graphs[scope] = read.relation
         self._commit(engine, tasks, Prepared(epochs, graphs, "cache"))
 
@@ -121,7 +121,7 @@ class Group:
 
 def _with_reasons(task: Task, whole: Mapping[Scope, str]) -> Task:
     """A task that reads the whole graph for a scope says so, and why."""
-    scopes = dict.fromkeys(part.scope for part in task.plan.components)
+    scopes = dict.fromkeys(seed.scope for seed in task.query.seeds)
     reasons = [whole[scope] for scope in scopes if scope in whole]
     if not reasons:
         return task

@@ -1,44 +1,31 @@
-"""Compute the new rows of a query's stored nodes and commit them with the new watermark."""
+"""Compute the new rows of queries' stored nodes and commit them with the new watermark.
+
+Queries of one shape are computed together, by the statements of one plan; a query that fails in
+this is computed by itself.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from math import prod
+from dataclasses import dataclass, replace
+from itertools import count
 
 from jobs.compute.engine import Commit, Engine
-from jobs.compute.relations import Keep
 from jobs.engine.fixpoint import make
 from jobs.engine.plan_delta import PlanDelta, plan_delta
-from jobs.engine.relations import EpochRange, Inputs
-from jobs.errors import WeirError
+from jobs.engine.relations import Inputs
 from jobs.maintain.outcome import Outcome
+from jobs.maintain.prepared import Prepared
+from jobs.maintain.products import ProductCheck
+from jobs.maintain.same_shape import MemberRows, TooLarge, of_one_shape, rows_of_members
 from jobs.maintain.tasks import JOB, Task
-from jobs.plan.leaves import Scope
 from jobs.settings import Settings
 from jobs.stage import Progress
-from lake.commit import Mode
+from lake.commit import SaveMode
 from lake.metadata import Metadata
-from lake.tables import Table, embeddings
-
-
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """What the queries of a group compute with.
-
-    Attributes:
-        epochs: the range.
-        graphs: per scope the interval relation of the (restricted) graph.
-        keep: how relations as large as these are stored.
-        rows_in: the number of changes, None where the whole graph is taken.
-    """
-
-    epochs: EpochRange
-    graphs: dict[Scope, str]
-    keep: Keep
-    rows_in: int | None = None
+from lake.tables import embeddings
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,24 +39,74 @@ class NewRows:
     progress: Progress
 
     def commit(self, tasks: Sequence[Task]) -> None:
-        """Bring all `tasks` up to date, some at once; one that fails spares the others."""
+        """Bring all `tasks` up to date, some at once; one that fails does not affect the others."""
         # Each commit waits for the file system most of the time.
         with ThreadPoolExecutor(self.settings.limits.parallel_queries) as threads:
-            list(threads.map(self._commit_or_report, tasks))
+            alone: list[Task] = []
+            for number, members in zip(count(), of_one_shape(tasks)):
+                if len(members) == 1:
+                    alone += members
+                else:
+                    alone += self._commit_together(members, f"s{number}", threads)
+            list(threads.map(self._commit_or_report, alone))
+
+    def _commit_together(
+        self, members: Sequence[Task], prefix: str, threads: ThreadPoolExecutor
+    ) -> Sequence[Task]:
+        """Bring queries of one shape up to date; gives those that are to be computed alone."""
+        started = time.monotonic()
+        limit = self.settings.limits.product_rows
+        try:
+            found = rows_of_members(self.engine, members, self.prepared, prefix, limit)
+        except TooLarge as large:
+            for task in members:
+                if task.query.name in large.errors:
+                    self.outcome.failed(task, large.errors[task.query.name])
+            left = [task for task in members if task.query.name not in large.errors]
+            return self._commit_together(left, f"{prefix}_", threads) if len(left) > 1 else left
+        except Exception as error:  # noqa: BLE001  (each is computed by itself, and its error recorded)
+            self.progress(f"{len(members)} queries of one shape are computed one by one: {error}")
+            return members
+        seconds = time.monotonic() - started
+        self.progress(f"{len(members)} queries of one shape: {found.total} rows, {seconds:.1f} s")
+        share = seconds / len(members)
+        changed: list[Task] = []
+        for task in members:
+            if found.count(task) or task.from_nothing:
+                changed.append(task)
+            else:
+                self.outcome.untouched(task)
+        list(threads.map(lambda task: self._write_or_report(task, found, share), changed))
+        return []
+
+    def _write_or_report(self, task: Task, found: MemberRows, seconds: float) -> None:
+        started = time.monotonic()
+        try:
+            table = embeddings(task.query.name, task.plan.width)
+            commit = found.write(self.engine, task, table, self._metadata(task), _mode(task))
+        except Exception as error:  # noqa: BLE001  (recorded, and raised for all at the end)
+            self.outcome.failed(task, error)
+            return
+        self._report(task, commit, seconds + time.monotonic() - started)
 
     def _commit_or_report(self, task: Task) -> None:
         started = time.monotonic()
         try:
-            commit, metadata = self._commit(task)
+            commit = self._commit(task)
         except Exception as error:  # noqa: BLE001  (recorded, and raised for all at the end)
             self.outcome.failed(task, error)
             return
-        seconds = time.monotonic() - started
-        self.progress(f"{task.query.name}: {task.mode}, {commit.rows} rows, {seconds:.1f} s")
-        self.outcome.committed(task, commit, metadata, self.prepared.rows_in, seconds)
+        if commit is None:
+            self.outcome.untouched(task)
+        else:
+            self._report(task, commit, time.monotonic() - started)
 
-    def _commit(self, task: Task) -> tuple[Commit, Metadata]:
-        """Append the new rows of one query."""
+    def _report(self, task: Task, commit: Commit, seconds: float) -> None:
+        self.progress(f"{task.query.name}: {task.mode}, {commit.rows} rows, {seconds:.1f} s")
+        self.outcome.committed(task, commit, self.prepared.rows_in, seconds)
+
+    def _commit(self, task: Task) -> Commit | None:
+        """Append the new rows of one query; None if there are none, and nothing is committed."""
         name, epochs = task.query.name, self.prepared.epochs
         table = embeddings(name, task.plan.width)
         stored = f"stored_{name}"
@@ -77,16 +114,14 @@ class NewRows:
             self.engine.open(stored, table.name)
         inputs = Inputs(self.prepared.graphs, stored)
         delta = plan_delta(task.plan, epochs, inputs, f"q_{name}", self.prepared.keep)
+        if not task.from_nothing:
+            # Counted, then written.
+            delta = replace(delta, result=replace(delta.result, keep=self.prepared.keep))
         self._make(task, delta)
+        if not task.from_nothing and not self.engine.count(delta.result.name):
+            return None
         metadata = self._metadata(task)
-        commit = self._write(table, delta.result.name, metadata, from_nothing=task.from_nothing)
-        return commit, metadata
-
-    def _write(
-        self, table: Table, relation: str, metadata: Metadata, *, from_nothing: bool
-    ) -> Commit:
-        mode: Mode = "overwrite" if from_nothing else "append"
-        return self.engine.write(table, relation, metadata, mode=mode)
+        return self.engine.write(table, delta.result.name, metadata, mode=_mode(task))
 
     def _make(self, task: Task, delta: PlanDelta) -> None:
         """Make the relations in order; the size of a product is checked before it is made.
@@ -94,24 +129,12 @@ class NewRows:
         Raises:
             WeirError: a product exceeds `limits.product_rows`.
         """
-        limit = self.settings.limits.product_rows
-        made: set[str] = set()
-        unchecked = [] if task.plan.allow_product else [*delta.products]
+        products = () if task.plan.allow_product else delta.products
+        check = ProductCheck(self.engine, products, self.settings.limits.product_rows)
         for statement in (*delta.statements, delta.result):
             make(self.engine, statement)
-            made.add(statement.name)
-            for parts in [parts for parts in unchecked if made.issuperset(parts)]:
-                unchecked.remove(parts)
-                counts = [self.engine.count(part) for part in parts]
-                rows = prod(counts)
-                if rows > limit:
-                    sizes = " x ".join(f"{count:,}" for count in counts)
-                    raise WeirError(
-                        f"parts of it share no variable, and their product has {sizes} = {rows:,}"
-                        f" rows, more than product_rows = {limit:,}. `weir explain` shows them.",
-                        task.query.file.name,
-                        "Join the parts by a variable, or write `#+ allow_product: true`.",
-                    )
+            for parts in check.made(statement.name):
+                check.of_query(parts, task.query.file.name)
 
     def _metadata(self, task: Task) -> Metadata:
         last = self.prepared.epochs.last
@@ -132,3 +155,7 @@ class NewRows:
                 "reason": task.reason,
             },
         )
+
+
+def _mode(task: Task) -> SaveMode:
+    return "overwrite" if task.from_nothing else "append"

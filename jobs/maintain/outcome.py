@@ -9,10 +9,9 @@ from jobs.errors import WeirError
 from jobs.maintain.tasks import Mode, Task
 from jobs.stage import Claim
 from lake.ledger import FAILED, UNTOUCHED
-from lake.metadata import Metadata
 
 _MESSAGE_LENGTH = 500
-"""Characters of an error that is not ours."""
+"""Characters of an unexpected error that are recorded."""
 
 
 @dataclass(slots=True)
@@ -39,7 +38,6 @@ class Outcome:
         self,
         task: Task,
         commit: Commit,
-        metadata: Metadata,
         rows_in: int | None,
         seconds: float,
     ) -> None:
@@ -56,7 +54,7 @@ class Outcome:
             rows_out=commit.rows,
             seconds=seconds,
             table_version=commit.version,
-            commit_metadata=metadata.to_json(),
+            commit_metadata=commit.metadata.to_json(),
         )
 
     def untouched(self, task: Task) -> None:
@@ -66,7 +64,7 @@ class Outcome:
         self.run.untouched(task.query.name, task.after, self.result.to_epoch)
 
     def failed(self, task: Task, error: Exception) -> None:
-        """The query stays where it was; the others go on, and the stage fails at its end."""
+        """The query stays where it was; the others continue, and the stage fails at its end."""
         self.reported.add(task.query.name)
         text = f"{task.query.name}: {_message(error)}"
         self.result.errors.append(text)

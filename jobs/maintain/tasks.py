@@ -1,4 +1,4 @@
-"""What is to be done for everything maintained, decided from watermarks and fingerprints."""
+"""The tasks of a maintain run, decided from watermarks and fingerprints."""
 
 from __future__ import annotations
 
@@ -86,12 +86,12 @@ def _task(
     if stored.epoch < states_until:
         reason = f"changes before epoch {states_until} have been compacted away"
         return Task(query, "rebased", reason, collapsed=True, stored=stored)
-    return Task(query, "incremental", _whole_reads(query.plan), collapsed=False, stored=stored)
+    return Task(query, "incremental", _whole_reads(query), collapsed=False, stored=stored)
 
 
-def _whole_reads(plan: Plan) -> str:
+def _whole_reads(query: Maintained) -> str:
     """What a run has to record of a plan whose cost does not follow the changes alone."""
-    nodes = ", ".join(plan.ids[node] for node in plan.whole_reads)
+    nodes = ", ".join(query.whole_reads)
     return f"looks at all stored rows below {nodes} (`weir explain`)" if nodes else ""
 
 
@@ -99,7 +99,7 @@ def _is_broken(stored: Watermark, verdict: Verdict) -> bool:
     """Whether a check of the newest commit says that the stored state is wrong.
 
     An answer that is only larger than its limit is right; and a state that was recomputed and fails
-    again would fail for ever.
+    again would fail forever.
     """
     is_about_this = verdict.version == stored.version and not verdict.success
     failed = {part.split(" ")[0] for part in verdict.reason.split("; ")}

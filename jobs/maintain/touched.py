@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from jobs.compute.engine import Engine
 from jobs.compute.relations import Keep
-from jobs.engine.neighbourhood import touched_shapes
+from jobs.engine.neighbourhood import touched_seeds
 from jobs.engine.read_graph import changes_relation
 from jobs.engine.relations import EpochRange
 from jobs.maintain.changes import read_changes
 from jobs.maintain.tasks import Task
 from jobs.plan.leaves import Component, Scope
-from jobs.plan.lookups import Seed, predicates, seed_of, seeds
-from jobs.progress.watermarks import transactions_after
+from jobs.plan.lookups import Seed, predicates_of
+from jobs.progress.watermarks import epochs_after
 from lake.lake import Lake
 
 
@@ -28,11 +28,7 @@ class Changes:
 
     def touch(self, task: Task) -> bool:
         """Whether a change matches a pattern of the query."""
-        return any(
-            seed_of(component, pattern) in self.touched
-            for component in task.plan.components
-            for pattern in component.patterns
-        )
+        return not self.touched.isdisjoint(task.query.seeds)
 
 
 def read_touched(
@@ -46,8 +42,8 @@ def read_touched(
     Raises:
         ChangeFeedGap: the feeds do not hold all of them.
     """
-    transactions = transactions_after(lake, epochs.after)
-    inside = [t for t in transactions if t.epoch <= epochs.last]
+    ingested = epochs_after(lake, epochs.after)
+    inside = [t for t in ingested if t.epoch <= epochs.last]
     expected = sum(transaction.changes for transaction in inside)
     if not expected and len(inside) == epochs.last - epochs.after:
         # Nothing is read: the feed may be gone since the graph last changed.
@@ -55,19 +51,26 @@ def read_touched(
     names: dict[Scope, str] = {}
     touched: set[Seed] = set()
     rows = 0
-    for i, (scope, parts) in enumerate(by_scope(tasks).items()):
+    for i, (scope, seeds) in enumerate(seeds_by_scope(tasks).items()):
         name = names[scope] = f"changes{i}"
-        known = predicates(parts)
+        known = predicates_of(seeds)
         if scope.is_merge:
             keep: Keep = "small" if engine.placement.holds(expected) else "cache"
             changes_relation(engine, scope, epochs, name, known, keep)
         else:
-            read_changes(engine, name, scope, epochs, transactions, known)
+            read_changes(engine, name, scope, epochs, ingested, known)
         rows += engine.count(name)
-        shapes = seeds(parts)
-        for index, _ in engine.rows(touched_shapes(name, shapes)):
-            touched.add(shapes[int(str(index))])
+        touched |= touched_seeds(engine, name, [*seeds], f"seeds{i}")
     return Changes(names, rows, frozenset(touched))
+
+
+def seeds_by_scope(tasks: Iterable[Task]) -> dict[Scope, dict[Seed, None]]:
+    """The seeds of all queries, each once, by what they see; no plan is read."""
+    found: dict[Scope, dict[Seed, None]] = {}
+    for task in tasks:
+        for seed in task.query.seeds:
+            found.setdefault(seed.scope, {})[seed] = None
+    return found
 
 
 def by_scope(tasks: Iterable[Task]) -> dict[Scope, list[Component]]:

@@ -15,7 +15,7 @@ _SEED_PREFIX = Constant('"label"')
 def with_solution_seeds(expression: Expression, solution: tuple[str, ...]) -> Expression:
     """`expression` with the terms of the columns `solution` as first argument of each BNODE.
 
-    Its second argument tells the calls of one solution apart; translation gives each call without
+    Its second argument distinguishes the calls of one solution; translation gives each call without
     a label a label of its own.
     """
     seeded = map_arguments(expression, lambda part: with_solution_seeds(part, solution))

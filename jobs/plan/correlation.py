@@ -33,7 +33,7 @@ from jobs.plan.operators import (
 )
 from jobs.sparql.algebra import patterns as algebra
 from jobs.sparql.algebra.expressions import Variable
-from jobs.sparql.algebra.paths import may_take_no_step
+from jobs.sparql.algebra.paths import may_have_length_zero
 from jobs.sparql.algebra.scoping import free_variables, free_variables_of, in_scope
 from jobs.sparql.algebra.traversal import children, expressions_of
 
@@ -48,13 +48,13 @@ def correlated_variables(pattern: algebra.Pattern, terms: _Names = frozenset()) 
     - where an expression sees a variable that the pattern below it does not certainly bind,
     - where the right side of an OPTIONAL or MINUS has a variable that the left does not,
     - where solutions are counted or cut off,
-    - where a path may take no step: a value connects with itself, in the graph or not.
+    - where a path may have length zero: a value connects with itself, in the graph or not.
 
     `terms`: variables whose values are, where this is joined, subjects or objects of the graph.
     """
     own = _union(map(free_variables_of, expressions_of(pattern)))
     match pattern:
-        case algebra.PathPattern(_, path) if may_take_no_step(path, both_ends=True):
+        case algebra.PathPattern(_, path) if may_have_length_zero(path, both_ends=True):
             ends = frozenset(in_scope(pattern))
             return frozenset() if ends & terms else ends
         case algebra.Bgp() | algebra.PathPattern() | algebra.Values():

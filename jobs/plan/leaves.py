@@ -92,3 +92,29 @@ class Values:
 
 UNIT = Values((), ((),))
 """The empty solution, once."""
+
+MEMBER = "member"
+"""The column that says whose solution a row is, in the plan of a group (`jobs.plan.members`)."""
+
+
+@node
+class MemberComponent(Component):
+    """A segment for each member of a group; constants may be parameters of the member."""
+
+    @cached_property
+    def variables(self) -> tuple[str, ...]:
+        """The member, then those of the segment."""
+        return (MEMBER, *super().variables)
+
+
+@node
+class MemberValues(Values):
+    """Solutions for each member of a group; terms may be parameters of the member.
+
+    The first of the variables is the member; the rows have the others.
+    """
+
+    @cached_property
+    def certain(self) -> frozenset[str]:
+        """The member, and what every row binds."""
+        return frozenset({MEMBER}) | Values(self.variables[1:], self.rows).certain

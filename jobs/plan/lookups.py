@@ -93,7 +93,12 @@ def seed_of(component: Component, pattern: TriplePattern) -> Seed:
 
 def predicates(components: Iterable[Component]) -> frozenset[str] | None:
     """The predicates that `components` read; None if one has a variable in that place."""
-    found = {seed.shape.predicate for seed in seeds(components)}
+    return predicates_of(seeds(components))
+
+
+def predicates_of(seeds: Iterable[Seed]) -> frozenset[str] | None:
+    """The predicates of `seeds`; None if one has a variable in that place."""
+    found = {seed.shape.predicate for seed in seeds}
     known = frozenset(predicate for predicate in found if predicate is not None)
     return known if len(known) == len(found) else None
 

@@ -18,7 +18,7 @@ class Lowering:
     """What the functions that lower the patterns of one query share.
 
     Attributes:
-        lower_pattern: lowers any pattern; given by whoever starts, as patterns contain each other.
+        lower_pattern: lowers any pattern; passed in, as patterns contain each other.
         named: the scope of GRAPH with a variable.
         columns: numbers the variables.
         graph_names: the node of all names of named graphs, by the column that holds them.

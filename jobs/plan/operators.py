@@ -1,7 +1,8 @@
 """The operators of a plan: what the engine maintains, as frozen values.
 
 Every node has `variables`, the columns of its solutions, and `certain`, those that no solution
-leaves unbound.
+leaves unbound. In the plan of a group (`jobs.plan.members`) every node has the column `member`, and
+solutions of different members have nothing to do with each other.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import assert_never
 
-from jobs.plan.leaves import Component, Values
+from jobs.plan.leaves import MEMBER, Component, Values
 from jobs.plan.nodes import node
 from jobs.sparql.algebra.expressions import Call, Constant, Exists, Expression, Variable
 from jobs.sparql.algebra.patterns import TriplePattern
@@ -18,23 +19,22 @@ from jobs.sparql.algebra.patterns import TriplePattern
 
 @node
 class Product:
-    """Solutions of parts that share no variable, combined (000, Lemma 3)."""
+    """Solutions of parts that share no variable but the member, combined (000, Lemma 3)."""
 
     children: tuple[PlanNode, ...]
 
     def __post_init__(self) -> None:
         seen: set[str] = set()
         for child in self.children:
-            if seen & set(child.variables):
-                raise ValueError(
-                    f"the parts of a product share variables: {seen & set(child.variables)}"
-                )
-            seen |= set(child.variables)
+            own = {*child.variables} - {MEMBER}
+            if seen & own:
+                raise ValueError(f"the parts of a product share variables: {seen & own}")
+            seen |= own
 
     @cached_property
     def variables(self) -> tuple[str, ...]:
         """The children's variables, in order."""
-        return tuple(name for child in self.children for name in child.variables)
+        return tuple(dict.fromkeys(name for child in self.children for name in child.variables))
 
     @cached_property
     def certain(self) -> frozenset[str]:
@@ -270,7 +270,8 @@ class Aggregate:
 class Group:
     """One solution per group of solutions that are equal in `keys`.
 
-    With `always` there is a group even of no solutions, as in SPARQL without GROUP BY.
+    With `always` there is a group even of no solutions, as in SPARQL without GROUP BY; of each
+    member, if there are members.
     """
 
     keys: tuple[str, ...]
@@ -279,7 +280,7 @@ class Group:
     always: bool = False
 
     def __post_init__(self) -> None:
-        if self.always and self.keys:
+        if self.always and {*self.keys} - {MEMBER}:
             raise ValueError("only the one group without keys is there without solutions")
 
     @cached_property
@@ -363,12 +364,12 @@ class Ask:
 
     @cached_property
     def variables(self) -> tuple[str, ...]:
-        """The one variable."""
-        return (self.variable,)
+        """The one variable, after those of the empty solutions: the member, if there is one."""
+        return (*self.child.variables, self.variable)
 
     @cached_property
     def certain(self) -> frozenset[str]:
-        """The one variable."""
+        """All variables."""
         return frozenset(self.variables)
 
 
@@ -388,13 +389,13 @@ class Instantiate:
 
     @cached_property
     def variables(self) -> tuple[str, ...]:
-        """Subject, predicate and object."""
-        return self.targets
+        """The member, if the child has it; subject, predicate and object."""
+        return (*(name for name in self.child.variables if name == MEMBER), *self.targets)
 
     @cached_property
     def certain(self) -> frozenset[str]:
-        """A triple has all three."""
-        return frozenset(self.targets)
+        """A triple has all three, and a member."""
+        return frozenset(self.variables)
 
 
 PlanNode = (

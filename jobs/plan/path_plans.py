@@ -29,15 +29,15 @@ class PathLowering:
     def pattern(self, subject: Node, path: paths.Path, object_: Node) -> PlanNode:
         """The pairs that `path` connects; columns: the variables, and the carried columns.
 
-        Inside EXISTS, an end that has a value outside is that value, as a constant would be: a path
-        of no steps connects it with itself, in the graph or not.
+        Inside EXISTS, an end that has a value outside is that value, as a constant would be: a
+        zero-length path connects it with itself, in the graph or not.
         """
         # A path has no expressions: of the carried columns only the graph's name matters to it.
         steps = PathLowering(self.columns, self.context.of_graph)
         names = (node.name for node in (subject, object_) if isinstance(node, Variable))
         ends = tuple(dict.fromkeys(names))
         given = tuple(name for name in ends if name in self.context.carried)
-        if not given or not paths.may_take_no_step(path, both_ends=True):
+        if not given or not paths.may_have_length_zero(path, both_ends=True):
             return self.context.carry(steps.path(subject, path, object_))
         match path:
             case paths.Inverse(inner):
@@ -88,7 +88,7 @@ class PathLowering:
                 return Distinct(Union((once, self._no_step(subject, object_, once))))
             case paths.Closure(inner, minimum):
                 pairs = self._closure(subject, inner, object_)
-                if minimum and not paths.may_take_no_step(inner):
+                if minimum and not paths.may_have_length_zero(inner):
                     return pairs
                 return Distinct(Union((pairs, self._no_step(subject, object_, pairs))))
             case _:
@@ -154,7 +154,7 @@ class PathLowering:
     def _given_ends(
         self, given: tuple[str, ...], ends: tuple[str, ...], like: PlanNode
     ) -> PlanNode:
-        """A value from outside as both `ends`: the path of no steps from one of the `given` ends.
+        """A value from outside as both `ends`: the zero-length path of one of the `given` ends.
 
         If both are given and differ, that is a pair which no solution outside is compatible with.
         """

@@ -2,9 +2,8 @@
 
 A lake stores the fingerprint of each query beside the rows of its nodes, and a query whose
 fingerprint differs is computed from scratch. So a fingerprint must not change because a class or a
-field of it gets a better name: the names here are those that existing lakes have, whatever the
-classes are called. The three joins that keep rows of their left side are stored as one tag,
-`Match`, with the kind in `which`.
+field of it is renamed: the names here are those that existing lakes have. The three joins that keep
+rows of their left side are stored as one tag, `Match`, with the kind in `which`.
 
 A new class gets a line of its own. A line that exists is never changed: stored rows of equal nodes
 that were wrong are recomputed by raising `PLAN_FORMAT`.

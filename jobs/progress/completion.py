@@ -1,4 +1,4 @@
-"""How far everything is complete, read once: watermarks, backlogs, verdicts."""
+"""Watermarks, backlogs and verdicts of a lake, read once."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _COLUMNS = (
 
 @dataclass(frozen=True)
 class Completion:
-    """How far everything in a lake is complete, as it was when it was read.
+    """How far each table of a lake is complete, at the time of reading.
 
     The ledger is read at once, a table of a query when it is first needed.
     """
@@ -92,7 +92,7 @@ class Completion:
 
     @cached_property
     def graph_failure(self) -> str | None:
-        """What did not hold of the graph's epochs after `graph_validated_to`.
+        """Which checks failed for the graph's epochs after `graph_validated_to`.
 
         In the last run that checked them; None if nothing is known.
         """

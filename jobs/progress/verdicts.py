@@ -1,4 +1,4 @@
-"""What validation said of a query's rows and of the graph (no Spark)."""
+"""The results of the last validation, for a query's rows and for the graph (no Spark)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Verdict:
 
 
 def graph_failure(lake: Lake, validated_to: int) -> str | None:
-    """What did not hold of the graph's epochs after `validated_to`.
+    """Which checks failed for the graph's epochs after `validated_to`.
 
     In the last run that checked them; None if nothing is known.
     """

@@ -48,8 +48,8 @@ class KnownCommit:
 
 
 @dataclass(frozen=True, slots=True)
-class Transaction:
-    """What a reader of changes needs to know of an epoch."""
+class IngestedEpoch:
+    """An epoch as a reader of changes sees it: the commits that hold it, and how much changed."""
 
     epoch: int
     quads_version: int
@@ -76,11 +76,11 @@ def head(lake: Lake) -> int:
     return int(newest.as_py() or 0)
 
 
-def transactions_after(lake: Lake, epoch: int) -> tuple[Transaction, ...]:
-    """The transactions after `epoch`, in order."""
+def epochs_after(lake: Lake, epoch: int) -> tuple[IngestedEpoch, ...]:
+    """The epochs after `epoch`, in order."""
     columns = ["epoch", "quads_version", "triples_version", "inserted", "deleted"]
     later = lake.rows(TRANSACTIONS.name, columns, [("epoch", ">", epoch)])
-    return tuple(Transaction(**row) for row in later.sort_by("epoch").to_pylist())
+    return tuple(IngestedEpoch(**row) for row in later.sort_by("epoch").to_pylist())
 
 
 def watermark(

@@ -56,7 +56,7 @@ def publish(
     parallel: int,
     progress: Progress,
 ) -> list[Publication]:
-    """Publish queries, several at once; one that fails does not stop the others."""
+    """Publish several queries at once; a failure of one does not affect the others."""
 
     def one(item: Backlog, rows: pa.Table | None = None) -> Publication:
         started = time.monotonic()

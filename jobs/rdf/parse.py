@@ -33,7 +33,7 @@ def parse(request: ParseRequest, limits: ParseLimits) -> Iterator[ParseEvent]:
                     label = label_by_name if request.role == "patch" else label_by_content
                     yield from label(events, request.scope)
                 case "turtle" | "trig" | "rdf-xml" | "json-ld":
-                    # Labels of blank nodes mean nothing outside a document, in a patch either.
+                    # By content for patches too: labels mean nothing outside a document.
                     events = parse_document(file, request, limits)
                     yield from label_by_content(events, request.scope)
                 case _:

@@ -49,8 +49,8 @@ class ParserError(RuntimeError):
 class ParserProcess:
     """Parses files in a child process, which starts with the first of them.
 
-    A file that kills the child process is rejected as a whole with the reason; a new child goes on
-    with the next. A file that cannot be opened or read is `unreadable`, not rejected.
+    A file that kills the child process is rejected as a whole with the reason; a new child
+    continues with the next. A file that cannot be opened or read is `unreadable`, not rejected.
     """
 
     def __init__(self, limits: ParseLimits) -> None:

@@ -1,4 +1,4 @@
-"""Room for recursion over a query or a plan; their depth is bounded by `translate`."""
+"""A higher recursion limit for traversing a query or a plan, whose depth `translate` bounds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _inside: list[int] = []
 
 @contextmanager
 def deep_recursion() -> Iterator[None]:
-    """Within, more frames than Python's default; the limit holds for all threads."""
+    """In this block the recursion limit is higher than Python's default, for all threads."""
     with _lock:
         _inside.append(_inside[0] if _inside else sys.getrecursionlimit())
         sys.setrecursionlimit(max(_inside[0], _FRAMES))

@@ -19,13 +19,13 @@ def triples() -> pa.Table:
     return pa.concat_tables(GRAPH.pieces())
 
 
-def test_the_graph_is_a_set_of_about_the_size_that_was_asked_for(triples: pa.Table) -> None:
+def test_the_graph_is_a_set_of_about_the_requested_size(triples: pa.Table) -> None:
     rows = [*zip(*(triples[name].to_pylist() for name in triples.column_names), strict=True)]
     assert len({*rows}) == len(rows)
     assert 4_900 <= len(rows) <= 5_000
 
 
-def test_the_graph_comes_sorted_by_predicate_and_subject(triples: pa.Table) -> None:
+def test_the_graph_is_sorted_by_predicate_and_subject(triples: pa.Table) -> None:
     keys = [*zip(triples["predicate"].to_pylist(), triples["subject"].to_pylist(), strict=True)]
     assert keys == sorted(keys)
 

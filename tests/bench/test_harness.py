@@ -21,7 +21,7 @@ def test_every_probe_names_a_function(probe: Probe) -> None:
     assert callable(reduce(getattr, probe.function.split("."), module))
 
 
-def test_a_probed_function_is_put_back() -> None:
+def test_a_probed_function_is_restored() -> None:
     before = places.written
     with timed((Probe("", "bench.places", "written", lambda *_: "w"),)) as spans:
         places.written({}, {})
@@ -42,7 +42,7 @@ def test_a_copied_lake_shares_data_files_only(tmp_path: Path) -> None:
     assert not (quads / state).samefile(tmp_path / "lake/quads" / state)
 
 
-def test_what_is_written_is_what_is_new_or_has_changed() -> None:
+def test_written_files_are_those_that_are_new_or_changed() -> None:
     before = {Path("quads/old.parquet"): 5, Path("quads/_delta_log/_last_checkpoint"): 7}
     after = {
         **before,
@@ -66,7 +66,7 @@ def test_a_result_is_read_as_it_was_stored(tmp_path: Path) -> None:
     assert "title" in details([loaded])
 
 
-def test_the_pages_have_what_was_run_in_full_size_and_name_the_rest() -> None:
+def test_the_pages_show_what_ran_in_full_size_and_name_the_rest() -> None:
     timings = (Timing("in all", "cold", (2.0,)),)
     whole = Scenario("empty", "an empty run", {}, True, timings)
     small = Scenario("bulk", "a small bulk", {}, False, timings)
@@ -92,7 +92,7 @@ def test_the_page_compares_a_run_with_recomputing_by_the_quicker_spark() -> None
     assert "| a graph | `generated` |  | 1.20 | 8.50 | 5.80 | 27.5 | 87.9 |" in text
 
 
-def test_cold_and_warm_stand_beside_each_other_and_parts_below_their_whole() -> None:
+def test_the_report_shows_cold_beside_warm_and_parts_below_their_whole() -> None:
     timings = [
         Timing("ingest", "cold", (3.0,)),
         Timing("maintain", "cold", (4.0,)),

@@ -43,7 +43,7 @@ def test_a_measured_run_over_a_history_has_one_epoch() -> None:
     assert {lag for _, as_, lag in lags if as_} == {1}
 
 
-def test_every_change_set_is_taken_in_once_and_in_order() -> None:
+def test_every_change_set_is_ingested_once_and_in_order() -> None:
     steps = history_steps({"a": [2, 3, 6], "b": [3, 5]}, CHANGES, 2)
     taken = [change for step in steps if isinstance(step, Ingest) for change in step.changes]
     assert taken == CHANGES[2:]
@@ -81,7 +81,7 @@ def test_a_run_that_had_nothing_to_do_does_not_count() -> None:
     assert measured_seconds(runs) == {EPOCH: {"q": [2.0]}}
 
 
-def test_the_judge_keeps_labels_of_blank_nodes_and_counts_rows(tmp_path: Path) -> None:
+def test_the_oracle_keeps_labels_of_blank_nodes_and_counts_rows(tmp_path: Path) -> None:
     head = tmp_path / "head.nt"
     head.write_text("_:x <urn:p> <urn:b> .\n<urn:a> <urn:p> <urn:b> .\n")
     found = Oracle(head).answer("SELECT ?b WHERE { ?a <urn:p> ?b }")
@@ -110,7 +110,7 @@ def test_rows_that_differ_do_not_agree_though_their_number_does() -> None:
     assert not Rows("q", 3, oxigraph=3, differing=2).agree
 
 
-def test_a_prepared_lake_is_stale_once_a_query_means_something_else(tmp_path: Path) -> None:
+def test_a_prepared_lake_is_stale_once_the_meaning_of_a_query_changes(tmp_path: Path) -> None:
     made = Project(tmp_path)
     queries = tmp_path / "queries"
     queries.mkdir()

@@ -1,4 +1,4 @@
-"""The catalog: names without reading, members on demand, one bad file spares the others."""
+"""The catalog: names without reading, members on demand, a bad file does not affect the others."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs.catalog import catalog, queries
+from jobs.catalog import catalog, names, queries
 from jobs.catalog.catalog import Catalog
 from jobs.catalog.names import declared_names
 from jobs.errors import ConfigurationError
@@ -16,7 +16,7 @@ _QUERY = "SELECT * { ?s <u:p> ?o }\n"
 
 @pytest.fixture
 def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The texts that are compiled from now on, by a process that remembers none."""
+    """The texts that are compiled from now on, by a process without a cache in memory."""
     texts: list[str] = []
     compile_query = queries.compile_query
 
@@ -50,6 +50,22 @@ def test_one_bad_file_does_not_hide_the_others(tmp_path: Path) -> None:
         assert caught.value is error
 
 
+def test_two_kinds_of_file_with_one_name_are_both_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(names, "KINDS", {**names.KINDS, ".lars": "query"})
+    for file in ("a.rq", "a.lars", "b.rq", "c.lars"):
+        (tmp_path / file).write_text(_QUERY)
+    found = Catalog.of_folder(tmp_path)
+    assert [member.name for member in found.members] == [*found.names] == ["b", "c"]
+    assert declared_names(tmp_path) == ("b", "c")
+    assert not found.is_usable("a")
+    with pytest.raises(ConfigurationError, match=r"a\.lars declares the name 'a' too") as caught:
+        found.member("a")
+    assert caught.value.where == str(tmp_path / "a.rq")
+    assert [*found.errors] == ["a"]
+
+
 def test_names_come_from_file_names_and_nothing_is_read(
     tmp_path: Path, compiled: list[str]
 ) -> None:
@@ -71,7 +87,7 @@ def test_only_what_is_needed_is_compiled_and_only_once(tmp_path: Path, compiled:
     assert sorted(compiled) == [f"{_QUERY}# {name}" for name in "abc"]
 
 
-def test_a_text_with_an_error_is_compiled_once_too(tmp_path: Path, compiled: list[str]) -> None:
+def test_a_text_with_an_error_is_also_compiled_once(tmp_path: Path, compiled: list[str]) -> None:
     (tmp_path / "a.rq").write_text("SELECT")
     assert [*Catalog.of_folder(tmp_path).errors] == [*Catalog.of_folder(tmp_path).errors] == ["a"]
     assert compiled == ["SELECT"]

@@ -1,4 +1,4 @@
-"""Compiled queries between runs: an entry is found whole and fitting, or not at all."""
+"""Compiled queries between runs: an entry is found complete and up to date, or not at all."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_version_control_ignores_the_folder(cache: CompilationCache) -> None:
     assert "*" in (cache.folder / ".gitignore").read_text().splitlines()
 
 
-def test_an_edited_source_takes_the_place_of_the_entry(cache: CompilationCache) -> None:
+def test_the_entry_of_an_edited_source_replaces_the_old_one(cache: CompilationCache) -> None:
     cache.store("q", b"edited", "new")
     assert cache.find("q", b"edited") == "new"
     assert cache.find("q", _SOURCE) is None
@@ -78,7 +78,7 @@ def test_an_entry_of_other_code_is_not_found(
     assert cache.find("q", _SOURCE) is None
 
 
-def test_code_that_is_not_in_files_stores_and_finds_nothing(
+def test_without_files_of_the_code_nothing_is_stored_or_found(
     cache: CompilationCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(compilation_cache, "compiler", lambda: None)
@@ -105,7 +105,7 @@ def test_a_change_of_the_compilers_code_is_another_compiler(
 
 @pytest.fixture
 def read_only(tmp_path: Path) -> Iterator[Path]:
-    """A folder that nobody can write to, or a file in its place for those who always can."""
+    """A folder without write access; for root, who can always write, a file in its place."""
     folder = tmp_path / "read-only"
     folder.mkdir()
     folder.chmod(stat.S_IRUSR | stat.S_IXUSR)

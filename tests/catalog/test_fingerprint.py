@@ -34,7 +34,7 @@ def made(text: str) -> str:
         _TEXT.replace("?s", "$s"),
     ],
 )
-def test_what_leaves_the_plan_as_it_is_leaves_the_fingerprint(text: str) -> None:
+def test_edits_that_do_not_change_the_plan_do_not_change_the_fingerprint(text: str) -> None:
     assert made(text) == made(_TEXT)
 
 
@@ -63,7 +63,7 @@ def test_the_same_answer_from_other_columns_has_another_fingerprint() -> None:
     assert made(f"SELECT ?s {{ {one} {two} }}") != made(f"SELECT ?s {{ {two} {one} }}")
 
 
-def test_a_product_that_is_allowed_has_the_same_rows() -> None:
+def test_allowing_a_product_does_not_change_the_fingerprint() -> None:
     query = translate("SELECT * { ?a <u:p> ?b . ?c <u:p> ?d }")
     assert fingerprint(lower(query)) == fingerprint(lower(query, allow_product=True))
 

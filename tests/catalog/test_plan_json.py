@@ -1,4 +1,4 @@
-"""Plans as JSON: a plan comes back equal, and nothing but a plan comes back."""
+"""Plans as JSON: decoding restores an equal plan, and accepts nothing but plans."""
 
 from __future__ import annotations
 
@@ -50,17 +50,17 @@ def _check(plan: Plan) -> None:
 
 
 @pytest.mark.parametrize("text", _TEXTS)
-def test_a_plan_comes_back_equal(text: str) -> None:
+def test_decoding_restores_an_equal_plan(text: str) -> None:
     _check(_plan(text))
 
 
 @given(text=st.one_of(select_queries(), ask_queries(), construct_queries()))
 @settings(max_examples=60, deadline=None)
-def test_the_plan_of_a_random_query_comes_back_equal(text: str) -> None:
+def test_decoding_restores_the_plan_of_a_random_query(text: str) -> None:
     _check(_plan(text))
 
 
-def test_the_plans_of_the_w3c_tests_come_back_equal(shared: Path) -> None:
+def test_decoding_restores_the_plans_of_the_w3c_tests(shared: Path) -> None:
     plans = 0
     for case in read_cases(shared / "data" / "w3c" / "sparql11"):
         try:
@@ -72,7 +72,7 @@ def test_the_plans_of_the_w3c_tests_come_back_equal(shared: Path) -> None:
     assert plans > 200
 
 
-def test_a_plan_as_deep_as_a_query_may_be_comes_back_equal() -> None:
+def test_decoding_restores_the_deepest_plan() -> None:
     nested = f"SELECT ?x {'{ SELECT ?x ' * 100} {{ ?x <u:p> ?y }} {'}' * 100}"
     _check(_plan(nested))
     _check(_plan(f"SELECT ?x {{ ?x <u:p> ?y FILTER({'(' * 100}?x = ?y{')' * 100}) }}"))
@@ -84,7 +84,7 @@ def test_a_node_that_is_read_twice_is_stored_once() -> None:
 
 
 @pytest.mark.parametrize("text", _TEXTS)
-def test_a_value_of_another_type_is_no_plan_wherever_it_stands(text: str) -> None:
+def test_a_value_of_a_wrong_type_is_refused_in_any_position(text: str) -> None:
     whole = json.loads(encoded(_plan(text)))
     for path in _paths(whole):
         _refused(_with(whole, path, {}))
@@ -92,7 +92,7 @@ def test_a_value_of_another_type_is_no_plan_wherever_it_stands(text: str) -> Non
 
 
 @pytest.mark.parametrize("text", _TEXTS)
-def test_an_unknown_class_or_another_number_of_fields_is_no_plan(text: str) -> None:
+def test_an_unknown_class_or_a_wrong_number_of_fields_is_refused(text: str) -> None:
     whole = json.loads(encoded(_plan(text)))
     for path in _paths(whole):
         found = _at(whole, path)
@@ -134,7 +134,7 @@ def test_an_unknown_class_or_another_number_of_fields_is_no_plan(text: str) -> N
         "deep",
     ],
 )
-def test_what_no_plan_is_written_as_is_no_plan(text: str) -> None:
+def test_json_that_encoding_never_writes_is_refused(text: str) -> None:
     with pytest.raises(NotAPlan):
         decoded(text)
 

@@ -41,7 +41,7 @@ def _error(folder: Path, text: str, name: str = "q.rq") -> ConfigurationError:
     return caught.value
 
 
-def test_the_front_matter_says_how_a_query_is_maintained(folder: Path) -> None:
+def test_the_front_matter_sets_how_a_query_is_maintained(folder: Path) -> None:
     query = _query(
         folder,
         "#+ description: labels, of things\n#+ tags: [a, b]\n#+ default_graph: default\n"

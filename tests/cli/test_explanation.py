@@ -32,7 +32,7 @@ parts:
 
 
 def written(folder: Path, text: str) -> Maintained:
-    """A query that is the only one of a folder."""
+    """The only query of a folder."""
     (folder / "friends.rq").write_text(text)
     return Catalog.of_folder(folder).member("friends")
 

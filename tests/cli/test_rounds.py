@@ -15,6 +15,7 @@ from jobs.cli.rounds import Round, Rounds
 from jobs.cli.stages import answer_rows
 from jobs.cli.stopping import StopRequest
 from jobs.compute import session
+from jobs.ingest.batch import ingest_batch
 from jobs.settings import Settings
 from jobs.stage import claimed
 from lake.ledger_summary import read_ledger
@@ -330,19 +331,16 @@ def test_sources_are_read_again(resident: Resident) -> None:
 def test_a_stop_ends_a_round_after_the_stage_and_the_next_process_completes_it(
     resident: Resident, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from jobs import ingest_changes as stage
-
     resident.next()
     stop = StopRequest()
-    take_in = stage._take_in_all
 
     def stopping(*arguments: Any) -> Any:
         stop.is_made = True
-        return take_in(*arguments)
+        return ingest_batch(*arguments)
 
     version(2)
     with monkeypatch.context() as patched:
-        patched.setattr(stage, "_take_in_all", stopping)
+        patched.setattr("jobs.ingest_changes.ingest_batch", stopping)
         assert resident.stages(resident.rounds.next(stop)) == ["ingest"]
     with Resident().rounds as another:
         assert published(another.next()) == [("exhibits", "incremental", 1)]

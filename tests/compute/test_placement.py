@@ -1,4 +1,4 @@
-"""What the driver computes stays within its limits; everything else is left to Spark."""
+"""What the driver computes stays within its limits; Spark computes everything else."""
 
 from __future__ import annotations
 
@@ -86,12 +86,12 @@ def starved(tmp_path: Path) -> Engine:
     return engine
 
 
-def test_a_result_that_duckdb_has_no_memory_for_is_left_to_spark(starved: Engine) -> None:
+def test_a_result_that_exceeds_the_memory_of_duckdb_is_left_to_spark(starved: Engine) -> None:
     with ON_SPARK:
         starved.fetch("large")
 
 
-def test_a_write_that_duckdb_has_no_memory_for_is_left_to_spark(
+def test_a_write_that_exceeds_the_memory_of_duckdb_is_left_to_spark(
     starved: Engine, tmp_path: Path
 ) -> None:
     table = Table("texts", "Texts.", (Column("t", "STRING", "text"),))
@@ -117,7 +117,7 @@ def test_rows_of_a_large_table_are_looked_up_on_the_driver(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("read", ["log", "part"])
-def test_what_takes_all_of_a_large_table_is_made_by_spark(tmp_path: Path, read: str) -> None:
+def test_a_query_over_all_of_a_large_table_runs_on_spark(tmp_path: Path, read: str) -> None:
     store(tmp_path, 5000)
     large = engine_with(tmp_path)
     large.open("log", "log")

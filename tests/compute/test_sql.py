@@ -9,6 +9,7 @@ from sqlglot import exp
 from jobs.compute.sql import (
     alias,
     all_of,
+    anti_join,
     any_of,
     ascending,
     case,
@@ -66,8 +67,8 @@ def test_the_clauses_of_a_select_are_those_that_are_given() -> None:
     )
 
 
-def test_what_is_given_becomes_a_part_of_the_tree() -> None:
-    """Not a copy of it: a plan has thousands of expressions."""
+def test_arguments_become_parts_of_the_tree() -> None:
+    """Not copies of them: a plan has thousands of expressions."""
     inner = select(column("a"), from_=rows_of("t"))
     condition = is_null(column("a"))
     outer = select("*", from_=subquery(inner, "s"), where=[condition])
@@ -76,7 +77,7 @@ def test_what_is_given_becomes_a_part_of_the_tree() -> None:
     assert inner.parent is outer.find(exp.Subquery)
 
 
-def test_a_connective_inside_another_is_in_brackets() -> None:
+def test_a_connective_inside_another_is_parenthesised() -> None:
     either = any_of([column("a").eq(1), column("b").eq(2)])
     assert all_of([either, column("c").eq(3)]).sql() == '("a" = 1 OR "b" = 2) AND "c" = 3'
     assert negated(any_of([column("a"), column("b")])).sql() == 'NOT ("a" OR "b")'
@@ -91,7 +92,7 @@ def test_the_rows_of_a_union_are_a_bag() -> None:
     assert len(rows(union_all(part))) == 9
 
 
-def test_joins_keep_pairs_left_rows_or_rows_with_a_match() -> None:
+def test_joins_keep_pairs_left_rows_or_rows_with_or_without_a_match() -> None:
     def joined(kind: exp.Join, *cells: exp.Expr) -> list[tuple[object, ...]]:
         return sorted(rows(select(*cells, from_=rows_of("t", "l"), joins=[kind])), key=repr)
 
@@ -100,10 +101,12 @@ def test_joins_keep_pairs_left_rows_or_rows_with_a_match() -> None:
     assert pairs == [(1,), (2,)]
     left = joined(left_join(rows_of("t", "r"), next_one.copy()), column("n", "r"))
     assert left == [(2,), (3,), (None,)]
-    assert joined(semi_join(rows_of("t", "r"), next_one), column("n", "l")) == [(1,), (2,)]
+    semi = joined(semi_join(rows_of("t", "r"), next_one.copy()), column("n", "l"))
+    assert semi == [(1,), (2,)]
+    assert joined(anti_join(rows_of("t", "r"), next_one), column("n", "l")) == [(3,)]
 
 
-def test_unbound_agrees_with_unbound_in_the_same_row() -> None:
+def test_unbound_equals_unbound_in_the_same_row() -> None:
     def pairs(certain: frozenset[str]) -> int:
         on = same_row(("a",), "l", "r", certain)
         joins = [inner_join(rows_of("t", "r"), *on)]
@@ -118,13 +121,13 @@ def test_missing_columns_are_unbound() -> None:
     assert row == ("x", None)
 
 
-def test_strings_with_a_null_are_null() -> None:
+def test_concatenation_with_a_null_is_null() -> None:
     joined = concatenated(text("<"), column("a"), text(">"))
     query = select(alias(joined, "shown"), from_=rows_of("t"))
     assert [row[0] for row in rows(query)] == ["<x>", "<x>", None]
 
 
-def test_a_case_without_a_condition_that_holds_is_null_or_what_is_given() -> None:
+def test_a_case_without_a_true_condition_is_null_or_the_default() -> None:
     is_one = column("n").eq(1)
     bare, full = (
         case((is_one, text("one"))),

@@ -1,7 +1,7 @@
 """The Spark cluster of docker/compose.yaml as processes of this machine: a master and one worker.
 
 Commands, environment and health checks are those of the compose file; only names, ports, folders
-and sizes are others.
+and sizes differ.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Cluster:
 
     @property
     def variables(self) -> dict[str, str]:
-        """The environment of what submits to it."""
+        """The environment of a process that submits to it."""
         return {
             "AIRFLOW_CONN_SPARK_DEFAULT": f"{self.master}?deploy-mode=client",
             "SPARK_CONF_DIR": str(self.configuration),

@@ -1,4 +1,4 @@
-"""The DAGs run by Airflow with Spark in the driver: what fails spares the rest."""
+"""The DAGs run by Airflow with Spark in the driver: a failure does not affect the rest."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_stage_that_fails_makes_its_dag_run_fail_with_the_reason(runs: Runs) -
     assert "broken.rq:1" in runs.output
 
 
-def test_a_source_that_fails_spares_the_others(airflow: Airflow, runs: Runs) -> None:
+def test_a_source_that_fails_does_not_affect_the_others(airflow: Airflow, runs: Runs) -> None:
     assert runs.codes
     assert airflow.newest_states("ingest_changes") == {
         "ingest_changes": "failed",
@@ -64,7 +64,7 @@ def test_a_source_that_fails_spares_the_others(airflow: Airflow, runs: Runs) -> 
     }
 
 
-def test_a_query_that_fails_spares_the_others(airflow: Airflow, runs: Runs) -> None:
+def test_a_query_that_fails_does_not_affect_the_others(airflow: Airflow, runs: Runs) -> None:
     assert runs.codes
     assert airflow.newest_states("maintain_queries") == {
         "maintain_queries": "failed",

@@ -1,4 +1,4 @@
-"""What compose.yaml promises; no container is started here."""
+"""Properties of compose.yaml; no container is started."""
 
 from __future__ import annotations
 

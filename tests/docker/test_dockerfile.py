@@ -1,4 +1,4 @@
-"""What the image contains, by its Dockerfile; nothing is built here."""
+"""Properties of the image according to its Dockerfile; nothing is built."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CODE = {"jobs/", "lake/", "expectations/", "dags/"}
 def test_the_image_runs_as_a_user_without_privileges() -> None:
     user, group = IMAGE.arguments("USER")[-1].split(":")
     assert int(user) > 0
-    assert group == "0"  # as Airflow's own image, whatever user a cluster chooses
+    assert group == "0"  # as Airflow's own image, so that a cluster can choose any user
     assert f"--uid {user} " in IMAGE.arguments("RUN")[0]
 
 

@@ -1,4 +1,4 @@
-"""docs/reference.md says what the code says.
+"""docs/reference.md agrees with the code.
 
 `WEIR_UPDATE_EXPECTED=1 pytest tests/docs` writes the generated tables again; read the difference
 before committing it.
@@ -26,7 +26,7 @@ CODE = ("dags", "jobs", "lake", "expectations", "setup", "tests", "bench")
 
 
 @pytest.mark.parametrize("name", SECTIONS)
-def test_a_table_of_the_reference_is_what_the_code_says(name: str) -> None:
+def test_a_table_of_the_reference_agrees_with_the_code(name: str) -> None:
     page = REFERENCE.read_text(encoding="utf-8")
     text = SECTIONS[name]()
     if os.environ.get("WEIR_UPDATE_EXPECTED"):

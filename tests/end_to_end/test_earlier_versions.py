@@ -1,4 +1,4 @@
-"""A lake that an earlier version of Weir made goes on: nothing is recomputed, nothing is lost.
+"""A lake of an earlier version of Weir is continued: nothing is recomputed, nothing is lost.
 
 `lakes/<version>.zip` is a project of five queries over two sources after three runs of that
 version; `lakes/<version>-killed.zip` is the same after a run that was killed between its commits

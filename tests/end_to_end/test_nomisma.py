@@ -216,7 +216,7 @@ def answer(log: pa.Table) -> pa.Table:
 def test_the_current_answers_are_those_of_pyoxigraph_on_the_head(
     runs: dict[str, Nomisma], data: Path, head: Head
 ) -> None:
-    """Of one run; by the next test the logs of the other division have the same rows."""
+    """Of one run; the next test shows that the other division gives the same logs."""
     queries = sorted((data / "queries").glob("*.rq"))
     assert len(queries) == QUERIES
     at_once = next(iter(runs.values()))

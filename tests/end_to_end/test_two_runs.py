@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from jobs.errors import EXIT_BUSY
-from tests.support.projects.graphs import FIRST, LATER, QUERIES, take_in
+from tests.support.projects.graphs import FIRST, LATER, QUERIES, ingest_change_sets
 from tests.support.projects.maintain import MaintainedProject
 
 pytestmark = pytest.mark.slow
@@ -70,7 +70,7 @@ def test_of_two_concurrent_runs_one_exits_and_names_the_other(tmp_path: Path) ->
     project.begin()
     for query, text in QUERIES.items():
         project.query(query, f"#+ history: full\n{text}")
-    take_in(project, FIRST + LATER)
+    ingest_change_sets(project, FIRST + LATER)
     first = weir_run(project)
     try:
         with stopped_with_a_claim(project, first) as run_id:

@@ -13,11 +13,11 @@ def test_a_row_vanishes_with_its_first_match_and_comes_back_with_the_end_of_the_
     assert deltas(_QUERY, *epochs, node=AntiJoin) == [["+x 1"], ["-x 1"], [], [], ["+x 1"]]
 
 
-def test_a_row_that_comes_with_a_match_never_appears() -> None:
+def test_a_row_that_appears_with_a_match_never_appears_in_the_answer() -> None:
     assert deltas(_QUERY, "+x p 1; +x q 2", "-x p 1", node=AntiJoin) == [[], []]
 
 
-def test_a_row_that_loses_its_match_in_the_epoch_in_which_it_goes_never_appears() -> None:
+def test_a_row_that_vanishes_in_one_epoch_with_its_match_never_appears() -> None:
     assert deltas(_QUERY, "+x p 1; +x q 2", "-x p 1; -x q 2", node=AntiJoin) == [[], []]
 
 
@@ -36,14 +36,14 @@ def test_a_match_satisfies_the_condition_on_both_sides() -> None:
 _MAYBE = "SELECT ?s { ?s :p ?a OPTIONAL { ?s :q ?b } %s }"
 
 
-def test_minus_takes_away_only_where_both_sides_bind_a_variable() -> None:
+def test_minus_removes_a_row_only_if_both_sides_bind_a_shared_variable() -> None:
     """Left and right share ?b: unbound on a side, they are compatible but share no variable."""
     right = "MINUS { ?c :r ?d OPTIONAL { ?c :t ?b } }"
     epochs = ("+x p 1; +c r 1", "+x q 7", "+c t 7", "-x q 7")
     assert deltas(_MAYBE % right, *epochs, node=AntiJoin) == [["+x"], [], ["-x"], ["+x"]]
 
 
-def test_not_exists_takes_away_what_is_compatible_without_sharing_a_variable() -> None:
+def test_not_exists_removes_compatible_rows_even_if_they_share_no_variable() -> None:
     right = "FILTER NOT EXISTS { ?c :r ?b }"
     epochs = ("+x p 1", "+c r 7", "+x q 8", "-x q 8")
     assert deltas(_MAYBE % right, *epochs, node=AntiJoin) == [["+x"], ["-x"], ["+x"], ["-x"]]

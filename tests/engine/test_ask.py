@@ -8,11 +8,11 @@ from tests.support.notation import deltas
 _QUERY = "ASK { ?s :p ?a }"
 
 
-def test_the_answer_is_false_before_there_is_anything() -> None:
+def test_the_answer_is_false_before_the_first_solution() -> None:
     assert deltas(_QUERY, "+x q 1", "+x q 2", node=Ask) == [["+false"], []]
 
 
-def test_the_answer_turns_with_the_first_solution_and_with_the_last() -> None:
+def test_the_answer_changes_with_the_first_and_the_last_solution() -> None:
     epochs = ("+x q 1", "+x p 1", "+y p 1; -x p 1", "-y p 1")
     found = deltas(_QUERY, *epochs, node=Ask)
     assert found == [["+false"], ["+true", "-false"], [], ["+false", "-true"]]

@@ -17,12 +17,12 @@ def test_a_step_connects_all_before_it_with_all_after_it() -> None:
     assert found == [["+a b", "+c d"], ["+a c", "+a d", "+b c", "+b d"]]
 
 
-def test_a_step_that_goes_takes_only_pairs_without_another_path() -> None:
+def test_a_step_that_vanishes_removes_only_pairs_without_another_path() -> None:
     found = deltas(_QUERY, "+a p b; +b p d; +a p c; +c p d", "-b p d", "-c p d", node=Closure)
     assert found[1:] == [["-b d"], ["-a d", "-c d"]]
 
 
-def test_a_path_that_takes_the_place_of_another_changes_nothing() -> None:
+def test_replacing_a_path_by_another_changes_nothing() -> None:
     found = deltas("SELECT ?y { :a :p+ ?y }", "+a p b; +b p d; +a p c", "-b p d; +c p d")
     assert found[1] == []
 
@@ -32,11 +32,11 @@ def test_a_cycle_connects_a_node_with_itself_and_ends() -> None:
     assert found == [["+a b"], ["+a a", "+b a", "+b b"], ["-a a", "-a b", "-b b"]]
 
 
-def test_steps_that_never_hold_together_make_no_path() -> None:
+def test_steps_that_never_hold_at_once_make_no_path() -> None:
     assert deltas(_QUERY, "+a p b", "-a p b; +b p c", node=Closure)[1] == ["+b c", "-a b"]
 
 
-def test_a_pair_is_there_once_however_many_paths_there_are() -> None:
+def test_a_pair_counts_once_even_with_several_paths() -> None:
     found = deltas(_QUERY, "+a p b; +a p c; +b p d; +c p d", node=Closure)
     assert found == [["+a b", "+a c", "+a d", "+b d", "+c d"]]
 
@@ -57,12 +57,12 @@ def test_a_path_stays_in_its_graph() -> None:
     assert found == [["+g a b", "+h b c"], ["+g a c", "+g b c"]]
 
 
-def test_a_path_of_no_steps_begins_at_the_terms_of_the_graph() -> None:
+def test_a_zero_length_path_begins_at_the_terms_of_the_graph() -> None:
     found = deltas("SELECT ?x ?y { ?x :p* ?y }", "+a p b", "-a p b", node=Closure)
     assert found == [["+a a", "+a b", "+b b"], ["-a a", "-a b", "-b b"]]
 
 
-def test_a_path_of_no_steps_connects_a_constant_with_itself_without_a_graph() -> None:
+def test_a_zero_length_path_connects_a_constant_with_itself_even_in_an_empty_graph() -> None:
     assert deltas("SELECT ?y { :a :p* ?y }", "+x q 1", "+a p b") == [["+a"], ["+b"]]
 
 

@@ -17,16 +17,16 @@ def test_a_solution_appears_with_its_last_triple_and_vanishes_with_its_first() -
     assert deltas(_STAR, *epochs, node=Component) == [[], ["+x 1 2"], ["-x 1 2"], []]
 
 
-def test_a_triple_that_comes_again_brings_its_solutions_again() -> None:
+def test_solutions_reappear_with_their_triple() -> None:
     epochs = ("+x p 1; +x q 2", "-x q 2", "+x q 2", "-x q 2")
     assert deltas(_STAR, *epochs) == [["+x 1 2"], ["-x 1 2"], ["+x 1 2"], ["-x 1 2"]]
 
 
-def test_a_triple_that_is_replaced_takes_its_solutions_along() -> None:
+def test_replacing_a_triple_replaces_its_solutions() -> None:
     assert deltas(_STAR, "+x p 1; +x q 2", "-x q 2; +x q 3")[1] == ["+x 1 3", "-x 1 2"]
 
 
-def test_triples_that_never_hold_together_make_no_solution() -> None:
+def test_triples_that_never_hold_at_once_make_no_solution() -> None:
     assert deltas(_STAR, "+x p 1", "-x p 1; +x q 2") == [[], []]
 
 
@@ -45,21 +45,21 @@ def test_one_triple_may_match_several_patterns() -> None:
     assert deltas(query, "+a p a", "-a p a") == [["+a a a"], ["-a a a"]]
 
 
-def test_a_condition_of_the_segments_variables_is_tested_in_it() -> None:
+def test_a_condition_over_the_variables_of_a_segment_is_tested_within_it() -> None:
     query = "SELECT ?s ?a { ?s :p ?a ; :q ?b FILTER(?a < ?b) }"
     (component,) = plan_of(query).components
     assert component.conditions
     assert deltas(query, "+x p 1; +x q 0", "+x q 2") == [[], ["+x 1"]]
 
 
-def test_the_union_of_all_graphs_has_a_triple_once() -> None:
-    """It is there from the first graph that has it to the last."""
+def test_the_union_of_all_graphs_contains_a_triple_once() -> None:
+    """It holds from the first graph that asserts it until the last retracts it."""
     epochs = ("+x p 1 @g", "+x p 1 @h", "-x p 1 @g", "-x p 1 @h")
     found = deltas("SELECT ?s { ?s :p ?a }", *epochs, default_graph="union")
     assert found == [["+x"], [], [], ["-x"]]
 
 
-def test_the_merge_of_some_graphs_has_a_triple_once() -> None:
+def test_the_merge_of_some_graphs_contains_a_triple_once() -> None:
     query = "SELECT ?s FROM :g FROM :h { ?s :p ?a }"
     epochs = ("+x p 1 @g; +x p 1 @i", "+x p 1 @h", "-x p 1 @g", "-x p 1 @h")
     assert deltas(query, *epochs) == [["+x"], [], [], ["-x"]]
@@ -84,7 +84,7 @@ def test_patterns_without_variables_hold_or_not() -> None:
 
 @pytest.mark.parametrize("changed", [1, 3])
 def test_only_the_neighbourhood_of_the_changes_is_joined(changed: int) -> None:
-    """Of a hundred subjects with both triples, those of the change."""
+    """Of a hundred subjects with both triples, only the changed one."""
     subjects = [f"s{i}" for i in range(100)]
     base = "; ".join(f"+{s} p 1; +{s} q 2" for s in subjects)
     change = "; ".join(f"-{s} q 2" for s in subjects[:changed])

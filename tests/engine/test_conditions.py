@@ -1,4 +1,4 @@
-"""The SQL of a condition says what the evaluator says, for every kind of term."""
+"""The SQL of a condition agrees with the evaluator, for every kind of term."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def engine() -> DuckEngine:
 
 
 @pytest.mark.parametrize("condition", [*EXACT, *INTERPRETED, *COMBINED], ids=str)
-def test_sql_holds_where_the_evaluator_says_true(engine: DuckEngine, condition: Expression) -> None:
+def test_sql_is_true_where_the_evaluator_is(engine: DuckEngine, condition: Expression) -> None:
     query = select("v0", "v1").from_("terms").where(condition_sql(condition, BOUND))
     boolean = Call("!", (Call("!", (condition,)),))
     expected = {
@@ -97,7 +97,7 @@ def test_a_test_of_the_text_of_a_term_needs_no_evaluator(condition: Expression) 
     assert EVALUATE not in condition_sql(condition, BOUND).sql()
 
 
-def test_a_variable_that_the_part_does_not_have_is_unbound(engine: DuckEngine) -> None:
+def test_a_variable_without_a_column_is_unbound(engine: DuckEngine) -> None:
     missing = Call("BOUND", (Variable("v7"),))
     query = select("v0").from_("terms").where(condition_sql(missing, BOUND))
     assert engine.rows(query) == []

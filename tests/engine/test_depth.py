@@ -1,4 +1,4 @@
-"""Queries that are as long and as deep as they may be.
+"""Queries of the greatest length and depth.
 
 A plan that doubled with every part would not end here; one that recursed too deeply would raise.
 """

@@ -13,11 +13,11 @@ def test_a_row_appears_with_its_first_solution_and_vanishes_with_its_last() -> N
     assert deltas(_QUERY, *epochs, node=Distinct) == [["+1"], [], [], ["-1"]]
 
 
-def test_a_solution_that_takes_the_place_of_another_changes_nothing() -> None:
+def test_replacing_a_solution_by_an_equal_one_changes_nothing() -> None:
     assert deltas(_QUERY, "+x p 1", "-x p 1; +y p 1", node=Distinct)[1] == []
 
 
-def test_a_row_may_come_again() -> None:
+def test_a_row_may_reappear() -> None:
     epochs = ("+x p 1", "-x p 1", "+y p 1")
     assert deltas(_QUERY, *epochs, node=Distinct) == [["+1"], ["-1"], ["+1"]]
 
@@ -28,7 +28,7 @@ def test_unbound_is_a_value_like_any_other() -> None:
     assert deltas(query, *epochs, node=Distinct) == [["+_"], ["+2"], ["-_"], ["+_", "-2"]]
 
 
-def test_without_variables_it_is_there_while_there_is_any_solution() -> None:
+def test_without_variables_there_is_one_row_while_there_is_any_solution() -> None:
     query = "SELECT ?s { ?s :p ?a FILTER EXISTS { ?t :q ?b } }"
     epochs = ("+x p 1", "+t q 1; +u q 1", "-t q 1", "-u q 1")
     assert deltas(query, *epochs, node=Distinct) == [[], ["+x"], [], ["-x"]]

@@ -1,7 +1,8 @@
 """EXISTS with variables that have a value outside, compared with the reference evaluator.
 
 EXISTS puts the value into its pattern: https://www.w3.org/TR/sparql11-query/#defn_substitute. A
-path that may take no step connects the value with itself, in the graph or not; pyoxigraph does not.
+path that may have length zero connects the value with itself, in the graph or not, unlike in
+pyoxigraph.
 A variable counts as shared in MINUS where the pattern itself binds it, not because it has a value.
 """
 
@@ -14,7 +15,7 @@ from tests.support.grammar_laws import broken_laws
 from tests.support.notation import deltas
 
 _PREFIX = "PREFIX : <http://example.org/> SELECT * "
-_DEPARTURE = "pyoxigraph substitutes otherwise"
+_DEPARTURE = "pyoxigraph substitutes differently"
 _STEP = "?x ?y ?z"
 _ENDS = (
     "VALUES (?y ?w) { (:a :zz) (:zz :zz) (:b :b) (UNDEF :zz) (:zz UNDEF) (UNDEF UNDEF) (1 :b)"
@@ -96,7 +97,7 @@ MINUS = {
 
 @pytest.mark.parametrize("default_graph", ["union", "default"])
 @pytest.mark.parametrize("name", PATHS)
-def test_a_path_of_no_steps_begins_at_the_correlated_value(name: str, default_graph: str) -> None:
+def test_a_zero_length_path_begins_at_the_correlated_value(name: str, default_graph: str) -> None:
     case = case_of(f"{_PREFIX} {{ {PATHS[name]} }}", default_graph, 0, _DEPARTURE)
     assert broken_laws(case) == []
 
@@ -119,7 +120,7 @@ def test_a_nested_exists_is_correlated_by_what_the_one_around_binds(default_grap
 
 
 def test_no_iri_of_the_data_counts_as_unbound() -> None:
-    """EXISTS is correlated by unbound as a value of its own, which is no term."""
+    """EXISTS is correlated by unbound as a distinct value, which is not an RDF term."""
     found = deltas(
         "SELECT ?x { { ?x :p ?y } UNION { ?x :q ?z }"
         " FILTER EXISTS { ?a :q ?b BIND(BOUND(?y) AS ?k) FILTER(!?k) } }",

@@ -1,4 +1,4 @@
-"""Fixpoint: relations that a statement is repeated for, until it finds nothing new."""
+"""Fixpoint: relations made by repeating a statement until it finds nothing new."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ def _rows(engine: DuckEngine, name: str) -> list[object]:
 
 
 @pytest.mark.parametrize("limit", [1, 2, 9, 80])
-def test_it_has_the_seed_and_all_that_follows_each_row_once(engine: DuckEngine, limit: int) -> None:
+def test_it_contains_the_seed_and_all_that_follows_each_row_once(
+    engine: DuckEngine, limit: int
+) -> None:
     """With more rounds than are merged at once, and merges of merged ones."""
     make(engine, Fixpoint("q", ("n",), _one(), lambda found: _counting(found, limit)))
     assert _rows(engine, "q") == [*range(1, limit + 1)]
@@ -55,7 +57,7 @@ def test_a_round_begins_with_the_rows_that_are_new(engine: DuckEngine) -> None:
     assert seen == [[1], [2], [3], [4]]
 
 
-def test_a_cycle_ends(engine: DuckEngine) -> None:
+def test_a_cycle_terminates(engine: DuckEngine) -> None:
     def step(found: str) -> exp.Select:
         following = (column("n") % small_number(5)) + small_number(1)
         return select(alias(following, "n"), from_=rows_of(found))

@@ -57,7 +57,7 @@ def test_count_of_an_expression_leaves_out_unbound_and_errors() -> None:
     assert deltas(query, *epochs, node=Group) == [["+0 1"], ["+1 1", "-0 1"]]
 
 
-def test_count_distinct_counts_a_value_until_its_last_solution_goes() -> None:
+def test_count_distinct_counts_a_value_until_its_last_solution_vanishes() -> None:
     epochs = ("+x p 1; +y p 1; +z p 2", "-x p 1", "-y p 1")
     found = deltas(_of_all("COUNT(DISTINCT ?a)"), *epochs, node=Group)
     assert found == [["+2"], [], ["+1", "-2"]]
@@ -82,14 +82,14 @@ def test_an_average_divides_by_the_present_number() -> None:
     assert found == [["+3"], ["+1.5", "-3"], ["+2.5", "-1.5"]]
 
 
-def test_a_sum_with_an_error_is_unbound_until_the_error_goes() -> None:
+def test_a_sum_with_an_error_is_unbound_until_the_error_vanishes() -> None:
     epochs = ("+x p 1", '+y p "no number"', '-y p "no number"')
     found = deltas(_of_all("SUM(?a)"), *epochs, node=Group)
     assert found == [["+1"], ["+_", "-1"], ["+1", "-_"]]
 
 
 def test_a_sum_of_doubles_does_not_depend_on_the_history() -> None:
-    """0.1 + 0.2 - 0.2 is not 0.1: the sum is made of the values that are left."""
+    """0.1 + 0.2 - 0.2 is not 0.1: the sum is computed from the remaining values."""
     query = "SELECT (SUM(?d) AS ?n) { ?s :p ?a BIND(xsd:double(?a) / 10 AS ?d) }"
     found = deltas(query, "+x p 1", "+y p 2", "-y p 2", node=Group)
     assert found[2][0].removeprefix("+") == found[0][0].removeprefix("+")
@@ -99,20 +99,20 @@ def test_a_sum_of_doubles_does_not_depend_on_the_history() -> None:
     ("aggregate", "gone", "first", "then"),
     [("MAX", "-z p 3", "3", "2"), ("MIN", "-x p 1", "1", "2")],
 )
-def test_the_extreme_that_goes_leaves_the_next(
+def test_when_the_extreme_vanishes_the_next_takes_its_place(
     aggregate: str, gone: str, first: str, then: str
 ) -> None:
     found = deltas(_of_all(f"{aggregate}(?a)"), "+x p 1; +y p 2; +z p 3", gone, node=Group)
     assert found == [[f"+{first}"], [f"+{then}", f"-{first}"]]
 
 
-def test_group_concat_joins_what_is_there_in_order() -> None:
+def test_group_concat_joins_the_present_values_in_order() -> None:
     query = "SELECT (GROUP_CONCAT(?a; SEPARATOR='|') AS ?n) { ?s :p ?a }"
     found = deltas(query, '+x p "b"; +y p "c"', '+z p "a"', '-x p "b"', node=Group)
     assert [f for f in found[2] if f.startswith("+")] == ['+"a|c"']
 
 
-def test_having_lets_a_group_come_and_go() -> None:
+def test_a_group_appears_and_vanishes_by_having() -> None:
     query = "SELECT ?s { ?s :p ?a } GROUP BY ?s HAVING(COUNT(*) > 1)"
     found = deltas(query, "+x p 1", "+x p 2", "-x p 1", node=Group)
     assert found == [[], ["+x"], ["-x"]]

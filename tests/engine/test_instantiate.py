@@ -6,7 +6,7 @@ from jobs.plan.operators import Instantiate
 from tests.support.notation import deltas
 
 
-def test_a_triple_is_there_while_any_solution_makes_it() -> None:
+def test_a_triple_holds_while_any_solution_makes_it() -> None:
     query = "CONSTRUCT { ?a :of :it } { ?s :p ?a }"
     epochs = ("+x p b", "+y p b", "-x p b", "-y p b")
     found = deltas(query, *epochs, node=Instantiate)
@@ -19,8 +19,8 @@ def test_every_triple_of_the_template_is_made() -> None:
     assert found == [["+x q y", "+y r x"], ["-x q y", "-y r x"]]
 
 
-def test_what_is_no_triple_is_left_out() -> None:
-    """A literal subject, a predicate that is no IRI, an unbound object."""
+def test_invalid_triples_are_left_out() -> None:
+    """A literal subject, a predicate that is not an IRI, an unbound object."""
     query = (
         "CONSTRUCT { ?a :q 1 . ?s ?a 2 . ?s :q ?b . ?s :q 3 } { ?s :p ?a OPTIONAL { ?s :r ?b } }"
     )

@@ -19,21 +19,21 @@ def test_a_pair_appears_with_its_second_row_and_vanishes_with_its_first() -> Non
     assert deltas(_SETS, *epochs, node=Join) == [[], ["+x 1 2"], ["-x 1 2"], []]
 
 
-def test_a_pair_of_two_rows_that_come_in_one_epoch_comes_once() -> None:
+def test_a_pair_of_two_rows_that_appear_in_one_epoch_appears_once() -> None:
     assert deltas(_SETS, "+x p 1; +x q 2", node=Join) == [["+x 1 2"]]
 
 
-def test_a_pair_of_two_rows_that_go_in_one_epoch_goes_once() -> None:
+def test_a_pair_of_two_rows_that_vanish_in_one_epoch_vanishes_once() -> None:
     assert deltas(_SETS, "+x p 1; +x q 2", "-x p 1; -x q 2", node=Join)[1] == ["-x 1 2"]
 
 
-def test_a_row_that_is_replaced_takes_its_pairs_along() -> None:
+def test_replacing_a_row_replaces_its_pairs() -> None:
     found = deltas(_SETS, "+x p 1; +x q 2; +x q 3", "-x p 1; +x p 4", node=Join)
     assert found[1] == ["+x 4 2", "+x 4 3", "-x 1 2", "-x 1 3"]
 
 
-def test_rows_that_change_on_both_sides_meet_before_and_after() -> None:
-    """Old pairs go, new pairs come; no pair of an old row with a new one is ever there."""
+def test_rows_that_change_on_both_sides_join_old_with_old_and_new_with_new() -> None:
+    """Old pairs vanish, new pairs appear; an old row never joins a new one."""
     found = deltas(_SETS, "+x p 1; +x q 2", "-x p 1; -x q 2; +x p 3; +x q 4", node=Join)
     assert found[1] == ["+x 3 4", "-x 1 2"]
 
@@ -57,7 +57,7 @@ def test_an_unbound_variable_is_compatible_with_any_value(epoch: str, delta: str
     assert deltas(query, "+x t 0; +x p 1; +y t 0", epoch, node=Join)[1] == [delta]
 
 
-def test_a_merged_row_has_the_value_of_the_side_that_binds_it() -> None:
+def test_a_merged_row_takes_the_value_of_the_side_that_binds_it() -> None:
     query = (
         "SELECT ?s ?a { { SELECT ?s ?a { ?s :t ?t OPTIONAL { ?s :p ?a } } }"
         " { SELECT DISTINCT ?s ?a { ?s :q ?a } } }"

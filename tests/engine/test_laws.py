@@ -1,4 +1,4 @@
-"""The laws of the engine (DESIGN.md, section 8) on DuckDB, compared with pyoxigraph.
+"""The laws of the engine on DuckDB, compared with pyoxigraph.
 
 Every law is checked on the same random pairs of a query and a history; a seed names a pair.
 """

@@ -18,7 +18,7 @@ def test_a_further_match_adds_a_row_only() -> None:
     assert deltas(_QUERY, "+x p 1; +x q 2", "+x q 3", node=LeftJoin)[1] == ["+x 1 3"]
 
 
-def test_the_row_comes_back_with_the_end_of_the_last_match() -> None:
+def test_the_unmatched_row_reappears_with_the_end_of_the_last_match() -> None:
     found = deltas(_QUERY, "+x p 1; +x q 2; +x q 3", "-x q 2", "-x q 3", node=LeftJoin)
     assert found[1:] == [["-x 1 2"], ["+x 1 _", "-x 1 3"]]
 
@@ -28,15 +28,15 @@ def test_a_match_that_is_replaced_in_an_epoch_leaves_no_row_without_one() -> Non
     assert found[1] == ["+x 1 3", "-x 1 2"]
 
 
-def test_a_row_that_comes_with_its_match_is_never_without() -> None:
+def test_a_row_that_appears_with_its_match_is_never_unmatched() -> None:
     assert deltas(_QUERY, "+x p 1; +x q 2", node=LeftJoin) == [["+x 1 2"]]
 
 
-def test_a_right_row_without_a_left_one_is_nothing() -> None:
+def test_a_right_row_without_a_left_one_adds_nothing() -> None:
     assert deltas(_QUERY, "+x q 2", node=LeftJoin) == [[]]
 
 
-def test_a_row_that_occurs_twice_is_twice_without_a_match() -> None:
+def test_multiplicities_of_unmatched_rows_are_preserved() -> None:
     query = "SELECT ?s ?b { { SELECT ?s { ?s :p ?a } } OPTIONAL { ?s :q ?b } }"
     found = deltas(query, "+x p 1; +x p 2", "+x q 3", node=LeftJoin)
     assert found == [["+x _ *2"], ["+x 3 *2", "-x _ *2"]]
@@ -49,7 +49,7 @@ def test_the_condition_is_about_both_sides() -> None:
 
 
 def test_a_row_that_leaves_the_shared_variable_unbound_has_matches_with_other_keys() -> None:
-    """Of ?b the row of x binds nothing: its match with 7 is found again when that with 8 goes."""
+    """The row of x leaves ?b unbound: it still matches 7 when its match with 8 vanishes."""
     query = "SELECT ?s ?b ?c { ?s :p ?a OPTIONAL { ?s :q ?b } OPTIONAL { ?c :r ?b } }"
     found = deltas(query, "+x p 1; +c r 7; +d r 8", "-d r 8", "-c r 7", node=LeftJoin)
     assert found == [["+x 7 c", "+x 8 d"], ["-x 8 d"], ["+x _ _", "-x 7 c"]]

@@ -19,11 +19,11 @@ def test_the_flag_turns_true_with_the_first_match_and_false_with_the_end_of_the_
     ]
 
 
-def test_a_row_that_comes_with_a_match_is_true_at_once() -> None:
+def test_a_row_that_appears_with_a_match_is_true_at_once() -> None:
     assert deltas(_QUERY, "+x p 1; +x q 2", node=MarkJoin) == [["+x true"]]
 
 
-def test_a_row_goes_with_the_flag_that_it_had() -> None:
+def test_a_row_vanishes_with_the_flag_that_it_had() -> None:
     found = deltas(_QUERY, "+x p 1; +y p 1; +y q 2", "-x p 1; -y p 1; -y q 2", node=MarkJoin)
     assert found[1] == ["-x false", "-y true"]
 

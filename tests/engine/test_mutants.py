@@ -1,4 +1,4 @@
-"""Every mutant applies to the code of today; `python -m tests.mutants` reports which are killed."""
+"""Every mutant applies to the current code; `python -m tests.mutants` reports which are killed."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.mutants.texts import MUTANTS, Mutant
+from tests.mutants.definitions import MUTANTS, Mutant
 
 JOBS = Path(__file__).parent.parent.parent / "jobs"
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
-def test_a_mutant_differs_from_the_code_of_today(mutant: Mutant) -> None:
+def test_a_mutant_changes_the_current_code(mutant: Mutant) -> None:
     source = (JOBS / f"{mutant.module}.py").read_text()
-    broken = mutant.applied(source)
+    broken = mutant.apply(source)
     assert ast.dump(ast.parse(broken)) != ast.dump(ast.parse(source))
 
 
-def test_there_are_many_mutants_and_no_two_have_one_name() -> None:
+def test_there_are_many_mutants_with_unique_names() -> None:
     assert len({mutant.name for mutant in MUTANTS}) == len(MUTANTS) >= 69

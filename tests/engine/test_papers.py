@@ -96,7 +96,7 @@ def test_a_query_decomposes_into_the_segments_of_the_paper(shared: Path, number:
 
 
 def test_queries_have_the_classes_of_the_definitions(shared: Path) -> None:
-    """000-9; a self loop is not a simple star by Definition 6, and is one of ours (000-10)."""
+    """000-9; a self loop is not a simple star by Definition 6, but counts as one here (000-10)."""
     (folder,) = (shared / "papers" / "examples").glob("000-9-*")
     for query in json.loads((folder / "expected.json").read_text())["queries"]:
         patterns = tuple(_pattern(text) for text in query["patterns"])
@@ -120,7 +120,9 @@ def _bgp_of(golden: Fixture) -> Bgp:
     form = translate(golden.query, "default").form
     pattern = form.pattern
     while not isinstance(pattern, Bgp):
-        assert isinstance(pattern, Project | Distinct | Filter), "the fixtures are plain"
+        assert isinstance(pattern, Project | Distinct | Filter), (
+            "the fixtures are basic graph patterns"
+        )
         pattern = pattern.pattern
     return pattern
 

@@ -1,4 +1,4 @@
-"""The statements of a plan's delta: trees of their own, each relation once, none too deep."""
+"""The statements of a plan's delta: separate trees, each relation once, none too deep."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def trees(delta: PlanDelta) -> list[exp.Query]:
 
 @pytest.mark.parametrize("epochs", _RANGES.values(), ids=_RANGES)
 @pytest.mark.parametrize("name", _QUERIES)
-def test_no_node_is_in_two_places(name: str, epochs: EpochRange) -> None:
-    """What rewrites a part of a statement would else change another."""
+def test_no_expression_is_shared_by_two_trees(name: str, epochs: EpochRange) -> None:
+    """Otherwise rewriting a part of one statement would change another."""
     nodes = [n for tree in trees(delta_of(plan_of(_QUERIES[name]), epochs)) for n in _nodes(tree)]
     assert max(Counter(map(id, nodes)).values()) == 1
     misplaced = [n for n in nodes for child in _children(n) if child.parent is not n]
@@ -80,8 +80,8 @@ def test_a_node_that_is_read_twice_is_made_once() -> None:
     assert names.count(f"q_{plan.ids[reused]}") == 1
 
 
-def test_nodes_far_below_one_another_are_cut_into_statements() -> None:
-    """Spark needs a round of its analyzer for each query inside another, and ends at a hundred."""
+def test_deep_plans_are_split_into_several_statements() -> None:
+    """Spark's analyzer needs a round for each level of subqueries, and stops at a hundred."""
     binds = " ".join(f"BIND(?a + {i} AS ?b{i})" for i in range(100))
     delta = delta_of(plan_of(f"SELECT * {{ ?s :p ?a {binds} }}"), _RANGES["first"])
     depths = [sum(1 for _ in tree.find_all(exp.Subquery)) for tree in trees(delta)]

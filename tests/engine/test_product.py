@@ -11,22 +11,22 @@ _PARTS = "SELECT ?a ?b ?c { ?x :p ?a . ?y :q ?b . ?z :r ?c }"
 _TWO = "SELECT ?a ?b { ?x :p ?a . ?y :q ?b }"
 
 
-def test_a_change_of_a_part_meets_every_row_of_the_others() -> None:
+def test_a_change_of_a_part_is_combined_with_every_row_of_the_others() -> None:
     found = deltas(_TWO, "+x p 1; +x p 2; +y q 3", "+y q 4", node=Product)
     assert found == [["+1 3", "+2 3"], ["+1 4", "+2 4"]]
 
 
-def test_rows_of_all_parts_that_come_in_one_epoch_are_combined_once() -> None:
+def test_rows_of_all_parts_that_appear_in_one_epoch_are_combined_once() -> None:
     assert deltas(_PARTS, "+x p 1; +x q 2; +x r 3", node=Product) == [["+1 2 3"]]
 
 
-def test_a_part_that_becomes_empty_takes_everything_away() -> None:
+def test_a_part_that_becomes_empty_empties_the_product() -> None:
     found = deltas(_PARTS, "+x p 1; +x q 2; +x q 3; +x r 4", "-x p 1", node=Product)
     assert found[1] == ["-1 2 4", "-1 3 4"]
 
 
-def test_a_part_that_changes_with_another_meets_it_as_it_was_or_as_it_is() -> None:
-    """Never the old row of one with the new row of the other."""
+def test_parts_that_change_at_once_combine_old_with_old_and_new_with_new() -> None:
+    """Never an old row of one with a new row of the other."""
     found = deltas(_TWO, "+x p 1; +y q 2", "-x p 1; +x p 3; -y q 2; +y q 4", node=Product)
     assert found[1] == ["+3 4", "-1 2"]
 
@@ -37,7 +37,7 @@ def test_multiplicities_multiply() -> None:
     assert found == [["+x *6"], ["-x *4"]]
 
 
-def test_a_part_without_variables_says_whether_there_is_anything() -> None:
+def test_a_part_without_variables_decides_whether_there_is_an_answer() -> None:
     query = "SELECT ?a { ?x :p ?a . :on :is true }"
     on = "on is " + '"true"^^<http://www.w3.org/2001/XMLSchema#boolean>'
     assert deltas(query, "+x p 1", f"+{on}", f"-{on}", node=Product) == [[], ["+1"], ["-1"]]

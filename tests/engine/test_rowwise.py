@@ -11,13 +11,13 @@ from tests.support.notation import deltas, touched_rows
 _MAYBE = "?s :p ?a OPTIONAL { ?s :q ?b }"
 
 
-def test_a_filter_lets_the_changes_through_for_which_it_is_true() -> None:
+def test_a_filter_passes_the_changes_for_which_it_is_true() -> None:
     query = f"SELECT ?s {{ {_MAYBE} FILTER(!BOUND(?b) || ?b > 1) }}"
     epochs = ("+x p 1", "+x q 1", "+x q 2")
     assert deltas(query, *epochs, node=Filter) == [["+x"], ["-x"], ["+x"]]
 
 
-def test_a_filter_drops_what_is_an_error() -> None:
+def test_a_filter_drops_rows_for_which_it_is_an_error() -> None:
     query = f"SELECT ?s {{ {_MAYBE} FILTER(?b > 1) }}"
     assert deltas(query, "+x p 1", "+x q 2", node=Filter) == [[], ["+x"]]
 
@@ -44,7 +44,7 @@ def test_a_union_is_a_bag_and_leaves_variables_of_the_other_side_unbound() -> No
     assert found == [["+x 1 _ *2"], ["+x _ 2", "-x 1 _ *2"]]
 
 
-def test_a_row_that_moves_from_one_side_of_a_union_to_the_other_stays() -> None:
+def test_a_row_that_moves_from_one_side_of_a_union_to_the_other_does_not_change() -> None:
     query = "SELECT ?s { { ?s :p ?a } UNION { ?s :q ?a } }"
     assert deltas(query, "+x p 1", "-x p 1; +x q 1", node=Union)[1] == []
 
@@ -54,7 +54,7 @@ def test_inline_data_holds_from_the_first_epoch_on() -> None:
     assert deltas(query, "+x p 1", "-x p 1", node=Values) == [["+1 2 *2", "+3 _"], []]
 
 
-def test_inline_data_without_rows_is_never_there() -> None:
+def test_inline_data_without_rows_gives_no_solution() -> None:
     assert deltas("SELECT ?s ?a { ?s :p ?a VALUES ?a { } }", "+x p 1", node=Values) == [[]]
 
 

@@ -17,13 +17,13 @@ def test_a_match_that_is_replaced_in_an_epoch_changes_nothing() -> None:
     assert deltas(_QUERY, "+x p 1; +x q 2", "-x q 2; +x q 3", node=SemiJoin)[1] == []
 
 
-def test_a_row_occurs_as_often_as_on_the_left_however_many_matches_it_has() -> None:
+def test_a_row_occurs_as_often_as_on_the_left_for_any_number_of_matches() -> None:
     query = "SELECT ?s { { SELECT ?s { ?s :p ?a } } FILTER EXISTS { ?s :q ?b } }"
     found = deltas(query, "+x p 1; +x p 2; +x q 3; +x q 4; +x q 5", "-x p 1", node=SemiJoin)
     assert found == [["+x *2"], ["-x"]]
 
 
-def test_a_row_that_goes_with_its_match_goes_once() -> None:
+def test_a_row_that_vanishes_with_its_match_vanishes_once() -> None:
     assert deltas(_QUERY, "+x p 1; +x q 2", "-x p 1; -x q 2", node=SemiJoin)[1] == ["-x 1"]
 
 

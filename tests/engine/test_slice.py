@@ -26,13 +26,13 @@ def test_a_row_beyond_the_limit_changes_nothing() -> None:
     assert deltas(_sliced("ORDER BY ?a LIMIT 1"), "+x p 1", "+x p 2", "-x p 2")[1:] == [[], []]
 
 
-def test_as_many_rows_move_up_as_are_taken_away() -> None:
+def test_as_many_rows_move_up_as_vanish() -> None:
     rows = "; ".join(f"+x p {i}" for i in range(1, 8))
     found = deltas(_sliced("ORDER BY ?a LIMIT 3"), rows, "-x p 1; -x p 2; -x p 3; -x p 4")
     assert found[1] == ["+5", "+6", "+7", "-1", "-2", "-3"]
 
 
-def test_the_first_rows_are_passed_over() -> None:
+def test_offset_skips_the_first_rows() -> None:
     found = deltas(_sliced("ORDER BY ?a OFFSET 1"), "+x p 1; +x p 2; +x p 3", "-x p 1", node=Slice)
     assert found == [["+2", "+3"], ["-2"]]
 
@@ -53,7 +53,7 @@ def test_a_row_that_occurs_several_times_is_cut_at_the_limit() -> None:
     assert found == [["+1 *2"], ["-1"]]
 
 
-def test_rows_that_the_order_leaves_equal_are_in_the_order_of_their_text() -> None:
+def test_ties_are_ordered_by_text() -> None:
     query = _sliced("ORDER BY STRLEN(STR(?a)) LIMIT 2")
     assert deltas(query, '+x p "c"; +x p "b"', '+x p "a"')[1] == ['+"a"', '-"c"']
 
@@ -70,7 +70,7 @@ def test_each_graph_has_a_limit_of_its_own() -> None:
     assert found == [["+g 1", "+h 3"], ["+g 2", "-g 1"], ["-h 3"]]
 
 
-def test_the_first_rows_of_the_state_and_as_many_as_go_are_enough() -> None:
+def test_only_the_first_rows_of_the_state_and_as_many_as_vanish_are_read() -> None:
     rows = "; ".join(f"+x p {i}" for i in range(50))
     read = touched_rows(_sliced("ORDER BY ?a OFFSET 2 LIMIT 3"), rows, "-x p 4; -x p 30")
     assert read == {"state": 50, "first": 7}

@@ -1,4 +1,4 @@
-"""Spark and DuckDB give the same rows for every statement (DESIGN.md, section 8, law 7)."""
+"""Spark and DuckDB give the same rows for every statement."""
 
 from __future__ import annotations
 
@@ -17,9 +17,11 @@ from tests.engine.test_papers import BAGS, NUMBERED, deltas_of, fixture, plan_fo
 from tests.engine.test_w3c_histories import evaluation_cases, history_to
 from tests.support.generators.basic_cases import case
 from tests.support.harness import WHOLE, Memory, run_in_cuts
-from tests.support.spark_harness import SparkMemory
+from tests.support.shared_shapes import GroupMemory, group_case
+from tests.support.spark_harness import SparkGroupMemory, SparkMemory
 
 PAIRS = int(os.environ.get("WEIR_SPARK_PAIRS", "50"))
+GROUPS = int(os.environ.get("WEIR_SPARK_GROUPS", "12"))
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -31,6 +33,19 @@ def test_spark_stores_the_rows_that_duckdb_stores(spark: SparkSession, seed: int
     cut = random.Random(seed).randint(1, last)
     expected = run_in_cuts(Memory(plan, pair.history), last, (cut,))
     found = run_in_cuts(SparkMemory(spark, plan, pair.history), last, (cut,))
+    assert found.stored() == expected.stored()
+
+
+@pytest.mark.parametrize("seed", range(GROUPS))
+def test_spark_stores_the_rows_that_duckdb_stores_of_a_group(
+    spark: SparkSession, seed: int
+) -> None:
+    """`test_shared_shapes` compares what DuckDB stores with what each member stores by itself."""
+    case = group_case(seed)
+    last = len(case.history)
+    cut = random.Random(seed).randint(1, last)
+    expected = run_in_cuts(GroupMemory(case.members, case.history), last, (cut,))
+    found = run_in_cuts(SparkGroupMemory(spark, case.members, case.history), last, (cut,))
     assert found.stored() == expected.stored()
 
 
@@ -68,7 +83,7 @@ def test_spark_gives_the_deltas_of_the_bag(spark: SparkSession, shared: Path, nu
 
 @pytest.fixture
 def interpreted(spark: SparkSession) -> Iterator[SparkSession]:
-    """The session without compiled statements: to compile one takes longer than a test's rows."""
+    """The session without code generation: compiling takes longer than computing a test's rows."""
     settings = {
         "spark.sql.codegen.wholeStage": "false",
         "spark.sql.codegen.factoryMode": "NO_CODEGEN",

@@ -41,26 +41,26 @@ REFUSED = {
     "functions/uuid01": "UUID",
     "functions/uuid02": "UUID",
 }
-"""Tests of functions that have no stable value (DESIGN.md, section 9)."""
+"""Tests of functions that have no stable value, which are refused."""
 
 EXCEPTIONS: dict[str, str] = {}
-"""Tests that are decided otherwise here, with the reason."""
+"""Tests for which Weir departs from the expected result, with the reason."""
 
 
 _GRAPH_NAME = "pyoxigraph leaves the graph's name unbound where the pattern reads no triple"
-_NO_STEP = "pyoxigraph loses the path of no steps of a term that is not in the graph"
+_ZERO_LENGTH = "pyoxigraph loses the zero-length path of a term that is not in the graph"
 DEPARTURES = {
     "aggregates/agg-empty-group-count-graph": _GRAPH_NAME,
     "bindings/graph": _GRAPH_NAME,
     "functions/bnode01": "pyoxigraph makes one node of BNODE of one string, for all solutions",
     "negation/graph-minus": "pyoxigraph compares MINUS on the graph's name, which is joined after",
-    "property-path/pp02": _NO_STEP,
-    "property-path/pp28a": _NO_STEP,
-    "property-path/pp37": _NO_STEP,
-    "property-path/zero_or_more_set_end": _NO_STEP,
-    "property-path/zero_or_more_set_start": _NO_STEP,
-    "property-path/zero_or_one_set_end": _NO_STEP,
-    "property-path/zero_or_one_set_start": _NO_STEP,
+    "property-path/pp02": _ZERO_LENGTH,
+    "property-path/pp28a": _ZERO_LENGTH,
+    "property-path/pp37": _ZERO_LENGTH,
+    "property-path/zero_or_more_set_end": _ZERO_LENGTH,
+    "property-path/zero_or_more_set_start": _ZERO_LENGTH,
+    "property-path/zero_or_one_set_end": _ZERO_LENGTH,
+    "property-path/zero_or_one_set_start": _ZERO_LENGTH,
 }
 """Tests in whose histories pyoxigraph departs from the specification: the oracle is the reference
 evaluator.
@@ -90,7 +90,7 @@ def history_to(quads: Iterable[Quad], seed: int) -> tuple[Change, ...]:
 
 
 def wrong_answers(case: Case, seed: int) -> list[str]:
-    """Where the maintained answer is not the batch evaluation's or not the expected result."""
+    """Where the maintained answer differs from the batch evaluation or the expected result."""
     query = translate(case.text, "default")
     plan = lower(query, allow_product=True)
     history = history_to(case.quads, seed)
@@ -115,7 +115,7 @@ def _batch(case: Case, query: Query, plan: Plan, history: Sequence[Change]) -> l
     oxigraph = Oxigraph("default")
     found = []
     for change in history:
-        oxigraph.take(change)
+        oxigraph.apply(change)
         found.append(oxigraph.answer(case.text, columns))
     return found
 
@@ -180,7 +180,7 @@ def test_only_functions_without_a_stable_value_are_refused(shared: Path) -> None
 def test_every_evaluation_test_holds_as_a_history(shared: Path, seed: int) -> None:
     pairs = [(case, seed) for case in evaluation_cases(shared)]
     chunks = [pairs[start::8] for start in range(8)]
-    # Not forked: a copy of a process that runs Java's and Arrow's threads crashes now and then.
+    # Not forked: a forked copy of a process with Java's and Arrow's threads sometimes crashes.
     fresh = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(os.cpu_count() or 1, fresh) as processes:
         wrong = [line for lines in processes.map(_wrong_in, chunks) for line in lines]

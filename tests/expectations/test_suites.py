@@ -188,7 +188,7 @@ def test_transactions(held: Held) -> None:
             ),
             "quads missing": ("counts_agree_with_quads", [transaction(2, found_inserted=1)]),
             "quads not deleted": ("counts_agree_with_quads", [transaction(2, found_deleted=0)]),
-            "version goes back": ("versions_follow_epochs", [transaction(2, version_before=3)]),
+            "version decreases": ("versions_follow_epochs", [transaction(2, version_before=3)]),
         },
     )
 
@@ -215,7 +215,7 @@ def test_embeddings(held: Held) -> None:
         accepted={
             "one": [embedding()],
             "more than one": [embedding(weight=3, multiplicity=3)],
-            "comes and goes": [embedding(), embedding(epoch=6, weight=-1, multiplicity=0)],
+            "appears and vanishes": [embedding(), embedding(epoch=6, weight=-1, multiplicity=0)],
             "the total": [total],
         },
         rejected={

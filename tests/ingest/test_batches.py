@@ -1,16 +1,21 @@
-"""How change sets are cut into batches."""
+"""How change sets are divided into batches."""
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.ingest.changesets import ChangeSet, Document
-from jobs.ingest.pending import next_batch
+from jobs.ingest.pending import next_batch, source_positions
 from jobs.ingest.sources.delta import DeltaTable
 from jobs.ingest.sources.patches import Patches
 from jobs.rdf.records import ParseRequest
 from jobs.settings import Limits
+from lake.lake import Lake
+from tests.support.projects.ingest import Project
 
 PATCHES = Patches(name="p", kind="patches", location="x")
 TABLE = DeltaTable(name="t", kind="delta", location="x")
@@ -46,11 +51,11 @@ def test_every_change_set_is_in_one_batch_and_in_order(
     assert taken == files(*sizes)
 
 
-def test_the_driver_takes_as_many_files_as_it_may_parse() -> None:
+def test_a_batch_for_the_driver_has_as_many_files_as_it_may_parse() -> None:
     assert lengths(files(4, 4, 4, 4), driver_parse_bytes=8) == [2, 2]
 
 
-def test_spark_takes_all_from_the_first_that_the_driver_may_not_parse() -> None:
+def test_spark_gets_all_files_from_the_first_that_the_driver_may_not_parse() -> None:
     assert lengths(files(9, 1, 1), driver_parse_bytes=8) == [3]
     assert lengths(files(1, 1, 1), driver_parse_bytes=0) == [3]
 
@@ -58,3 +63,28 @@ def test_spark_takes_all_from_the_first_that_the_driver_may_not_parse() -> None:
 def test_a_foreign_table_is_in_no_batch_with_files() -> None:
     commits = [ChangeSet(TABLE, str(i)) for i in range(2)]
     assert lengths([*files(1), *commits, *files(1, 1)], driver_parse_bytes=8) == [1, 2, 2]
+
+
+def test_a_run_reads_the_positions_once_however_many_batches_it_has(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.declare({"name": "p", "kind": "patches", "location": "p"}, batch_epochs=1)
+    project.patch("p/0.rdfp", "A <urn:s> <urn:p> <urn:o> .", id_="urn:0")
+    project.ingest()
+    for number in (1, 2, 3):
+        line = f"A <urn:s> <urn:p> <urn:{number}> ."
+        before = f"urn:{number - 1}"
+        project.patch(f"p/{number}.rdfp", line, id_=f"urn:{number}", previous=before)
+    read: list[str] = []
+    rows = Lake.rows
+
+    def counted(lake: Lake, table_name: str, *args: Any, **kwargs: Any) -> Any:
+        read.append(table_name)
+        return rows(lake, table_name, *args, **kwargs)
+
+    monkeypatch.setattr(Lake, "rows", counted)
+    (result,) = project.ingest().sources
+    assert (result.epochs, result.position, result.error) == (3, "3.rdfp", None)
+    assert read.count("transactions") == 1
+    found = source_positions(project.settings.open_lake())["p"]
+    assert (found.positions, found.last_id) == (("0.rdfp", "1.rdfp", "2.rdfp", "3.rdfp"), "urn:3")

@@ -1,4 +1,4 @@
-"""Compaction of a lake that goes on afterwards."""
+"""Compaction of a lake that is used afterwards."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def checked(project: Project, epoch: int) -> None:
 
 
 @pytest.mark.spark
-def test_after_compaction_every_needed_epoch_and_the_next_ingest_are_as_before(
+def test_compaction_affects_neither_needed_epochs_nor_the_next_ingest(
     spark: SparkSession, history: Project
 ) -> None:
     before = [history.state(epoch) for epoch in range(7, 10)]
@@ -61,9 +61,7 @@ def test_after_compaction_every_needed_epoch_and_the_next_ingest_are_as_before(
 
 
 @pytest.mark.spark
-def test_logs_are_left_alone_while_an_ingest_is_going_on(
-    spark: SparkSession, history: Project
-) -> None:
+def test_logs_are_not_consolidated_during_an_ingest(spark: SparkSession, history: Project) -> None:
     claim(history.settings.open_lake(), "ingest", "busy", lease_seconds=60)
     said: list[str] = []
     result = compact_lake(spark, history.settings, "compaction", said.append)
@@ -77,7 +75,7 @@ def test_epochs_that_are_not_validated_are_kept(history: Project) -> None:
     assert needed_after(history.settings, history.settings.open_lake()) == 9
 
 
-def test_a_query_that_is_out_of_the_registry_keeps_the_changes_it_has_not_read(
+def test_the_changes_that_a_removed_query_has_not_read_are_kept(
     history: Project,
 ) -> None:
     table = embeddings("gone", 1)
@@ -93,7 +91,7 @@ def test_a_query_that_is_out_of_the_registry_keeps_the_changes_it_has_not_read(
 
 
 @pytest.mark.parametrize(("mode", "until"), [("full", 0), ("current", 7)])
-def test_a_new_query_that_wants_its_whole_history_keeps_all_changes(
+def test_all_changes_are_kept_for_a_new_query_with_full_history(
     history: Project, mode: str, until: int
 ) -> None:
     history.write("queries/q.rq", QUERY.format(history=mode))

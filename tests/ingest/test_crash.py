@@ -1,4 +1,4 @@
-"""A run that is killed at any commit, and run again, leaves what an unbroken run leaves."""
+"""A run that is killed at any commit and repeated leaves what an undisturbed run leaves."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_a_killed_run_that_is_run_again_leaves_the_same_lake(
 
 
 @pytest.mark.slow
-def test_a_killed_run_whose_batch_is_cut_differently_the_next_time_rejects_nothing_twice(
+def test_rejections_are_not_repeated_if_the_batches_of_the_next_run_differ(
     project: Project,
 ) -> None:
     patches = {"name": "p", "kind": "patches", "location": "changes"}

@@ -119,7 +119,7 @@ def test_another_table_at_the_place_of_a_foreign_table_stops_its_source(
     assert objects(house) == [{'"1"', '"2"'}]
 
 
-def test_a_foreign_table_that_is_replaced_within_its_history_goes_on(
+def test_a_foreign_table_that_is_replaced_within_its_history_is_continued(
     spark: SparkSession, house: Project
 ) -> None:
     house.declare(HOUSE)
@@ -148,7 +148,7 @@ def test_where_the_feed_has_a_gap_the_content_is_ingested(
         "INSERT INTO house VALUES ('<urn:s>', '<urn:p>', '\"5\"')",
         "DELETE FROM house WHERE object = '\"1\"'",
     )
-    # What Delta does in time: a checkpoint, and the commits before it are cleaned up.
+    # As Delta does eventually: a checkpoint, and the commits before it are deleted.
     DeltaTable(house.folder / "house").create_checkpoint()
     for version in range(4):
         (house.folder / f"house/_delta_log/{version:020d}.json").unlink()
@@ -171,7 +171,7 @@ def test_where_files_of_the_feed_are_gone_the_newest_content_is_ingested(
         "INSERT INTO house VALUES ('<urn:s>', '<urn:p>', '\"6\"')",
         "INSERT OVERWRITE house VALUES ('<urn:s>', '<urn:p>', '\"7\"')",
     )
-    # What VACUUM does in time.
+    # As VACUUM does eventually.
     kept = {Path(uri).name for uri in DeltaTable(house.folder / "house").file_uris()}
     for file in (house.folder / "house").rglob("*.parquet"):
         if file.name not in kept and "_delta_log" not in file.parts:
@@ -194,14 +194,14 @@ def test_without_a_starting_version_the_newest_content_is_the_first_epoch(
     assert objects(house) == [{'"1"', '"2"'}]
 
 
-@pytest.mark.parametrize("broadcast_rows", [1, 20_000])
-def test_a_quad_stays_as_long_as_a_row_of_any_spelling_of_it_does(
-    spark: SparkSession, project: Project, broadcast_rows: int
+@pytest.mark.parametrize("driver_parse_bytes", [0, 16_000_000], ids=["spark", "driver"])
+def test_a_quad_holds_as_long_as_a_row_spells_it_in_any_way(
+    spark: SparkSession, project: Project, driver_parse_bytes: int
 ) -> None:
     own = "<urn:weir:graph:house>"
     string = "^^<http://www.w3.org/2001/XMLSchema#string>"
     columns = {"graph": "g", "subject": "s", "predicate": "p", "object": "o"}
-    project.declare(HOUSE | {"columns": columns}, broadcast_rows=broadcast_rows)
+    project.declare(HOUSE | {"columns": columns}, driver_parse_bytes=driver_parse_bytes)
     folder = project.folder / "house"
 
     def insert(*rows: tuple[str, str, str, str]) -> None:

@@ -1,4 +1,4 @@
-"""What ingest does for any kind of source, with one that only these tests have."""
+"""Ingest of any kind of source, with a kind that only these tests have."""
 
 from __future__ import annotations
 
@@ -108,14 +108,14 @@ def assert_each_retrieval_changes_its_pages_only(project: Project) -> None:
     assert found == {("<http://example.org/a/>", two), ("<http://example.org/c/>", one)}
 
 
-def test_what_is_not_retrieved_again_stays_as_it_is(pages: Project) -> None:
+def test_pages_that_are_not_retrieved_again_do_not_change(pages: Project) -> None:
     retrieve_thrice(pages, no_spark)
     assert_each_retrieval_changes_its_pages_only(pages)
 
 
 @pytest.mark.spark
 @pytest.mark.slow
-def test_on_spark_what_is_not_retrieved_again_stays_as_it_is(
+def test_on_spark_pages_that_are_not_retrieved_again_do_not_change(
     pages: Project, spark: SparkSession
 ) -> None:
     pages.declare(driver_parse_bytes=0, driver_rows=0)

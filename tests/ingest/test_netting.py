@@ -104,7 +104,7 @@ def batches(data: st.DataObject, count: int) -> list[range]:
 
 @settings(max_examples=80, deadline=None)
 @given(change_sets=CHANGE_SETS, data=st.data())
-def test_netted_patches_are_the_log_of_the_sets_however_they_are_cut_into_batches(
+def test_netted_patches_are_the_log_of_the_sets_for_any_division_into_batches(
     change_sets: list[list[Operation]], data: st.DataObject
 ) -> None:
     lake = Lake()
@@ -121,7 +121,7 @@ def test_netted_patches_are_the_log_of_the_sets_however_they_are_cut_into_batche
 
 @settings(max_examples=80, deadline=None)
 @given(states=STATES, data=st.data())
-def test_netted_snapshots_are_the_log_of_the_sets_however_they_are_cut_into_batches(
+def test_netted_snapshots_are_the_log_of_the_sets_for_any_division_into_batches(
     states: list[frozenset[Quad]], data: st.DataObject
 ) -> None:
     lake = Lake()

@@ -1,4 +1,4 @@
-"""The changes of `quads` as maintain reads them: on the driver and on Spark the same, gaps too."""
+"""The changes of `quads` as maintain reads them: by the driver and by Spark, also with gaps."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from jobs.compute.sql import column, rows_of, select
 from jobs.engine.relations import EpochRange
 from jobs.maintain.changes import read_changes
 from jobs.plan.leaves import Scope
-from jobs.progress.watermarks import transactions_after
+from jobs.progress.watermarks import epochs_after
 from lake.change_feed import ChangeFeedGap
 from tests.support.projects.ingest import Project
 
@@ -35,11 +35,11 @@ def filled(project: Project) -> Project:
 
 @pytest.fixture(params=["driver", "spark"])
 def read(request: pytest.FixtureRequest, spark: SparkSession, filled: Project) -> Read:
-    """The objects of the changes of epochs 2 and 3, read one way or the other."""
+    """The objects of the changes of epochs 2 and 3, read by the driver or by Spark."""
 
     def run() -> set[str]:
         lake = filled.settings.open_lake()
-        epochs, transactions = EpochRange(1, 3), transactions_after(lake, 1)
+        epochs, transactions = EpochRange(1, 3), epochs_after(lake, 1)
         limits = {"driver_rows": 0} if request.param == "spark" else {}
         settings = filled.settings
         settings.limits = settings.limits.model_copy(update=limits)
@@ -67,11 +67,11 @@ def test_a_file_that_is_gone_is_a_gap(filled: Project, read: Read) -> None:
 
 
 def test_a_commit_that_did_not_only_append_is_a_gap(filled: Project, read: Read) -> None:
-    (version, *_) = transactions_after(filled.settings.open_lake(), 2)
+    (version, *_) = epochs_after(filled.settings.open_lake(), 2)
     assert version.triples_version == 3
     log = filled.folder / "lake/triples/_delta_log"
     DeltaTable(f"{filled.settings.lake}/triples").delete("object = '\"2\"'")
-    # As if it had been there before the last epoch's commit.
+    # As if it had been made before the last epoch's commit.
     mine, other = (log / f"{number:020d}.json" for number in (3, 4))
     text = mine.read_text()
     mine.write_text(other.read_text())

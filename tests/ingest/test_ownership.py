@@ -23,11 +23,11 @@ def sql() -> duckdb.DuckDBPyConnection:
     return connection
 
 
-def claim(sql: duckdb.DuckDBPyConnection, *written: tuple[int, str]) -> None:
+def write(sql: duckdb.DuckDBPyConnection, *written: tuple[int, str]) -> None:
     for row in written:
         sql.execute("INSERT INTO changes VALUES (?, ?)", row)
-    statement = ownership.claims("changes", "sources", "owners").sql("duckdb")
-    sql.execute(f"CREATE TABLE claims AS {statement}")
+    statement = ownership.written_graphs("changes", "sources", "owners").sql("duckdb")
+    sql.execute(f"CREATE TABLE written AS {statement}")
 
 
 def rows(sql: duckdb.DuckDBPyConnection, statement: str) -> list[tuple[object, ...]]:
@@ -37,20 +37,20 @@ def rows(sql: duckdb.DuckDBPyConnection, statement: str) -> list[tuple[object, .
 def test_the_owner_may_write_again_and_others_are_refused_at_their_first_attempt(
     sql: duckdb.DuckDBPyConnection,
 ) -> None:
-    claim(sql, (1, "<old>"), (2, "<mine>"), (3, "<old>"), (3, "<old>"))
-    refused = rows(sql, ownership.refusals("claims").sql("duckdb"))
+    write(sql, (1, "<old>"), (2, "<mine>"), (3, "<old>"), (3, "<old>"))
+    refused = rows(sql, ownership.refusals("written").sql("duckdb"))
     assert refused == [("b", 3, "<old>", "a")]
 
 
 def test_of_two_that_write_a_new_graph_the_first_change_set_wins(
     sql: duckdb.DuckDBPyConnection,
 ) -> None:
-    claim(sql, (1, "<new>"), (2, "<new>"))
-    refused = rows(sql, ownership.refusals("claims").sql("duckdb"))
+    write(sql, (1, "<new>"), (2, "<new>"))
+    refused = rows(sql, ownership.refusals("written").sql("duckdb"))
     assert refused == [("b", 2, "<new>", "a")]
 
 
-def test_only_accepted_change_sets_claim_graphs(sql: duckdb.DuckDBPyConnection) -> None:
-    claim(sql, (0, "<x>"), (1, "<x>"), (1, "<y>"), (2, "<z>"), (0, "<old>"))
-    new = rows(sql, ownership.new_graphs("claims", "epochs").sql("duckdb"))
+def test_only_accepted_change_sets_own_graphs(sql: duckdb.DuckDBPyConnection) -> None:
+    write(sql, (0, "<x>"), (1, "<x>"), (1, "<y>"), (2, "<z>"), (0, "<old>"))
+    new = rows(sql, ownership.new_graphs("written", "epochs").sql("duckdb"))
     assert new == [("<x>", "a"), ("<z>", "b")]

@@ -39,7 +39,7 @@ def test_each_version_is_an_epoch_in_the_order_of_its_number(project: Project) -
     assert [objects(project, epoch) for epoch in (1, 2, 3)] == ["1 2", "2 3", "3 4"]
 
 
-def test_a_later_run_goes_on_from_the_state_in_the_lake(project: Project) -> None:
+def test_a_later_run_continues_from_the_state_in_the_lake(project: Project) -> None:
     project.declare(SNAPSHOTS)
     project.write("versions/1.ttl", turtle(1, 2))
     project.ingest()
@@ -90,7 +90,7 @@ def test_the_last_good_version_of_a_broken_document_stays(
 
 
 @pytest.mark.parametrize("in_one_run", [True, False])
-def test_a_version_that_has_nothing_usable_takes_no_document_away(
+def test_a_version_without_usable_documents_removes_none(
     project: Project, in_one_run: bool
 ) -> None:
     project.declare(SNAPSHOTS)
@@ -150,7 +150,7 @@ DOCUMENTS = st.dictionaries(st.sampled_from("abc"), st.booleans())
 
 
 def at_a_time(versions: list[dict[str, bool]], before: dict[str, int]) -> set[tuple[int, int]]:
-    """What is carried, computed one version at a time from the state before it."""
+    """The carried documents, computed one version at a time from the state before it."""
     found = set()
     state: dict[str, int] = dict(before)
     for ordinal, documents in enumerate(versions):

@@ -47,7 +47,7 @@ def test_a_file_that_cannot_be_opened_stops_its_source_at_it(project: Project, k
     project.write("bad/1.nq", '<urn:s> <urn:p> "1" <urn:g> .')
     project.patch("bad/1.rdfp", 'A <urn:s> <urn:p> "1" <urn:g> .')
     second = "2.rdfp" if kind == "patches" else "2.nq"
-    # It is listed, and no user can read it: 5 EIO.
+    # It is listed, but reading it fails for every user (EIO).
     (project.folder / "bad" / second).symlink_to("/proc/self/mem")
     (project.folder / "bad" / f"3.{second[2:]}").symlink_to("/proc/self/mem")
     glob = "*.rdfp" if kind == "patches" else "*.nq"
@@ -58,7 +58,7 @@ def test_a_file_that_cannot_be_opened_stops_its_source_at_it(project: Project, k
     assert project.rows("rejected") == []
 
 
-def test_an_earlier_version_that_cannot_be_opened_is_not_passed_over(project: Project) -> None:
+def test_an_earlier_version_that_cannot_be_opened_is_not_skipped(project: Project) -> None:
     project.declare({"name": "bad", "kind": "snapshots", "location": "bad"})
     for version in (1, 2):
         project.write(f"bad/{version}/a.ttl", f"<urn:s> <urn:p> {version} .")

@@ -1,4 +1,4 @@
-"""The change feed as the driver reads it itself."""
+"""The change feed, read by the driver without Spark."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_compacting_a_table_is_no_change_of_it(root: str) -> None:
     assert feed(root, 3, 5) == [("insert", "<c>", 3), ("insert", "<d>", 5)]
 
 
-def test_an_overwrite_shows_what_it_took_away(root: str) -> None:
+def test_an_overwrite_shows_the_rows_that_it_removed(root: str) -> None:
     write(Lake(root), TRIPLES, arrow_schema(TRIPLES).empty_table(), METADATA, mode="overwrite")
     kinds = {kind for kind, _, _ in feed(root, 3, 4)}
     assert kinds == {"insert", "delete"}

@@ -38,12 +38,12 @@ ROW = {"graph": "<g>", "source": "s"}
         extra=st.dictionaries(st.text(), st.lists(st.none() | st.integers() | st.text())),
     )
 )
-def test_metadata_comes_back_from_its_text(metadata: Metadata) -> None:
+def test_metadata_is_restored_from_its_text(metadata: Metadata) -> None:
     assert Metadata.from_json(metadata.to_json()) == metadata
 
 
 @pytest.mark.parametrize("text", [None, "", "no json", "[]", "7", '{"other": 1}'])
-def test_the_metadata_of_others_is_none(text: str | None) -> None:
+def test_the_metadata_of_foreign_commits_is_none(text: str | None) -> None:
     assert Metadata.from_json(text) is None
 
 
@@ -61,7 +61,7 @@ def test_a_created_table_is_as_defined(tmp_path: Path, table) -> None:  # type: 
     assert {*table.properties} <= {*stored.metadata().configuration.items()}
 
 
-def test_the_newest_commit_of_ours_is_found_behind_those_of_others(tmp_path: Path) -> None:
+def test_the_newest_commit_of_weir_is_found_behind_foreign_ones(tmp_path: Path) -> None:
     root = str(tmp_path)
     assert Lake(root).last_metadata("graphs") is None
     assert write(Lake(root), GRAPHS, [ROW], MINE) == 1
@@ -79,7 +79,34 @@ def test_an_empty_commit_file_is_an_error_and_no_version(tmp_path: Path) -> None
         Lake(root).version("graphs")
 
 
-def test_a_process_dies_at_the_checkpoint_that_it_is_told(tmp_path: Path) -> None:
+def test_opening_a_table_looks_only_at_the_commit_files_after_the_last_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lake = Lake(str(tmp_path))
+    looked_at: list[str] = []
+    stat = Path.stat
+
+    def counted(path: Path, *, follow_symlinks: bool = True) -> os.stat_result:
+        if path.suffix == ".json":
+            looked_at.append(path.name)
+        return stat(path, follow_symlinks=follow_symlinks)
+
+    for _ in range(2):
+        for _ in range(10):
+            write(lake, GRAPHS, [ROW], MINE)
+        lake.existing("graphs").create_checkpoint()
+        newest = write(lake, GRAPHS, [ROW], MINE)
+        with monkeypatch.context() as patched:
+            patched.setattr(Path, "stat", counted)
+            looked_at.clear()
+            assert Lake(str(tmp_path)).version("graphs") == newest
+        assert {*looked_at} == {f"{newest:020d}.json", f"{newest + 1:020d}.json"}
+    (tmp_path / "graphs/_delta_log" / f"{newest + 1:020d}.json").touch()
+    with pytest.raises(DamagedTable, match="empty"):
+        Lake(str(tmp_path)).version("graphs")
+
+
+def test_a_process_dies_at_the_given_checkpoint(tmp_path: Path) -> None:
     code = f"""
 from lake.commit import write
 from lake.lake import Lake
@@ -94,7 +121,7 @@ write(Lake({str(tmp_path)!r}), GRAPHS, [{ROW!r}], Metadata("r", "ingest", 1))
 
 
 @pytest.mark.spark
-def test_spark_appends_by_column_name_and_tells_the_version(
+def test_spark_appends_by_column_name_and_returns_the_version(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     root = str(tmp_path)
@@ -112,7 +139,7 @@ def test_spark_appends_by_column_name_and_tells_the_version(
 
 
 @pytest.mark.spark
-def test_columns_are_added_only_where_that_is_wanted(spark: SparkSession, tmp_path: Path) -> None:
+def test_columns_are_added_only_on_request(spark: SparkSession, tmp_path: Path) -> None:
     root = str(tmp_path)
     narrow, wide = answers("q", ("a",)), answers("q", ("a", "b"))
     row = {"epoch": 1, "weight": 1, "a": "<x>", "event_time": None}

@@ -1,4 +1,4 @@
-"""The ledger: one run of a job at a time, in any number of processes, however runs ended."""
+"""The ledger: one run of a job at a time, in any number of processes, however runs end."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_of_two_processes_that_claim_at_once_one_wins(tmp_path: Path) -> None:
     assert statuses(tmp_path) == [(1, "claimed")]
 
 
-def test_a_commit_that_is_impossible_is_an_error_and_not_tried_for_ever(
+def test_a_commit_that_is_impossible_is_an_error_and_not_retried_forever(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object) -> None:
@@ -101,7 +101,7 @@ def test_a_finished_run_lets_the_next_one_in(tmp_path: Path) -> None:
         ledger.record(Lake(root), [LedgerRow(f"r{number}", "ingest", number, "succeeded")])
 
 
-def test_the_loser_is_told_who_runs_and_what_to_do(tmp_path: Path) -> None:
+def test_the_error_of_the_loser_names_the_other_run_and_what_to_do(tmp_path: Path) -> None:
     claims.claim(Lake(str(tmp_path)), "ingest", "first", lease_seconds=LEASE)
     with pytest.raises(AlreadyRunning, match=rf"run first of ingest .*process {os.getpid()}.*Wait"):
         claims.claim(Lake(str(tmp_path)), "ingest", "second", lease_seconds=LEASE)
@@ -120,7 +120,7 @@ def test_rows_about_queries_do_not_end_a_claim(tmp_path: Path) -> None:
         claims.claim(Lake(root), "maintain", "s", lease_seconds=LEASE)
 
 
-def test_who_takes_over_a_dead_claim_sees_what_the_dead_run_committed(tmp_path: Path) -> None:
+def test_a_run_that_takes_over_a_claim_sees_what_the_dead_run_committed(tmp_path: Path) -> None:
     lake = Lake(str(tmp_path))
     row = {"graph": "<g>", "source": "s", "run_id": "r"}
     write(lake, GRAPHS, [row], Metadata("r", "ingest", 1))
@@ -144,7 +144,7 @@ def test_a_claim_whose_process_died_is_abandoned(tmp_path: Path) -> None:
     assert statuses(tmp_path) == [(1, "abandoned"), (1, "claimed"), (2, "claimed")]
 
 
-def test_a_process_that_took_over_the_number_of_a_dead_one_is_not_the_claimant(
+def test_a_process_that_reuses_the_id_of_a_dead_one_is_not_the_claimant(
     tmp_path: Path,
 ) -> None:
     long_ago = datetime.now(UTC) - timedelta(days=400)
@@ -165,7 +165,7 @@ def test_a_claim_of_another_machine_holds_for_the_lease(
         assert claims.claim(Lake(str(tmp_path)), "ingest", "next", lease_seconds=LEASE) == 2
 
 
-def test_this_process_lives() -> None:
+def test_this_process_is_alive() -> None:
     assert lives(os.getpid(), datetime.now(UTC))
 
 
@@ -174,7 +174,7 @@ def test_setting_the_clock_does_not_end_a_process() -> None:
     assert lives(os.getpid(), before_it_started, identity(os.getpid()))
 
 
-def test_a_later_process_with_the_number_is_told_apart() -> None:
+def test_a_later_process_with_the_same_id_is_distinguished() -> None:
     process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
     try:
         assert not lives(process.pid, datetime.now(UTC), identity(os.getpid()))

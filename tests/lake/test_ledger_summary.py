@@ -1,4 +1,4 @@
-"""The ledger in few rows says what all of its rows say, also after its files were changed."""
+"""The summary of the ledger gives the same readings as all rows, also after files were changed."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def same(one: pa.Table, other: pa.Table) -> bool:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_few_rows_say_what_all_rows_say(seed: int) -> None:
+def test_the_summary_gives_the_same_readings_as_all_rows(seed: int) -> None:
     ledger = random_ledger(seed, runs=40)
     every = expanded(ledger.rows()).to_pylist()
     few = summed_up(ledger.rows()).to_pylist()
@@ -117,7 +117,7 @@ def sum_up(lake: Lake) -> Ledger:
 
 
 def read(lake: Lake) -> Ledger:
-    """What another process reads; it must be what all rows say."""
+    """What another process reads; it must agree with all rows."""
     found = read_ledger(Lake(lake.root))
     assert same(found.rows, summed_up(ledger_summary._whole(Lake(lake.root))))
     return found
@@ -185,7 +185,7 @@ def test_if_the_log_no_longer_holds_a_commit_all_rows_are_read(lake: Lake, versi
     assert read(lake).rows_read == ledger.rows().num_rows
 
 
-def test_if_somebody_removed_rows_all_rows_are_read(lake: Lake) -> None:
+def test_after_a_foreign_deletion_all_rows_are_read(lake: Lake) -> None:
     ledger = random_ledger(4, runs=16)
     fill(lake, ledger)
     sum_up(lake)
@@ -370,7 +370,7 @@ claim(Lake(sys.argv[1]), "maintain", "killed", lease_seconds=3600)
 @pytest.mark.usefixtures("soon")
 @pytest.mark.parametrize("moment", ["before", "after"])
 @pytest.mark.parametrize("table", ["claim", "ledger_summary"])
-def test_a_run_that_dies_while_it_sums_up_leaves_a_ledger_that_says_the_same(
+def test_a_run_that_dies_while_it_sums_up_does_not_change_the_readings(
     lake: Lake, moment: str, table: str
 ) -> None:
     fill(lake, random_ledger(12, runs=3))
@@ -399,7 +399,7 @@ def _take_turns(root: str, job: str) -> None:
     take_turns(Lake(root), 8, (job,))
 
 
-def test_two_processes_that_sum_up_at_once_leave_a_ledger_that_says_the_same(lake: Lake) -> None:
+def test_two_processes_that_sum_up_at_once_do_not_change_the_readings(lake: Lake) -> None:
     context = multiprocessing.get_context("spawn")
     jobs = ("maintain", "publish", "validate")
     processes = [context.Process(target=_take_turns, args=(lake.root, job)) for job in jobs]
@@ -416,7 +416,7 @@ def test_two_processes_that_sum_up_at_once_leave_a_ledger_that_says_the_same(lak
     assert sorted({*ends}) == [(job, number) for job in sorted(jobs) for number in range(1, 10)]
 
 
-def test_an_object_store_is_read_alike(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_object_store_is_read_the_same_way(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     ledger = random_ledger(13, runs=12)
     fill(lake, ledger, 0, 10)
     sum_up(lake)

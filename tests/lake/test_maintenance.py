@@ -1,4 +1,4 @@
-"""Upkeep changes neither states nor changes that somebody still needs."""
+"""Maintenance of tables alters neither states nor changes that are still needed."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_consolidation_keeps_every_later_state_and_change_and_the_feed(
 
 
 @pytest.mark.spark
-def test_a_log_with_little_to_gain_is_left_alone(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_log_with_little_to_gain_is_not_rewritten(spark: SparkSession, tmp_path: Path) -> None:
     log = fill(str(tmp_path))
     result = consolidate(
         spark, Lake(str(tmp_path)), QUADS, EPOCHS, least_share=0.99, rows_per_file=100

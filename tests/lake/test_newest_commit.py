@@ -1,4 +1,4 @@
-"""The newest commit is what opening the table finds, or left to opening it."""
+"""The newest commit agrees with the opened table, or is None: the table has to be opened."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 
 from lake import newest_commit
 from lake.commit import write
+from lake.commit_files import LOG, commit_file
 from lake.lake import DamagedTable, Lake
 from lake.maintenance import compact_files
 from lake.metadata import Metadata
@@ -71,7 +72,7 @@ def test_a_table_that_is_open_stays_as_it_was(lake: Lake) -> None:
 @pytest.mark.parametrize("content", [b"", b'{"commitInfo"', b"[]\n", b'{"commitInfo": 1}\n'])
 def test_a_damaged_commit_is_left_to_opening(lake: Lake, content: bytes) -> None:
     commit(lake, 1)
-    (Path(lake.root) / "graphs/_delta_log/00000000000000000002.json").write_bytes(content)
+    (Path(lake.root) / "graphs" / commit_file(2)).write_bytes(content)
     assert found(lake) is None
     if not content:
         with pytest.raises(DamagedTable):
@@ -83,13 +84,13 @@ def test_a_log_whose_first_commits_are_gone_is_read_from_its_checkpoint(lake: La
         commit(lake, epoch)
     Lake(lake.root).existing("graphs").create_checkpoint()
     commit(lake, 6)
-    log = Path(lake.root) / "graphs/_delta_log"
+    table = Path(lake.root) / "graphs"
     for version in range(4):
-        (log / f"{version:020}.json").unlink()
+        (table / commit_file(version)).unlink()
     result = found(lake)
     assert result is not None
     assert result[1].watermark == 6
-    (log / "_last_checkpoint").unlink()
+    (table / LOG / "_last_checkpoint").unlink()
     assert newest_metadata(Lake(lake.root), "graphs", "ingest") is None
 
 

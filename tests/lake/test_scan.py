@@ -40,7 +40,7 @@ def test_plain_columns_of_a_local_table_are_read_from_its_files(tmp_path: Path) 
     ("folder", "way"), [("a space, an \u00fc", "files"), ("a*", "arrow"), ("epoch=7", "files")]
 )
 def test_any_name_of_a_folder_is_read(tmp_path: Path, folder: str, way: str) -> None:
-    # The last name, taken for a pattern, is this one's too.
+    # The last name, read as a pattern, also matches this one.
     written(tmp_path / "ab", ROWS)
     assert scanned(written(tmp_path / folder, ROWS)) == ([("<urn:a>", 1), (None, 2)], way)
 

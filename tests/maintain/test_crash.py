@@ -15,7 +15,7 @@ import pytest
 from jobs.publish_answers import publish_answers
 from jobs.validate_answers import validate_answers
 from lake.commit import KILL_AT
-from tests.support.projects.graphs import FIRST, KNOWERS, LATER, PAIRS, PRODUCT, take_in
+from tests.support.projects.graphs import FIRST, KNOWERS, LATER, PAIRS, PRODUCT, ingest_change_sets
 from tests.support.projects.maintain import MaintainedProject
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ POINTS = [
     for table in tables
     for moment in ("before", "after")
 ]
-# Spark is started only by what needs it: the claims and small publications do not.
+# Spark is started only where it is needed: not for claims and small publications.
 _RUN = """
 import sys
 from pathlib import Path
@@ -70,9 +70,9 @@ def lakes(
     project.query("steady", PRODUCT)
     project.query("edited", PAIRS)
     project.query("still", "SELECT ?a WHERE { ?a <urn:nothing> ?b }")
-    take_in(project, FIRST)
+    ingest_change_sets(project, FIRST)
     project.run(spark)
-    take_in(project, LATER)
+    ingest_change_sets(project, LATER)
     project.query("edited", "SELECT ?a ?b WHERE { ?a <urn:knows> ?c . ?c <urn:name> ?b }")
     project.query("fresh", KNOWERS)
     before = {"maintain": project}
@@ -110,7 +110,7 @@ def test_a_run_that_is_killed_where_spark_wrote_leaves_the_same_answers(
 def kill_and_recover(
     spark: SparkSession, project: MaintainedProject, done: MaintainedProject, point: str
 ) -> None:
-    """Let a stage die at `point`, run all of them, and compare with what should be there."""
+    """Kill a stage at `point`, run all stages, and compare with the expected tables."""
     stage, _, table = point.split(":")
     killed = subprocess.run(
         [sys.executable, "-c", _RUN, stage, str(project.folder), table],

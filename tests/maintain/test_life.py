@@ -24,8 +24,8 @@ from tests.support.projects.graphs import (
     ONE_GRAPH,
     PAIRS,
     TWO_GRAPHS,
+    ingest_change_sets,
     knows,
-    take_in,
 )
 from tests.support.projects.ingest import no_spark
 from tests.support.projects.maintain import Change, MaintainedProject
@@ -44,11 +44,11 @@ FORMS = {
 }
 
 
-def test_queries_whose_patterns_and_filters_change_places_stay_right(
+def test_answers_stay_right_when_patterns_and_filters_are_reordered(
     project: MaintainedProject,
 ) -> None:
     orders = list(permutations(WHERE))[::5]
-    take_in(project, FIRST)
+    ingest_change_sets(project, FIRST)
     for order, change_set in zip(orders, (None, *LATER), strict=True):
         for name, form in FORMS.items():
             project.query(name, f"{form} {{ {' '.join(order)} }}")
@@ -59,7 +59,7 @@ def test_queries_whose_patterns_and_filters_change_places_stay_right(
             project.check_answers(name, len(project.states), len(project.states))
 
 
-def test_a_product_that_is_too_large_is_refused_before_it_is_made(
+def test_a_product_that_is_too_large_is_refused_before_it_is_computed(
     project: MaintainedProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project.begin(product_rows=20)
@@ -88,13 +88,13 @@ def test_a_product_that_is_too_large_is_refused_before_it_is_made(
     assert max(made) == 5
 
 
-def test_queries_whose_changes_were_vacuumed_are_made_anew(project: MaintainedProject) -> None:
+def test_queries_whose_changes_were_vacuumed_are_rebuilt(project: MaintainedProject) -> None:
     behind = {"pairs": PAIRS, "names": NAMES, "one_graph": ONE_GRAPH, "two_graphs": TWO_GRAPHS}
     for query, text in behind.items():
         project.query(query, text)
-    take_in(project, FIRST)
+    ingest_change_sets(project, FIRST)
     project.run(no_spark)
-    take_in(project, LATER)
+    ingest_change_sets(project, LATER)
     for table in ("quads", "triples"):
         compact_files(project.settings.open_lake(), table, 10**8)
         stored = DeltaTable(project.settings.open_lake().location(table))
@@ -110,7 +110,7 @@ def test_queries_whose_changes_were_vacuumed_are_made_anew(project: MaintainedPr
 def test_an_epoch_that_changes_nothing_needs_no_feed(project: MaintainedProject) -> None:
     """The feed of the last change may be gone by then."""
     project.query("pairs", PAIRS)
-    take_in(project, FIRST)
+    ingest_change_sets(project, FIRST)
     project.run(no_spark)
     for table in ("quads", "triples"):
         compact_files(project.settings.open_lake(), table, 10**8)
@@ -126,14 +126,14 @@ def test_an_epoch_that_changes_nothing_needs_no_feed(project: MaintainedProject)
     project.check_answers("pairs", 2, 6)
 
 
-def test_queries_that_cannot_be_read_for_spare_the_others(
+def test_a_failed_read_for_some_queries_does_not_affect_the_others(
     project: MaintainedProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project.query("pairs", PAIRS)
     project.query("names", NAMES)
-    take_in(project, FIRST)
+    ingest_change_sets(project, FIRST)
     project.run(no_spark)
-    take_in(project, LATER)
+    ingest_change_sets(project, LATER)
     project.query("fresh", PAIRS)
 
     def fail(*_: object) -> NoReturn:
@@ -157,10 +157,10 @@ def test_queries_that_cannot_be_read_for_spare_the_others(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
-def test_answers_are_right_at_the_head_whatever_became_of_graph_and_registry(
+def test_answers_are_right_at_the_head_after_any_changes_of_graph_and_registry(
     project: MaintainedProject, seed: int
 ) -> None:
-    """Law 2 (DESIGN.md, section 8) through the stages: ten queries a project, 30 lives in all."""
+    """However epochs are cut into runs of the stages: ten queries a project, 30 lives in all."""
     chance = random.Random(seed)
     lives = random_life.lives(chance, 10)
     for life in lives:
@@ -169,16 +169,16 @@ def test_answers_are_right_at_the_head_whatever_became_of_graph_and_registry(
         for _ in range(chance.randint(0 if project.states else 1, 2)):
             project.change(*random_life.change_set(chance))
         for life in lives if step else ():
-            life.go_on(project, chance)
+            life.advance(project, chance)
         if chance.random() < 0.3:
             compact(project, lose_the_feed=chance.random() < 0.5)
-        # Without a run, the next has more to catch up with.
+        # Without a run here, the next one has more to catch up with.
         if chance.random() < 0.7 or step == 5:
-            run_and_judge(project, lives)
+            run_and_check(project, lives)
 
 
-def run_and_judge(project: MaintainedProject, lives: list[random_life.Life]) -> None:
-    """Run the stages; answers are those of pyoxigraph, and what was published stays."""
+def run_and_check(project: MaintainedProject, lives: list[random_life.Life]) -> None:
+    """Run the stages; answers equal pyoxigraph's, and published rows stay published."""
     before = {life.query: published(project, life.query) for life in lives}
     broken = any(life.file == "broken" for life in lives)
     with pytest.raises(WeirError, match="could not be maintained") if broken else nullcontext():
@@ -198,7 +198,7 @@ def published(project: MaintainedProject, query: str) -> Counter[Change]:
 
 
 def compact(project: MaintainedProject, *, lose_the_feed: bool) -> None:
-    """Merge the files of every table; delete those that were merged, if the feed may go."""
+    """Merge the files of every table; delete the merged ones if the feed may be lost."""
     lake = project.settings.lake
     for table in project.all_versions():
         compact_files(Lake(lake), table, 10**8)

@@ -19,9 +19,9 @@ from tests.support.projects.graphs import (
     PRODUCT,
     QUERIES,
     TWO_GRAPHS,
+    ingest_change_sets,
     knows,
     name,
-    take_in,
 )
 from tests.support.projects.maintain import MaintainedProject
 
@@ -38,7 +38,7 @@ def begun(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Main
     project.begin()
     for query, text in QUERIES.items():
         project.query(query, text)
-    take_in(project, FIRST)
+    ingest_change_sets(project, FIRST)
     project.run(spark)
     return project
 
@@ -63,7 +63,7 @@ def test_a_query_with_full_history_has_every_epoch(
 ) -> None:
     for query, text in QUERIES.items():
         project.query(query, f"#+ history: full\n{text}")
-    take_in(project, FIRST + LATER)
+    ingest_change_sets(project, FIRST + LATER)
     assert project.run(spark).modes == dict.fromkeys(QUERIES, "initial")
     for query in QUERIES:
         project.check_answers(query, 1, 6)
@@ -77,7 +77,7 @@ def test_a_query_with_full_history_has_every_epoch(
         assert [row for row in project.signed(query) if row[0] <= 6] == before[query]
 
 
-# Each way to read the graph gives the same rows: these force them on a small graph.
+# All methods of reading the graph give the same rows; these limits force each on a small graph.
 WAYS = {
     "driver": ({}, "incremental"),
     "spark": ({"driver_rows": 0}, "incremental"),
@@ -94,7 +94,7 @@ def test_changes_give_the_delta_of_every_epoch(
     spark: SparkSession, going: MaintainedProject, way: str
 ) -> None:
     limits, mode = WAYS[way]
-    take_in(going, LATER)
+    ingest_change_sets(going, LATER)
     # Afterwards: the limits hold for ingest too.
     going.begin(**limits)
     modes = going.run(spark).modes
@@ -110,10 +110,10 @@ def test_an_untouched_query_costs_a_row_of_the_ledger_and_no_commit(
 ) -> None:
     project.query("pairs", PAIRS)
     project.query("names", NAMES)
-    take_in(project, FIRST)
+    ingest_change_sets(project, FIRST)
     project.run(spark)
     before = project.all_versions()
-    take_in(project, (('A <urn:a> <urn:age> "7"',), ("A " + name("z", "Z"),)))
+    ingest_change_sets(project, (('A <urn:a> <urn:age> "7"',), ("A " + name("c", "Z"),)))
     assert project.run(spark).modes == {"pairs": "untouched", "names": "incremental"}
     after = project.all_versions()
     assert after["embeddings/pairs"] == before["embeddings/pairs"]
@@ -122,7 +122,7 @@ def test_an_untouched_query_costs_a_row_of_the_ledger_and_no_commit(
     assert (row["from_epoch"], row["to_epoch"], row["rows_out"]) == (2, 4, 0)
     assert project.watermark("pairs") == 4
     # The next run starts where the untouched one ended.
-    take_in(project, (("A " + knows("z", "a"),),))
+    ingest_change_sets(project, (("A " + knows("z", "b"),),))
     assert project.run(spark).modes == {"pairs": "incremental", "names": "incremental"}
     rows = project.ledger("maintain")
     assert {rows[query]["from_epoch"] for query in ("pairs", "names")} == {4}
@@ -136,9 +136,9 @@ def test_a_run_records_that_a_plan_looks_at_all_of_its_rows(
 ) -> None:
     project.query("first", f"{NAMES} LIMIT 1")
     project.query("all", NAMES)
-    take_in(project, FIRST)
+    ingest_change_sets(project, FIRST)
     project.run(spark)
-    take_in(project, (("A " + name("z", "Z"),),))
+    ingest_change_sets(project, (("A " + name("c", "Z"),),))
     assert project.run(spark).modes == {"first": "incremental", "all": "incremental"}
     rows = project.ledger("maintain")
     assert "looks at all stored rows below" in rows["first"]["reason"]
@@ -150,7 +150,7 @@ def test_an_edited_query_publishes_the_difference_at_the_newest_epoch(
 ) -> None:
     project.query("q", "SELECT ?a ?b WHERE { ?a <urn:knows> ?b . ?b <urn:name> ?n }")
     project.query("other", NAMES)
-    take_in(project, FIRST)
+    ingest_change_sets(project, FIRST)
     project.run(spark)
     old = project.answer("q", 2)
     project.query("q", NAMES)
@@ -160,16 +160,16 @@ def test_an_edited_query_publishes_the_difference_at_the_newest_epoch(
     assert project.columns("answers/q") == ["epoch", "weight", "a", "b", "event_time", "n"]
     assert old != project.answer("q", 2)
     project.check_answers("q", 2, 2)
-    take_in(project, LATER)
+    ingest_change_sets(project, LATER)
     assert project.run(spark).modes == {"q": "incremental", "other": "incremental"}
     project.check_answers("q", 2, 6)
 
 
-def test_an_edit_that_means_the_same_changes_nothing(
+def test_an_edit_without_a_change_of_meaning_changes_nothing(
     spark: SparkSession, project: MaintainedProject
 ) -> None:
     project.query("q", PAIRS)
-    take_in(project, FIRST)
+    ingest_change_sets(project, FIRST)
     project.run(spark)
     before = project.all_versions()
     project.query("q", f"#+ description: the same\n# really\n{PAIRS.replace(' ?', '  ?')}")
@@ -181,10 +181,10 @@ def test_a_query_that_is_edited_while_it_is_behind_skips_to_the_newest_epoch(
     spark: SparkSession, project: MaintainedProject
 ) -> None:
     project.query("q", PAIRS)
-    take_in(project, FIRST)
+    ingest_change_sets(project, FIRST)
     project.run(spark)
     published = project.signed("q")
-    take_in(project, LATER)
+    ingest_change_sets(project, LATER)
     project.query("q", "SELECT DISTINCT ?b WHERE { ?a <urn:knows> ?b }")
     assert project.run(spark).modes == {"q": "migrated"}
     assert [row for row in project.signed("q") if row[0] <= 2] == published
@@ -193,18 +193,18 @@ def test_a_query_that_is_edited_while_it_is_behind_skips_to_the_newest_epoch(
 
 
 def lose_the_oldest_commits(project: MaintainedProject, table: str, keep: int) -> None:
-    """As the clean-up of the log does: a checkpoint, and the commits before it are gone."""
+    """As the clean-up of the log does: write a checkpoint and delete the commits before it."""
     log = Path(project.settings.open_lake().location(table)) / "_delta_log"
     DeltaTable(str(log.parent)).create_checkpoint()
     for commit in sorted(log.glob("*.json"))[:-keep]:
         commit.unlink()
 
 
-def test_a_gap_in_the_change_feed_makes_the_answer_anew(
+def test_after_a_gap_in_the_change_feed_the_answer_is_rebuilt(
     spark: SparkSession, going: MaintainedProject
 ) -> None:
     published = {query: going.signed(query) for query in QUERIES}
-    take_in(going, LATER)
+    ingest_change_sets(going, LATER)
     lose_the_oldest_commits(going, "triples", keep=2)
     lose_the_oldest_commits(going, "quads", keep=2)
     assert set(going.run(spark).modes.values()) == {"rebased"}
@@ -222,16 +222,16 @@ def test_a_gap_in_the_change_feed_makes_the_answer_anew(
         going.check_answers(query, 6, 7)
 
 
-def test_a_removed_query_keeps_its_tables_and_catches_up_when_it_is_back(
+def test_a_removed_query_keeps_its_tables_and_catches_up_when_it_returns(
     spark: SparkSession, project: MaintainedProject
 ) -> None:
     project.query("q", PAIRS)
     project.query("stays", NAMES)
-    take_in(project, FIRST)
+    ingest_change_sets(project, FIRST)
     project.run(spark)
     before = project.signed("q")
     project.remove_query("q")
-    take_in(project, LATER)
+    ingest_change_sets(project, LATER)
     assert project.run(spark).modes == {"stays": "incremental"}
     assert project.signed("q") == before
     project.query("q", PAIRS)
@@ -240,7 +240,7 @@ def test_a_removed_query_keeps_its_tables_and_catches_up_when_it_is_back(
 
 
 @pytest.mark.parametrize("way", ["incremental", "full"])
-def test_a_query_that_comes_back_to_consolidated_logs_is_made_anew(
+def test_a_query_that_returns_to_consolidated_logs_is_rebuilt(
     spark: SparkSession, project: MaintainedProject, way: str
 ) -> None:
     project.begin(**WAYS["bulk"][0] if way == "full" else {})
@@ -276,7 +276,7 @@ def test_a_query_that_cannot_be_maintained_fails_alone(
     project.query("good", NAMES)
     project.query("large", PRODUCT)
     project.query("wrong", "SELECT ?a WHERE { ?a <urn:knows> }")
-    take_in(project, FIRST)
+    ingest_change_sets(project, FIRST)
     with pytest.raises(WeirError, match="2 queries could not be maintained") as error:
         project.maintain(spark)
     assert error.value.exit_code == 1
@@ -290,8 +290,8 @@ def test_a_query_that_cannot_be_maintained_fails_alone(
     }
     project.publish(spark)
     project.check_answers("good", 2, 2)
-    # Corrected, it starts where it would have started; the others go on from where they are.
-    take_in(project, LATER)
+    # Corrected, it starts where it would have started; the others continue from where they are.
+    ingest_change_sets(project, LATER)
     project.remove_query("wrong")
     project.query("large", f"#+ allow_product: true\n{PRODUCT}")
     assert project.run(spark).modes == {"good": "incremental", "large": "initial"}
@@ -300,7 +300,7 @@ def test_a_query_that_cannot_be_maintained_fails_alone(
 
 
 def test_running_again_commits_nothing(spark: SparkSession, going: MaintainedProject) -> None:
-    take_in(going, LATER)
+    ingest_change_sets(going, LATER)
     going.run(spark)
     before = going.all_versions()
     going.ingest()
@@ -308,12 +308,12 @@ def test_running_again_commits_nothing(spark: SparkSession, going: MaintainedPro
     assert going.all_versions() == before
 
 
-def test_a_graph_without_epochs_is_waited_for(
+def test_nothing_is_maintained_before_the_first_epoch(
     spark: SparkSession, project: MaintainedProject
 ) -> None:
     project.query("q", PAIRS)
     project.ingest()
     assert project.run(spark).modes == {}
-    take_in(project, FIRST)
+    ingest_change_sets(project, FIRST)
     assert project.run(spark).modes == {"q": "initial"}
     project.check_answers("q", 2, 2)

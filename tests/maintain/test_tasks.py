@@ -1,4 +1,4 @@
-"""Which mode a verdict in the ledger leads to."""
+"""The mode that a verdict in the ledger leads to."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from jobs.publish_answers import publish_answers
 from jobs.stage import Claim, Job, claimed
 from jobs.validate_answers import validate_answers
 from lake.lake import Lake
-from tests.support.projects.graphs import FIRST, LATER, NAMES, PAIRS, take_in
+from tests.support.projects.graphs import FIRST, LATER, NAMES, PAIRS, ingest_change_sets
 from tests.support.projects.ingest import no_spark
 from tests.support.projects.maintain import MaintainedProject
 
@@ -22,15 +22,15 @@ def begun(project: MaintainedProject) -> MaintainedProject:
     """Two queries that are published up to epoch 2 and maintained up to 6."""
     project.query("pairs", PAIRS)
     project.query("names", NAMES)
-    take_in(project, FIRST)
+    ingest_change_sets(project, FIRST)
     project.run(no_spark)
-    take_in(project, LATER)
+    ingest_change_sets(project, LATER)
     project.maintain(no_spark)
     return project
 
 
 def paused(meanwhile: Callable[[], object]) -> Callable[..., Any]:
-    """`claimed`, but the first who comes waits until `meanwhile` is done."""
+    """`claimed`, but the first caller waits until `meanwhile` is done."""
     waiting = [meanwhile]
 
     @contextmanager

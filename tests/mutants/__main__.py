@@ -3,9 +3,9 @@
     python -m tests.mutants            all
     python -m tests.mutants distinct   those whose name contains a word
 
-Every mutant (`tests.mutants.texts`) is made in a copy of the tree. The copy runs the regressions, a
-subset of the laws (`SEEDS`) and the W3C tests as histories, until the first failure. A mutant that
-survives shows that a test is missing.
+Each mutant (`tests.mutants.definitions`) is applied to a copy of the tree. The copy runs the
+regressions, subsets of the laws (`GROUPS`, `SEEDS`) and the W3C tests as histories, until the first
+failure. A mutant that survives shows that a test is missing.
 """
 
 from __future__ import annotations
@@ -19,11 +19,13 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.mutants.texts import MUTANTS, Mutant
+from tests.mutants.definitions import MUTANTS, Mutant
 
 PROJECT = Path(__file__).parent.parent.parent
 SEEDS = range(400)
-"""Of `tests.support.generators.grammar_cases`."""
+"""Seeds of the random cases (`tests.support.generators.grammar_cases`) that each mutant runs."""
+GROUPS = range(90)
+"""Seeds of the random groups (`tests.support.shared_shapes`) that each mutant runs."""
 COPIED = ("jobs", "lake", "tests")
 
 
@@ -37,22 +39,22 @@ def surviving(mutants: tuple[Mutant, ...]) -> list[str]:
         for mutant in mutants:
             file = copy / "jobs" / f"{mutant.module}.py"
             source = file.read_text()
-            file.write_text(mutant.applied(source))
-            begun = time.monotonic()
+            file.write_text(mutant.apply(source))
+            start = time.monotonic()
             failure = _first_failure(copy, mutant.name)
             file.write_text(source)
             verdict = "survived" if failure is None else "killed"
-            seconds = time.monotonic() - begun
-            print(f"{verdict:9}{seconds:5.0f} s  {mutant.name:62}{failure or ''}", flush=True)
+            seconds = time.monotonic() - start
+            print(f"{verdict:9}{seconds:5.0f} s  {mutant.name:70}{failure or ''}", flush=True)
             if failure is None:
                 survived.append(mutant.name)
     return survived
 
 
 def _first_failure(tree: Path, mutant: str = "") -> str | None:
-    """The first test that fails in a tree; None if none does."""
+    """The first test that fails in a tree; None if all pass."""
     environment = os.environ | {"PYTHONPATH": str(tree), "WEIR_SHARED": str(_shared())}
-    command = [sys.executable, "-m", "tests.mutants", "--check", mutant]
+    command = [sys.executable, "-m", "tests.mutants", "--run-tests", mutant]
     done = subprocess.run(
         command, cwd=tree, env=environment, capture_output=True, text=True, check=False
     )
@@ -62,19 +64,27 @@ def _first_failure(tree: Path, mutant: str = "") -> str | None:
     return lines[-1][:80] if lines else f"exit {done.returncode}"
 
 
-def check(mutant: str) -> None:
-    """Exit with the first test that fails in this tree; an error of the engine is a failure.
+def run_tests(mutant: str) -> None:
+    """Run the tests in this tree; exit with the name of the first that fails.
 
-    Regressions that were added for `mutant` come first.
+    An error of the engine is a failure. Regressions that name `mutant` run first.
     """
     from tests.engine.test_w3c_histories import evaluation_cases, wrong_answers
     from tests.support.generators.grammar_cases import whole_case
     from tests.support.grammar_laws import broken_laws
     from tests.support.regressions import read, regression_files
+    from tests.support.shared_shapes import GIVEN, given_case, group_case
+    from tests.support.shared_shapes import broken_laws as broken_group_laws
 
     for file in sorted(regression_files(), key=lambda file: mutant not in file.read_text()):
         if broken_laws(read(file)):
             sys.exit(f"regression {file.stem}")
+    for name in GIVEN:
+        if broken_group_laws(given_case(name)):
+            sys.exit(f"group {name}")
+    for seed in GROUPS:
+        if broken := broken_group_laws(group_case(seed)):
+            sys.exit(f"group {seed}: {broken[0].rpartition(']: ')[2]}")
     for seed in SEEDS:
         if broken := broken_laws(whole_case(seed)):
             law = broken[0].rpartition("]: ")[2]
@@ -92,10 +102,12 @@ def main() -> None:
     """Run all mutants, or those that are named."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("word", nargs="?", default="", help="a part of the mutants' names")
-    parser.add_argument("--check", metavar="MUTANT", help="run the tests in this tree as it is")
+    parser.add_argument(
+        "--run-tests", metavar="MUTANT", help="run the tests in this tree, those for MUTANT first"
+    )
     options = parser.parse_args()
-    if options.check is not None:
-        check(options.check)
+    if options.run_tests is not None:
+        run_tests(options.run_tests)
         return
     if failure := _first_failure(PROJECT):
         sys.exit(f"the tests fail without a mutant: {failure}")

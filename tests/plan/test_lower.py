@@ -93,7 +93,7 @@ def test_every_pattern_is_looked_up_from_every_other() -> None:
     assert [one.depth for one in found] == sorted(one.depth for one in found)
 
 
-def test_queries_that_begin_alike_share_their_lookups() -> None:
+def test_queries_with_common_patterns_share_lookups() -> None:
     first = plan("SELECT * { ?x :p ?y . ?y :q ?z }")
     second = plan("SELECT ?a { ?a :p ?b . ?b :q ?c . ?c :r ?d }")
     both = lookups((*first.components, *second.components))

@@ -1,4 +1,4 @@
-"""Fingerprints that lakes hold stay what they are, whatever classes and fields are called."""
+"""Fingerprints in existing lakes stay valid when classes and fields are renamed."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ STORED = {
 
 
 @pytest.mark.parametrize("name", STORED)
-def test_the_fingerprint_of_an_existing_plan_stays_what_it_is(name: str) -> None:
+def test_the_fingerprint_of_an_existing_plan_does_not_change(name: str) -> None:
     text, stored = STORED[name]
     assert fingerprint(lower(translate(text), allow_product=True)) == stored
 
@@ -91,6 +91,6 @@ def test_the_pinned_plans_have_every_kind_of_node() -> None:
     assert found == {*get_args(PlanNode)}
 
 
-def test_what_is_no_value_of_a_plan_has_no_stored_form() -> None:
+def test_other_values_have_no_stored_form() -> None:
     with pytest.raises(TypeError, match="a plan does not hold a object"):
         stored_form(object())

@@ -1,4 +1,4 @@
-"""How far everything is: watermarks, backlogs and verdicts, all from one reading."""
+"""Watermarks, backlogs and verdicts, all from one reading of the lake."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from deltalake import write_deltalake
 from jobs.progress import completion
 from jobs.progress.backlog import Backlog
 from jobs.progress.completion import Completion
-from jobs.progress.watermarks import head, transactions_after
+from jobs.progress.watermarks import epochs_after, head
 from lake import ledger_summary
 from lake.claims import claim
 from lake.commit import write
@@ -95,8 +95,8 @@ def test_transactions_come_in_order_and_only_those_after_an_epoch(lake: HandMade
     for epochs in (2, 3):
         lake.ingest(epochs)
     tables = lake.settings.open_lake()
-    assert [each.epoch for each in transactions_after(tables, 1)] == [2, 3, 4, 5]
-    assert transactions_after(tables, 5) == ()
+    assert [each.epoch for each in epochs_after(tables, 1)] == [2, 3, 4, 5]
+    assert epochs_after(tables, 5) == ()
 
 
 def test_epochs_that_did_not_touch_a_query_move_its_watermark(lake: HandMadeLake) -> None:
@@ -186,7 +186,7 @@ def test_merged_files_do_not_change_the_backlog_but_the_version_to_read(
     assert after.snapshot == before.snapshot + 1
 
 
-def test_the_last_verdict_counts_and_is_about_one_commit_and_one_range(lake: HandMadeLake) -> None:
+def test_the_last_verdict_counts_and_concerns_one_commit_and_one_range(lake: HandMadeLake) -> None:
     lake.ingest(1)
     lake.maintain("q", [(1, 1, A, B)], base=1, mode="initial")
     verdict(lake, 1, success=False)
@@ -204,7 +204,9 @@ def test_the_last_verdict_counts_and_is_about_one_commit_and_one_range(lake: Han
     assert not read(lake).verdicts["q"].is_about(later)
 
 
-def test_what_failed_of_the_graph_is_known_until_it_is_validated(lake: HandMadeLake) -> None:
+def test_a_failure_of_the_graph_is_reported_until_the_graph_is_validated(
+    lake: HandMadeLake,
+) -> None:
     lake.ingest(2)
     lake.maintain("q", [(1, 1, A, B)], mode="initial")
     rows = [
@@ -227,7 +229,9 @@ def test_what_failed_of_the_graph_is_known_until_it_is_validated(lake: HandMadeL
     assert read(lake).graph_failure is None
 
 
-def test_the_last_run_that_reported_on_a_query_says_what_it_did(lake: HandMadeLake) -> None:
+def test_the_last_maintenance_is_that_of_the_last_run_that_reported_on_the_query(
+    lake: HandMadeLake,
+) -> None:
     tables = lake.settings.open_lake()
     for number, mode in ((1, "initial"), (2, "incremental")):
         done = LedgerRow(f"m{number}", "maintain", number, SUCCEEDED, "gone", mode, f"why {number}")
@@ -235,7 +239,7 @@ def test_the_last_run_that_reported_on_a_query_says_what_it_did(lake: HandMadeLa
     assert read(lake).last_maintenance == {"gone": ("incremental", "why 2")}
 
 
-def test_a_summed_up_ledger_says_the_same(
+def test_a_summary_of_the_ledger_gives_the_same_completion(
     lake: HandMadeLake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ledger_summary, "_COMMITS", 1)

@@ -12,7 +12,7 @@ from tests.support.projects.handmade import HandMadeLake
 
 @pytest.fixture
 def distributed() -> bool:
-    """Whether Spark does what the driver could do itself; overridden by parametrization."""
+    """Whether Spark does what the driver could do; overridden by parametrization."""
     return False
 
 

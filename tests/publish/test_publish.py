@@ -85,7 +85,7 @@ def test_later_publications_append_only_the_new_rows(
     assert watermark(lake, "q") == 3
 
 
-def test_queries_with_similar_names_are_published_by_themselves(
+def test_queries_with_similar_names_are_published_separately(
     lake: HandMadeLake,
 ) -> None:
     names = ("q", "q_all", "q_candidates", "q_whole", "stored_q", "new_q")
@@ -185,7 +185,7 @@ def test_an_edit_that_changes_no_row_is_published_once(
     assert (lake.answers("q"), lake.versions()) == ([(1, 1, A, B)], before)
 
 
-def test_rows_computed_anew_at_the_same_epoch_publish_the_difference(
+def test_rows_recomputed_at_the_same_epoch_publish_the_difference(
     spark: SparkSession, lake: HandMadeLake
 ) -> None:
     lake.query("q", SELECT)
@@ -236,7 +236,7 @@ def test_a_wrong_quad_holds_back_every_query(spark: SparkSession, lake: HandMade
     assert "the graph: weight_is_a_sign" in (found[0].reason or "")
 
 
-def test_a_query_is_not_held_by_what_is_wrong_with_another(
+def test_a_query_is_not_held_by_a_failure_of_another(
     spark: SparkSession, lake: HandMadeLake
 ) -> None:
     publish_first(spark, lake, "good", "bad")
@@ -266,10 +266,10 @@ def test_rows_that_came_after_the_check_are_not_published(
     assert lake.answers("q") == [(1, 1, A, B), (2, 1, A, C)]
 
 
-def test_the_rows_of_tables_made_again_are_checked_again(
+def test_the_rows_of_recreated_tables_are_checked_again(
     spark: SparkSession, lake: HandMadeLake
 ) -> None:
-    """Their versions and epochs are those that were found right before."""
+    """Their versions and epochs are those that passed the checks before."""
     lake.query("q", "#+ max_rows: 1\n" + SELECT)
     lake.ingest(1)
     lake.maintain("q", [(1, 1, A, B)], mode="initial")
@@ -401,7 +401,7 @@ def test_a_run_killed_anywhere_and_run_again_publishes_every_row_once(
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_the_published_log_sums_to_the_answer_whatever_happens(
+def test_the_published_log_sums_to_the_answer_over_random_histories(
     spark: SparkSession, lake: HandMadeLake, seed: int
 ) -> None:
     """Random histories of changes, untouched epochs, edits and recomputations, against a model."""
@@ -414,7 +414,9 @@ def test_the_published_log_sums_to_the_answer_whatever_happens(
         if step == 0 or rng.random() < 0.8:
             lake.ingest(rng.randint(1, 2))
         action = (
-            "initial" if step == 0 else rng.choice(["delta", "delta", "untouched", "anew", "edit"])
+            "initial"
+            if step == 0
+            else rng.choice(["delta", "delta", "untouched", "rebuild", "edit"])
         )
         if action == "untouched":
             lake.leave_untouched("q", marked)

@@ -63,7 +63,7 @@ def points_into_a_cycle(quads: list[Quad]) -> bool:
 @settings(max_examples=300, deadline=None)
 @given(quads=QUADS, seed=st.integers(0, 99))
 def test_labels_do_not_depend_on_names_or_order(quads: list[Quad], seed: int) -> None:
-    # Which of two alike nodes of a cycle a node outside points to is a matter of their order.
+    # Which of two equivalent nodes of a cycle a node outside points to depends on their order.
     assume(not points_into_a_cycle(quads))
     other = renamed(quads, seed)
     assert relabel(quads, content_labels(quads, "s")) == relabel(other, content_labels(other, "s"))
@@ -90,7 +90,7 @@ def test_relabelling_twice_merges_nothing_more(quads: list[Quad]) -> None:
 @given(quads=QUADS, more=QUADS)
 def test_content_that_stays_keeps_its_labels(quads: list[Quad], more: list[Quad]) -> None:
     """Other parts of the document, and what points to a node, are not its content."""
-    # Which of two alike nodes of a cycle has which label depends on what points to them.
+    # Which of two equivalent nodes of a cycle has which label depends on what points to them.
     assume(not points_into_a_cycle(quads))
     apart = [(g, s.replace("_:n", "_:x"), p, o) for g, s, p, o in more]
     content = [quad for quad in quads if quad[1].startswith("_:")]

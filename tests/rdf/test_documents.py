@@ -133,7 +133,9 @@ def test_relative_iris_are_resolved_against_the_base_of_the_request(parse_text: 
         ("rdf-xml", "<?x <a><a><a> ?><!DOCTYPE a SYSTEM \"[\"><a><b c='>'/><b/><b></b><b></b></a>"),
     ],
 )
-def test_what_hides_brackets_does_not_count_as_nesting(syntax: Format, text: str) -> None:
+def test_brackets_inside_strings_comments_and_iris_do_not_count_as_nesting(
+    syntax: Format, text: str
+) -> None:
     assert nesting_fault(text.encode(), syntax, 3) is None
 
 
@@ -161,5 +163,5 @@ def test_what_hides_brackets_does_not_count_as_nesting(syntax: Format, text: str
     ],
 )
 def test_the_nesting_scan_takes_linear_time(syntax: Format, part: str) -> None:
-    # A quadratic scan of 2 MB takes hours: the test would not come back.
+    # A quadratic scan of 2 MB would take hours.
     nesting_fault(part.encode() * (2_000_000 // len(part)), syntax, 10**9)

@@ -142,7 +142,7 @@ def test_quads_that_name_no_graph_get_the_one_of_the_request(parse_text: ParseTe
     ],
     ids=["triple term", "direction", "blank graph", "nested"],
 )
-def test_what_is_not_rdf_1_1_is_rejected_alone(
+def test_a_line_that_is_not_rdf_1_1_is_rejected_alone(
     parse_text: ParseText, line: str, reason: str
 ) -> None:
     parsed = parse_text(f"{GOOD}\n{line}\n{GOOD}", format="n-quads", role="snapshot")

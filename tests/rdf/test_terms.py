@@ -194,7 +194,7 @@ def test_parse_term_undoes_to_text(term: Term) -> None:
         ('"a\nb"', "object", "not a literal"),
     ],
 )
-def test_what_may_not_stand_in_a_position_is_refused_with_the_reason(
+def test_a_term_that_is_invalid_in_its_position_is_refused_with_the_reason(
     text: str, position: Position, reason: str
 ) -> None:
     assert reason in str(check_term(text, position))

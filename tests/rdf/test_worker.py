@@ -131,7 +131,7 @@ def test_a_file_that_kills_the_parser_is_rejected_whole(
 def test_a_file_is_not_rejected_when_the_parser_is_killed_from_outside(
     write: Write, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    """The kernel kills where memory is short: the next run tries the file again."""
+    """The kernel kills processes when memory is short: the next run tries the file again."""
     receive = worker._Child._receive
     number = signal.Signals[name]
 

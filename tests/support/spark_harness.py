@@ -1,6 +1,8 @@
-"""Maintain a query over a history with the engine's Spark side."""
+"""Maintain a query, or a group of queries, over a history with Spark."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 import duckdb
 import pyarrow as pa
@@ -12,10 +14,11 @@ from jobs.compute.placement import Placement
 from jobs.engine.fixpoint import make
 from jobs.engine.plan_delta import plan_delta
 from jobs.engine.read_graph import Thresholds, changes_relation, read_neighbourhood
-from jobs.engine.relations import EpochRange, Inputs
+from jobs.engine.relations import EpochRange
 from jobs.plan.plan import Plan
 from lake.lake import Lake
 from tests.support.harness import LOOKED_UP, History, Memory
+from tests.support.shared_shapes import GroupMemory
 
 
 class SparkMemory(Memory):
@@ -31,36 +34,58 @@ class SparkMemory(Memory):
     def run(
         self, after: int, last: int, *, thresholds: Thresholds = LOOKED_UP, initial: bool = False
     ) -> None:
-        """Take the epochs (after, last] in."""
-        assert not initial, "the Spark side takes every epoch in"
-        engine = Engine(
-            Lake("no tables are stored"),
-            lambda: self.spark,
-            DuckEngine(duckdb.connect()),
-            Placement(self.driver_rows, 10**9, 10**9, 10**9),
-            SparkShape(broadcast_rows=10, rows_per_file=10**9),
-        )
-        try:
-            for name in ("quads", "triples", "stored"):
-                rows = self.connection.sql(f"SELECT * FROM {name}").to_arrow_table()
-                engine.load(name, self.spark.createDataFrame(rows))
-            epochs = EpochRange(after, last, after == 0)
-            graphs = {}
-            for i, scope in enumerate(dict.fromkeys(c.scope for c in self.plan.components)):
-                parts = [c for c in self.plan.components if c.scope == scope]
-                changes = f"changes{i}"
-                changes_relation(engine, scope, epochs, changes)
-                read = read_neighbourhood(
-                    engine, parts, changes, scope, epochs, thresholds, f"scope{i}"
-                )
-                graphs[scope] = read.relation
-            delta = plan_delta(self.plan, epochs, Inputs(graphs, "stored"), "q")
-            for statement in (*delta.statements, delta.result):
-                make(engine, statement)
-            found = engine.fetch(delta.result.name)
-            rows = found if isinstance(found, pa.Table) else found.toArrow()
-        finally:
-            engine.release()
-        self.connection.register("new_rows", rows)
-        self.connection.execute("INSERT INTO stored SELECT * FROM new_rows")
-        self.connection.unregister("new_rows")
+        """Process the epochs (after, last]."""
+        assert not initial, "on Spark every epoch is processed"
+        run_on_spark(self, self.spark, EpochRange(after, last, after == 0), thresholds)
+
+
+class SparkGroupMemory(GroupMemory):
+    """Like `GroupMemory`, with every statement run by Spark."""
+
+    def __init__(self, spark: SparkSession, members: Mapping[str, Plan], history: History) -> None:
+        super().__init__(members, history)
+        self.spark = spark
+
+    def run(
+        self, after: int, last: int, *, thresholds: Thresholds = LOOKED_UP, initial: bool = False
+    ) -> None:
+        """Process the epochs (after, last]."""
+        assert not initial, "on Spark every epoch is processed"
+        run_on_spark(self, self.spark, EpochRange(after, last, after == 0), thresholds)
+
+
+def run_on_spark(
+    memory: Memory, spark: SparkSession, epochs: EpochRange, thresholds: Thresholds
+) -> None:
+    """Process the epochs of a range."""
+    driver_rows = memory.driver_rows if isinstance(memory, SparkMemory) else 0
+    engine = Engine(
+        Lake("no tables are stored"),
+        lambda: spark,
+        DuckEngine(duckdb.connect()),
+        Placement(driver_rows, 10**9, 10**9, 10**9),
+        SparkShape(broadcast_rows=10, rows_per_file=10**9),
+    )
+    try:
+        for name in memory.tables:
+            rows = memory.connection.sql(f"SELECT * FROM {name}").to_arrow_table()
+            engine.load(name, spark.createDataFrame(rows))
+        graphs = {}
+        for i, scope in enumerate(dict.fromkeys(c.scope for c in memory.components)):
+            parts = [c for c in memory.components if c.scope == scope]
+            changes = f"changes{i}"
+            changes_relation(engine, scope, epochs, changes)
+            read = read_neighbourhood(
+                engine, parts, changes, scope, epochs, thresholds, f"scope{i}"
+            )
+            graphs[scope] = read.relation
+        delta = plan_delta(memory.plan, epochs, memory.inputs(graphs), "q")
+        for statement in (*delta.statements, delta.result):
+            make(engine, statement)
+        found = engine.fetch(delta.result.name)
+        rows = found if isinstance(found, pa.Table) else found.toArrow()
+    finally:
+        engine.release()
+    memory.connection.register("new_rows", rows)
+    memory.connection.execute("INSERT INTO stored SELECT * FROM new_rows")
+    memory.connection.unregister("new_rows")

@@ -1,4 +1,4 @@
-"""The W3C SPARQL 1.1 tests: what each manifest says, as values."""
+"""The W3C SPARQL 1.1 tests: the entries of the manifests, as values."""
 
 from __future__ import annotations
 

@@ -29,12 +29,13 @@ from jobs.compute.sql import (
     same_row,
     select,
     subquery,
-    text,
 )
+from jobs.engine.conditions import value_sql
 from jobs.engine.relations import CHANGE, INTERVAL
 from jobs.engine.run import Run
 from jobs.engine.sweep import Key, differentiate, ends, presence
 from jobs.plan.operators import Closure
+from jobs.sparql.algebra.expressions import Constant
 
 
 def delta(node: Closure, run: Run) -> exp.Select:
@@ -80,7 +81,7 @@ def _pairs(node: Closure, run: Run) -> str:
     reach = run.repeat(
         name("reach"),
         found_in,
-        _sources(node, touched),
+        _sources(node, run, touched),
         lambda found: _neighbours(part, found, ever, "source", "target"),
     )
     edges = run.make(name("edges"), _edges(node, steps, reach))
@@ -89,7 +90,7 @@ def _pairs(node: Closure, run: Run) -> str:
         from_=rows_of(edges, "e"),
         joins=[
             inner_join(
-                subquery(_sources(node, touched), "s"),
+                subquery(_sources(node, run, touched), "s"),
                 *same_row(part, "e", "s"),
                 column("source", "e").eq(column("node", "s")),
             )
@@ -111,13 +112,15 @@ def _ever(node: Closure, steps: str) -> exp.Select:
     )
 
 
-def _sources(node: Closure, touched: str) -> exp.Select:
+def _sources(node: Closure, run: Run, touched: str) -> exp.Select:
     """The touched nodes that a path may start from."""
-    return select(
-        *columns((*node.partition, "node")),
-        from_=rows_of(touched),
-        where=[] if node.start is None else [column("node").eq(text(node.start))],
-    )
+    names = (*node.partition, "node")
+    if node.start is None:
+        return select(*columns(names), from_=rows_of(touched))
+    start = Constant(node.start)
+    rows = run.with_parameters(select(*columns(names), from_=rows_of(touched)), names, start)
+    is_start = column("node").eq(value_sql(start, frozenset()))
+    return select(*columns(names), from_=subquery(rows, "touched"), where=[is_start])
 
 
 def _neighbours(part: Key, found: str, ever: str, here: str, there: str) -> exp.Select:

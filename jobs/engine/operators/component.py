@@ -8,7 +8,8 @@ triples' intervals:
 
 Its delta in (after, last] comes from solutions with an end in the range; each of them uses a triple
 with an end in the range, so the graph may be restricted to what the changes can join with
-(`neighbourhood.py`). https://www.w3.org/TR/sparql11-query/#BasicGraphPatternMatching
+(`neighbourhood.py`). In the plan of a group the members are one more relation of the join: a
+parameter is the member's value. https://www.w3.org/TR/sparql11-query/#BasicGraphPatternMatching
 """
 
 from __future__ import annotations
@@ -36,9 +37,13 @@ from jobs.engine.graph import graph_columns
 from jobs.engine.relations import INTERVAL
 from jobs.engine.run import Run
 from jobs.engine.sweep import differentiate
-from jobs.plan.leaves import Component
+from jobs.plan.leaves import MEMBER, Component, MemberComponent
+from jobs.plan.parameters import column_of, is_parameter, parameters_of
 from jobs.sparql.algebra.expressions import Constant, Variable
 from jobs.sparql.algebra.patterns import TriplePattern
+
+_MEMBERS = "m"
+"""The alias of the members relation."""
 
 
 def delta(node: Component, run: Run) -> exp.Select:
@@ -47,20 +52,27 @@ def delta(node: Component, run: Run) -> exp.Select:
     has_end = any_of(
         [column("since") > number(epochs.after), column("until") <= number(epochs.last)]
     )
-    touched = _intervals(node, run.inputs.graphs[node.scope], has_end)
+    touched = _intervals(node, run, has_end)
     return differentiate(touched, node.variables, epochs)
 
 
-def _intervals(component: Component, graph: str, condition: exp.Expr) -> exp.Select:
+def _intervals(component: Component, run: Run, condition: exp.Expr) -> exp.Select:
     """The intervals of the segment's solutions for which `condition` holds; every weight is 1."""
+    graph = run.inputs.graphs[component.scope]
     bound: dict[str, exp.Column] = {}
     aliases = [f"t{number_}" for number_ in range(len(component.patterns))]
-    (first, on_first), *others = [
+    relations: list[tuple[exp.Expr, list[exp.Expr]]] = []
+    if isinstance(component, MemberComponent):
+        bound[MEMBER] = column(MEMBER, _MEMBERS)
+        relations.append((rows_of(run.members, _MEMBERS), []))
+    relations += [
         (rows_of(graph, name), _matches(component, pattern, name, bound))
         for name, pattern in zip(aliases, component.patterns, strict=True)
     ]
+    (first, on_first), *others = relations
     solutions = select(
         *(alias(value.copy(), name) for name, value in bound.items()),
+        *columns(parameters_of(component.conditions), _MEMBERS),
         alias(greatest(*(column("since", t) for t in aliases)), "since"),
         alias(least(*(column("until", t) for t in aliases)), "until"),
         from_=first,
@@ -90,6 +102,8 @@ def _matches(
     for position, node in zip(places, (*graph, *pattern.nodes), strict=True):
         here = column(position, table)
         match node:
+            case Constant(term) if is_parameter(term):
+                conditions.append(here.eq(column(column_of(term), _MEMBERS)))
             case Constant(term):
                 conditions.append(here.eq(text(term)))
             case Variable(name) if name in bound:

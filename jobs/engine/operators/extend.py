@@ -19,10 +19,11 @@ from jobs.plan.operators import Extend
 def delta(node: Extend, run: Run) -> exp.Select:
     """The rows of the child with the value, null for an error."""
     own = node.child.variables
+    rows = run.with_parameters(run.child(node.child), (*own, *CHANGE), node.expression)
     value = value_sql(node.expression, frozenset(own))
     return select(
         *columns(own),
         alias(value, node.variable),
         *columns(CHANGE),
-        from_=subquery(run.child(node.child), "child"),
+        from_=subquery(rows, "child"),
     )

@@ -18,8 +18,10 @@ from jobs.plan.operators import Filter
 
 def delta(node: Filter, run: Run) -> exp.Select:
     """The rows of the child that satisfy the condition."""
+    names = (*node.variables, *CHANGE)
+    rows = run.with_parameters(run.child(node.child), names, node.condition)
     return select(
-        *columns((*node.variables, *CHANGE)),
-        from_=subquery(run.child(node.child), "child"),
+        *columns(names),
+        from_=subquery(rows, "child"),
         where=[condition_sql(node.condition, frozenset(node.variables))],
     )

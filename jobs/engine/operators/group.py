@@ -109,9 +109,13 @@ def _segments(node: Group, run: Run, touched: str, sources: Mapping[str, str]) -
             found = events(node.keys, name, aggregate, sources[name])
             parts.append(_padded(node, found, name, kinds))
     if node.always:
-        # The group without keys is there from the first epoch on.
+        # The group without keys, of each member, is there from the first epoch on.
         first = run.epochs.start if run.epochs.from_nothing else run.epochs.after
-        beginning = select(alias(number(first), "epoch"))
+        beginning = select(
+            *columns(node.keys),
+            alias(number(first), "epoch"),
+            from_=rows_of(run.members) if node.keys else None,
+        )
         parts.append(_padded(node, beginning, "beginning", kinds))
     return sweep(union_all(parts), node.keys, {name: column(name) for name in kinds}, kinds)
 

@@ -29,27 +29,33 @@ from jobs.compute.sql import (
 from jobs.engine.relations import CHANGE
 from jobs.engine.run import Run
 from jobs.engine.terms import begins
+from jobs.plan.leaves import MEMBER
 from jobs.plan.operators import Instantiate
+from jobs.plan.parameters import column_of, is_parameter
 from jobs.sparql.algebra.expressions import Constant, Variable
 from jobs.sparql.algebra.patterns import Node, TriplePattern
 
 
 def delta(node: Instantiate, run: Run) -> exp.Query:
     """The triples of each row of the child."""
-    solutions = run.child(node.child)
+    template = (part for pattern in node.template for part in pattern.nodes)
+    names = (*node.child.variables, *CHANGE)
+    solutions = run.with_parameters(run.child(node.child), names, *template)
     return union_all([_triples(node, pattern, solutions.copy()) for pattern in node.template])
 
 
 def _triples(node: Instantiate, pattern: TriplePattern, solutions: exp.Query) -> exp.Select:
     terms = [_template_term(node, part) for part in pattern.nodes]
+    member = tuple(name for name in node.variables if name == MEMBER)
     made = select(
+        *columns(member),
         *(alias(term, name) for term, name in zip(terms, node.targets, strict=True)),
         *columns(CHANGE),
         from_=subquery(solutions, "child"),
     )
     subject, predicate, object_ = (column(name) for name in node.targets)
     return select(
-        *columns((*node.targets, *CHANGE)),
+        *columns((*node.variables, *CHANGE)),
         from_=subquery(made, "made"),
         where=[
             any_of([begins(subject, "<"), begins(subject, "_")]),
@@ -62,7 +68,7 @@ def _triples(node: Instantiate, pattern: TriplePattern, solutions: exp.Query) ->
 def _template_term(node: Instantiate, part: Node) -> exp.Expr:
     match part:
         case Constant(term):
-            return text(term)
+            return column(column_of(term)) if is_parameter(term) else text(term)
         case Variable(name) if name in node.blank_nodes:
             return _blank_node(name, node.child.variables)
         case Variable(name):
@@ -74,7 +80,8 @@ def _template_term(node: Instantiate, part: Node) -> exp.Expr:
 def _blank_node(name: str, solution: tuple[str, ...]) -> exp.Expr:
     """A label from the template's blank node and the solution's terms, each with its length."""
     described = [text(name)]
-    for variable in solution:
+    # Labels are those of the member's own plan.
+    for variable in (each for each in solution if each != MEMBER):
         length = as_text(exp.Length(this=column(variable)))
         term = concatenated(text(" "), length, text(":"), column(variable))
         described.append(coalesce(term, text(" -")))

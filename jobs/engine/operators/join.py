@@ -24,7 +24,6 @@ from jobs.compute.sql import (
     subquery,
     union_all,
 )
-from jobs.engine.conditions import condition_sql
 from jobs.engine.relations import CHANGE
 from jobs.engine.run import Run
 from jobs.engine.two_sides import TwoSides, two_sides
@@ -42,12 +41,9 @@ def joined(sides: TwoSides, condition: Expression | None = None) -> exp.Query:
     both = union_all([_changed_left(sides), _changed_right(sides)])
     if condition is None:
         return both
-    names = sides.keys.variables
-    return select(
-        *columns((*names, *CHANGE)),
-        from_=subquery(both, "joined"),
-        where=[condition_sql(condition, frozenset(names))],
-    )
+    names = (*sides.keys.variables, *CHANGE)
+    rows, holds = sides.satisfying(both, names, condition)
+    return select(*columns(names), from_=subquery(rows, "joined"), where=[holds])
 
 
 def _changed_left(sides: TwoSides) -> exp.Select:

@@ -15,13 +15,14 @@ from jobs.engine.operators.join import joined
 from jobs.engine.relations import CHANGE
 from jobs.engine.run import Run
 from jobs.engine.two_sides import two_sides
+from jobs.plan.leaves import MEMBER
 from jobs.plan.operators import LeftJoin
 
 
 def delta(node: LeftJoin, run: Run) -> exp.Query:
     """The pairs, and the rest of the left rows with the right side's variables unbound."""
     sides = two_sides(node, run)
-    if not sides.keys.shared:
+    if not {*sides.keys.shared} - {MEMBER}:
         run.products.append((sides.left_intervals, sides.right_intervals))
     rest = select(
         *padded_columns(node.variables, node.left.variables),

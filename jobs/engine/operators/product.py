@@ -22,6 +22,7 @@ from jobs.compute.sql import (
     alias,
     column,
     columns,
+    equal,
     inner_join,
     number,
     rows_of,
@@ -31,6 +32,7 @@ from jobs.compute.sql import (
 from jobs.engine.relations import EpochRange
 from jobs.engine.run import Run
 from jobs.engine.sweep import integrate
+from jobs.plan.leaves import MEMBER
 from jobs.plan.operators import Product
 
 
@@ -76,12 +78,14 @@ def _term(parts: Sequence[_Part], changed: int) -> exp.Select:
     joins = []
     for i, part in enumerate(parts):
         table = "d" if i == changed else f"p{i}"
-        output += columns(part.variables, table)
+        member = tuple(name for name in part.variables if name == MEMBER)
+        output += columns((name for name in part.variables if i == 0 or name not in member), table)
         if i == changed:
             continue
         since, until = column("since", table), column("until", table)
         new, old = (since <= epoch, epoch < until), (since < epoch, epoch <= until)
-        joins.append(inner_join(rows_of(part.intervals, table), *(new if i < changed else old)))
+        holds = new if i < changed else old
+        joins.append(inner_join(rows_of(part.intervals, table), *equal(member, "d", table), *holds))
         weight = weight * column("weight", table)
     return select(
         *output,

@@ -40,6 +40,9 @@ from jobs.engine.run import Run
 from jobs.engine.sweep import differentiate, integrate
 from jobs.plan.operators import Slice
 
+_LOST = "lost"
+"""How many rows of a partition the range takes away."""
+
 
 def delta(node: Slice, run: Run) -> exp.Select:
     """The rows from `offset` to `offset + limit` in each segment."""
@@ -93,12 +96,17 @@ def _log(node: Slice, run: Run) -> exp.Query:
 def _first(node: Slice, state: str, changes: str) -> exp.Query:
     """The rows of the state that may come into the slice, of the partitions that change."""
     names = (*node.child.variables, *CHANGE)
+    lost = -bigint(sum_of(least(column("weight"), number(0))))
     if node.partition:
-        keys = select(*columns(node.partition), from_=rows_of(changes), distinct=True)
+        part = columns(node.partition)
+        keys = select(
+            *part, alias(lost, _LOST), from_=rows_of(changes), group_by=columns(node.partition)
+        )
     else:
         keys = select(alias(number(1), "any"), from_=rows_of(changes), limit=1)
     rows = select(
         *columns(names, "s"),
+        *([column(_LOST, "k")] if node.partition else []),
         from_=rows_of(state, "s"),
         joins=[inner_join(subquery(keys, "k"), *same_row(node.partition, "s", "k"))],
     )
@@ -106,12 +114,15 @@ def _first(node: Slice, state: str, changes: str) -> exp.Query:
         return rows
     ranked = select(
         *columns(names),
+        *([column(_LOST)] if node.partition else []),
         alias(_running(node, None, None), "upto"),
         from_=subquery(_with_order(node, rows), "state"),
     )
-    taken = sum_of(least(column("weight"), number(0)))
-    lost = select(coalesce(-bigint(taken), number(0)), from_=rows_of(changes))
-    enough = number(node.offset + node.limit) + subquery(lost)
+    if node.partition:
+        most: exp.Expr = column(_LOST)
+    else:
+        most = subquery(select(coalesce(lost, number(0)), from_=rows_of(changes)))
+    enough = number(node.offset + node.limit) + most
     return select(
         *columns(names),
         from_=subquery(ranked, "ranked"),

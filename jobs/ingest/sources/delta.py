@@ -7,7 +7,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Literal
 
-from deltalake import DeltaTable as StoredTable
+from deltalake import DeltaTable as ForeignTable
 from deltalake.exceptions import DeltaError, TableNotFoundError
 from deltalake.schema import PrimitiveType
 from pydantic import BaseModel, ConfigDict, Field
@@ -105,7 +105,7 @@ class DeltaTable(Source):
         table = self._open(storage_options)
         return self._change_sets_of(table)(table.version(), _STATE)
 
-    def _change_sets_of(self, table: StoredTable) -> Callable[..., ChangeSet]:
+    def _change_sets_of(self, table: ForeignTable) -> Callable[..., ChangeSet]:
         """What makes a change set of a version of the table, its content or its commit."""
         table_id = _table_id(table)
         times = {
@@ -121,7 +121,7 @@ class DeltaTable(Source):
 
         return at
 
-    def _refuse_another(self, table: StoredTable, position: SourcePosition, last: str) -> None:
+    def _refuse_another(self, table: ForeignTable, position: SourcePosition, last: str) -> None:
         """Refuse a table that is not the one of which version `last` was ingested.
 
         Raises:
@@ -144,10 +144,10 @@ class DeltaTable(Source):
             "Bring the table back, or declare the new one under another name.",
         )
 
-    def _open(self, storage_options: Mapping[str, str]) -> StoredTable:
+    def _open(self, storage_options: Mapping[str, str]) -> ForeignTable:
         """The table, if it is as declared."""
         try:
-            table = StoredTable(self.location, storage_options=dict(storage_options) or None)
+            table = ForeignTable(self.location, storage_options=dict(storage_options) or None)
         except TableNotFoundError:
             raise ConfigurationError(
                 f"source {self.name}: there is no Delta table",
@@ -177,5 +177,5 @@ class DeltaTable(Source):
         return table
 
 
-def _table_id(table: StoredTable) -> str:
+def _table_id(table: ForeignTable) -> str:
     return str(table.metadata().id)

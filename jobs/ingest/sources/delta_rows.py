@@ -42,13 +42,13 @@ def read_versions(
     Rows whose terms are no terms are rejected without a line.
 
     Args:
-        engine: Spark.
+        engine: decides where terms are looked at one by one.
         prefix: ends the names of the relations that are made.
         source: the table.
         change_sets: by ordinal; contents and commits.
         document: the number of the table's content.
-        limits: how many rows the driver takes.
-        staging: folder or URI for more of them.
+        limits: how much of a rejected row is recorded.
+        staging: folder or URI for the rows that Spark looks at.
 
     Raises:
         ChangeFeedGap: commits of the range are gone.
@@ -62,11 +62,11 @@ def read_versions(
         int(each.position): ordinal for ordinal, each in change_sets.items() if each.state is None
     }
     if commits:
-        parts.append(_commits(engine, prefix, source, commits, limits.broadcast_rows))
+        parts.append(_commits(engine, prefix, source, commits))
     unchecked = reduce(DataFrame.unionByName, (part.select(*UNCHECKED) for part in parts))
     check = checking(source.name, source.graph_term, document, limits.raw_bytes)
-    few = unchecked.limit(limits.broadcast_rows + 1).toArrow()
-    if few.num_rows <= limits.broadcast_rows:
+    few = _on_driver(engine, unchecked)
+    if few is not None:
         checked = pa.Table.from_batches(check(few.to_batches()), schema=SCHEMA)
         rows = rows_on_driver(checked)
     else:
@@ -80,11 +80,7 @@ def _content(engine: Engine, source: DeltaTable, version: int, ordinal: int) -> 
 
 
 def _commits(
-    engine: Engine,
-    prefix: str,
-    source: DeltaTable,
-    ordinals: Mapping[int, int],
-    broadcast_rows: int,
+    engine: Engine, prefix: str, source: DeltaTable, ordinals: Mapping[int, int]
 ) -> DataFrame:
     """What the commits make appear or vanish; what cancels out within a commit is left out.
 
@@ -102,9 +98,9 @@ def _commits(
         .where("sign <> 0")
     )
     changes, near, held = f"changes_of_{prefix}", f"near_of_{prefix}", f"held_of_{prefix}"
-    _respell(engine, changes, net, source.graph_term, broadcast_rows)
+    _respell(engine, changes, net, source.graph_term)
     about = _near(_table(engine, source, last), engine.frame(changes))
-    _respell(engine, near, about, source.graph_term, broadcast_rows)
+    _respell(engine, near, about, source.graph_term)
     engine.make(Statement(held, netting.rows_about(near, changes, QUAD)))
     engine.make(Statement(f"assertions_of_{prefix}", bag_assertions(changes, held)))
     assertions = engine.frame(f"assertions_of_{prefix}")
@@ -122,13 +118,17 @@ def _near(table: DataFrame, changes: DataFrame) -> DataFrame:
     return marked.where(F.coalesce("about", F.lit(False)) | escaped).select(*QUAD)
 
 
-def _respell(
-    engine: Engine, name: str, rows: DataFrame, default_graph: str, broadcast_rows: int
-) -> None:
+def _on_driver(engine: Engine, rows: DataFrame) -> pa.Table | None:
+    """The rows if the driver looks at their terms one by one, which is as much as to parse them."""
+    few = engine.collect_few(rows)
+    return few if few is not None and engine.placement.parses(few.nbytes) else None
+
+
+def _respell(engine: Engine, name: str, rows: DataFrame, default_graph: str) -> None:
     """Make `rows` the relation `name`, their terms as Weir's tables spell them."""
     respell = respelling(default_graph)
-    few = rows.limit(broadcast_rows + 1).toArrow()
-    if few.num_rows <= broadcast_rows:
+    few = _on_driver(engine, rows)
+    if few is not None:
         engine.load(name, pa.Table.from_batches(respell(few.to_batches()), few.schema))
     else:
         spelled = f"spelled_{name}"

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from jobs.ingest.netting import QUAD
-from jobs.ingest.rows import SCHEMA, rows_of
+from jobs.ingest.rows import SCHEMA, record_batch
 from jobs.rdf.blank_nodes import scoped_label
 from jobs.rdf.terms import POSITIONS, TermError, canonical_term
 
@@ -86,4 +86,4 @@ def _rows(
     arrays = {
         name: pa.array([row[name] for row in rows], SCHEMA.field(name).type) for name in columns
     }
-    return rows_of(part, len(rows), **arrays, **same)
+    return record_batch(part, len(rows), **arrays, **same)

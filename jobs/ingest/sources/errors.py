@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from jobs.ingest.sources.source import Source
 
 _STORAGE_ERRORS: tuple[type[Exception], ...] = (OSError, ValueError, ArrowException, DeltaError)
-"""What files, their content and tables raise."""
+"""The errors that files, their content and tables raise."""
 _MESSAGE_LENGTH = 500
 """Characters of another program's message that are shown."""
 
 
 class SourceError(WeirError):
-    """A source cannot go on; the others do."""
+    """A source cannot continue; the others are not affected."""
 
 
 @contextmanager

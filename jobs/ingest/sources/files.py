@@ -74,7 +74,8 @@ def new_change_sets(
         SourceError: a new change set comes before one that is ingested.
     """
     new = [each for each in found if each.position not in ingested]
-    late = [each for each in new if ingested and order(each.position) < max(map(order, ingested))]
+    newest = max(map(order, ingested), default=None)
+    late = [each for each in new if newest is not None and order(each.position) < newest]
     if late:
         raise SourceError(
             f"{late[0].position} appeared after later change sets had been ingested",

@@ -98,7 +98,7 @@ class Patches(FileSource):
                     f"source {self.name}: the file cannot be used: {refusal}",
                     change_set.documents[0].request.file,
                     "Complete or correct the file (or raise the limit that it exceeds); the"
-                    " source goes on with it.",
+                    " source continues with it.",
                 )
                 accepted.refuse(ordinal, error)
                 return

@@ -49,7 +49,7 @@ class Negated:
 
 @dataclass(frozen=True, slots=True)
 class ZeroOrOne:
-    """The path, or no step; each pair once."""
+    """The path, or a zero-length path; each pair once."""
 
     path: Path
 
@@ -65,7 +65,7 @@ class Closure:
 Path = Link | Inverse | Sequence | Alternative | Negated | ZeroOrOne | Closure
 
 
-def may_take_no_step(path: Path, *, both_ends: bool = False) -> bool:
+def may_have_length_zero(path: Path, *, both_ends: bool = False) -> bool:
     """Whether `path` connects a term outside the graph with itself, if it is given as one end.
 
     With `both_ends`, if it is given as both: then a sequence does, if both its parts do. Of a
@@ -75,14 +75,14 @@ def may_take_no_step(path: Path, *, both_ends: bool = False) -> bool:
         case ZeroOrOne():
             return True
         case Closure(inner, minimum):
-            return minimum == 0 or may_take_no_step(inner)
+            return minimum == 0 or may_have_length_zero(inner)
         case Inverse(inner):
-            return may_take_no_step(inner, both_ends=both_ends)
+            return may_have_length_zero(inner, both_ends=both_ends)
         case Alternative(left, right):
             sides = (left, right)
-            return any(may_take_no_step(side, both_ends=both_ends) for side in sides)
+            return any(may_have_length_zero(side, both_ends=both_ends) for side in sides)
         case Sequence(first, second):
-            return both_ends and may_take_no_step(first) and may_take_no_step(second)
+            return both_ends and may_have_length_zero(first) and may_have_length_zero(second)
         case Link() | Negated():
             return False
         case _:

@@ -1,7 +1,7 @@
-"""What algebra values are made of: the parts of each pattern and expression, and the same rebuilt.
+"""Traversal of algebra values: the parts of each pattern and expression, and rebuilding them.
 
-A new kind of pattern gets its case in `children`, `map_children` and `expressions_of`; whoever only
-passes through a pattern calls these and needs no case of its own.
+A new kind of pattern gets its case in `children`, `map_children` and `expressions_of`; code that
+only passes through a pattern calls these and needs no case of its own.
 """
 
 from __future__ import annotations

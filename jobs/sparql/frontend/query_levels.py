@@ -206,7 +206,7 @@ def _check_projection(
 
 
 def _visible(pattern: Pattern, keys: tuple[str, ...], aggregates: Aggregates) -> Pattern:
-    """`pattern` without blank nodes, by which COUNT(DISTINCT *) would tell solutions apart."""
+    """`pattern` without blank nodes, by which COUNT(DISTINCT *) would distinguish solutions."""
     if not any(a.distinct and a.argument is None for a in aggregates.names):
         return pattern
     return Project(

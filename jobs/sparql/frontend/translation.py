@@ -21,7 +21,7 @@ class Translation:
     Attributes:
         source: the tokens, for places.
         base: the base IRI of the query, which becomes the second argument of IRI().
-        read_group: reads a group graph pattern; given by whoever starts, as groups and expressions
+        read_group: reads a group graph pattern; passed in, as groups and expressions
             contain each other.
         labels: the blank node labels of the basic graph patterns read so far.
         patterns: the number of triple and path patterns read so far.

@@ -182,7 +182,7 @@ def test_a_number_with_too_many_digits_is_an_error() -> None:
     assert _value("?x + 1", x=f'"{"9" * 5000}"^^<{_X}integer>') is None
 
 
-def test_a_missing_variable_is_unbound_as_one_that_is_none() -> None:
+def test_a_missing_variable_is_unbound_like_one_that_is_none() -> None:
     assert evaluate(Variable("x"), {}) is evaluate(Variable("x"), {"x": None}) is None
     assert evaluate_row(encode(Variable("x"), ["y", "x"]), [None, '"a"']) == '"a"'
     assert evaluate_row(encode(Variable("x"), ["x"]), [None]) is None

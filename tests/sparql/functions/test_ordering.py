@@ -97,7 +97,7 @@ def test_equal_values_have_equal_keys(pair: tuple[str, str]) -> None:
 @pytest.mark.parametrize(
     "same", [("1", "1.0", "01", "1e0", "10e-1"), ("0", "-0.0", "-0e0", "0.0"), ("100", "1e2")]
 )
-def test_a_number_has_one_key_however_it_is_written(same: tuple[str, ...]) -> None:
+def test_a_number_has_one_key_in_every_spelling(same: tuple[str, ...]) -> None:
     def number(text: str) -> str:
         kind = "double" if "e" in text else "decimal" if "." in text else "integer"
         return terms.literal(text, f"{_X}{kind}")

@@ -1,6 +1,6 @@
 """Random queries of basic graph patterns with filters, over random histories.
 
-Case `seed` is the same everywhere.
+A seed gives the same case everywhere.
 """
 
 from __future__ import annotations

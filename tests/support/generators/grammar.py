@@ -34,12 +34,12 @@ class Writer:
     """Writes one query.
 
     Attributes:
-        rng: decides.
+        rng: makes every random choice.
         read: the triples that each graph has at some time.
         graph: where patterns are matched.
         witness: a term for each variable that has one.
         used: variables that the group being written, or one around it, may bind.
-        begin: the number of them that are from around it.
+        begin: how many of them an outer group binds.
     """
 
     rng: random.Random
@@ -237,7 +237,7 @@ class Writer:
 
     @contextmanager
     def unseen(self) -> Iterator[None]:
-        """Within, variables are used that are not bound outside."""
+        """In this block, patterns use variables that are not bound outside."""
         before, self.used = self.used, list(self.used)
         yield
         self.used = before
@@ -307,10 +307,10 @@ class Writer:
         start, path, end = self.node(s), self.path_text(p, 2), self.node(o)
         if (")*" in path or ")?" in path) and not (start.startswith("?") and end.startswith("?")):
             self.departures.append(
-                "pyoxigraph loses the path of no steps of a term that is not in the graph"
+                "pyoxigraph loses the zero-length path of a term that is not in the graph"
             )
         if "|" in path or "!" in path:
-            self.departures.append("pyoxigraph finds a pair once that several steps may find")
+            self.departures.append("pyoxigraph counts a pair once that several steps connect")
         return f"{start} {path} {end} ."
 
     def path_text(self, predicate: str, depth: int) -> str:

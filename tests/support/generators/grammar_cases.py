@@ -1,6 +1,6 @@
 """Random queries over the whole grammar (`grammar.py`), each with histories of a dataset.
 
-Case `seed` is the same everywhere.
+A seed gives the same case everywhere.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class WholeCase:
     default_graph: str
     histories: tuple[History, ...]
     departure: str | None
-    """Why pyoxigraph may depart from the specification here; None: it is the oracle of the case."""
+    """Why pyoxigraph may depart from the specification here; None: pyoxigraph is the oracle."""
 
     @property
     def history(self) -> History:
@@ -52,7 +52,7 @@ class WholeCase:
 
 
 def whole_case(seed: int) -> WholeCase:
-    """The case of a seed: mostly the first of some queries whose answer changes."""
+    """The case of a seed: of some random queries, mostly the first whose answer changes."""
     rng = random.Random(f"whole {seed}")
     wanted = rng.choices((1, 2, 4), (1, 2, 7))[0]
     for _ in range(_ATTEMPTS):
@@ -83,7 +83,7 @@ def _case(seed: int, rng: random.Random) -> WholeCase:
     query = writer.query()
     reasons = [reason for words, reason in _DEPARTURES.items() if re.search(words, query)]
     if re.search(r"M(IN|AX)\(", query) and _has_literals_without_order(pool, query):
-        reasons.append("the order of literals that < does not compare is a choice")
+        reasons.append("SPARQL leaves open the order of literals that < does not compare")
     if _looks_out_of_an_optional(query):
         reasons.append("inside OPTIONAL, pyoxigraph gives MINUS and EXISTS the values from outside")
     departure = next(iter([*writer.departures, *reasons]), None)
@@ -91,11 +91,11 @@ def _case(seed: int, rng: random.Random) -> WholeCase:
 
 
 def _different_answers(case: WholeCase) -> int:
-    """How many different answers there are over the histories, approximately: by pyoxigraph."""
+    """About how many different answers there are over the histories, by pyoxigraph."""
     oxigraph = Oxigraph(case.default_graph)
     seen: set[frozenset[str]] = set()
     for change in case.history:
-        oxigraph.take(change)
+        oxigraph.apply(change)
         result = oxigraph.store.query(case.query)
         if isinstance(result, ox.QueryBoolean):
             seen.add(frozenset({str(bool(result))}))
@@ -115,18 +115,18 @@ _WITHOUT_ORDER = (
     {'"1"', f'"2.5"^^<{XSD}decimal>'},
 )
 _DEPARTURES = {
-    "LIMIT|OFFSET": "which of equal solutions are kept is a choice",
-    "SAMPLE": "which of a group is a choice",
-    "GROUP_CONCAT": "the order of a group is a choice",
-    r"COUNT\((DISTINCT )?(?!DISTINCT|[?*\"])": "pyoxigraph makes COUNT of an error an error",
+    "LIMIT|OFFSET": "SPARQL leaves open which of equal solutions are kept",
+    "SAMPLE": "SPARQL leaves open which value of a group is sampled",
+    "GROUP_CONCAT": "SPARQL leaves open the order within a group",
+    r"COUNT\((DISTINCT )?(?!DISTINCT|[?*\"])": "in pyoxigraph, COUNT of an error is an error",
     "EXISTS.*BOUND": "in BOUND, pyoxigraph ignores the values from outside of EXISTS",
-    r"EXISTS.*\)[*?]": "pyoxigraph loses the path of no steps from a term that EXISTS substitutes",
+    r"EXISTS.*\)[*?]": "pyoxigraph loses the zero-length path of a term that EXISTS substitutes",
     "FROM <.*FROM <": "pyoxigraph counts a triple once per graph",
     "EXISTS.*MINUS": "inside EXISTS, pyoxigraph takes outer values as bound by MINUS",
     r"GRAPH \?\w+ \{ (?![?<\"_])": "pyoxigraph evaluates GRAPH over a graph that does not exist",
     r"GRAPH .*\{ SELECT": "pyoxigraph evaluates a subquery outside of its GRAPH",
-    "REDUCED": "the multiplicity of a solution is a choice",
-    r"(?=.*COUNT\(DISTINCT \*\)).*[>)*+?]/[<(^!]": "pyoxigraph counts what is between two steps",
+    "REDUCED": "SPARQL leaves open the multiplicity of a solution",
+    r"(?=.*COUNT\(DISTINCT \*\)).*[>)*+?]/[<(^!]": "pyoxigraph counts the nodes between two steps",
     "_:n": "equal solutions make one blank node in Weir, and several in the specification",
 }
 

@@ -11,7 +11,7 @@ from tests.support.projects.graphs import knows, name
 from tests.support.projects.maintain import MaintainedProject
 
 VARIABLES = ("a", "b", "n", "m")
-"""All variables that a text may publish: only Spark adds columns to an answer table."""
+"""All variables that a text may publish: only Spark can add columns to an answer table."""
 
 _PATTERNS = (
     "?a <urn:knows> ?b .",
@@ -72,13 +72,13 @@ class Text:
 
 @dataclass
 class Life:
-    """A query of a project: its text, and whether its file is there, broken or away."""
+    """A query of a project: its text, and whether its file is valid, broken or removed."""
 
     query: str
     text: Text
     file: Literal["there", "broken", "away"] = "there"
 
-    def go_on(self, project: MaintainedProject, chance: random.Random) -> None:
+    def advance(self, project: MaintainedProject, chance: random.Random) -> None:
         """Take one random step."""
         event = chance.choices(("keep", "edit", "break", "remove"), (3, 6, 1, 1))[0]
         if self.file == "away" and event != "edit":
@@ -108,7 +108,7 @@ def text(chance: random.Random) -> Text:
 
 
 def change_set(chance: random.Random) -> tuple[str, ...]:
-    """Lines of an RDF Patch over few people, so that most of them know each other."""
+    """Lines of an RDF Patch over a few people, so that most of them know each other."""
     return tuple(
         f"{chance.choice('AAD')} {chance.choice((_knows, _name))(chance)}"
         for _ in range(chance.randint(3, 9))

@@ -17,7 +17,7 @@ _NUMBERS = tuple(f'"{number}"^^<{_X}integer>' for number in (1, 2))
 _VARIABLES = ("?a", "?b", "?c")
 
 # In every graph, so that every graph exists and has every term: pyoxigraph departs from SPARQL in
-# that it has no path of no steps from a term outside the graph, and evaluates GRAPH over a graph
+# that it has no zero-length path from a term outside the graph, and evaluates GRAPH over a graph
 # that does not exist.
 _EVERYWHERE: tuple[Quad, ...] = tuple(
     (graph, subject, "<u:r>", object_)
@@ -41,7 +41,7 @@ datasets: st.SearchStrategy[list[Quad]] = st.lists(
 
 @dataclass
 class _Query:
-    """The state of drawing one query; `budget` is how many more parts of groups it may have."""
+    """The state of generating one query; `budget` is how many more parts of groups it may have."""
 
     draw: st.DrawFn
     budget: int

@@ -25,13 +25,13 @@ class Oxigraph:
         self.store = ox.Store()
         self._graphs: Counter[ox.Quad] = Counter()
 
-    def take(self, change: Change) -> None:
-        """Take the change of an epoch in."""
+    def apply(self, change: Change) -> None:
+        """Apply the change of an epoch."""
         vanish, appear = change
         for quad in vanish:
             for stored in self._stored(quad, -1):
                 self.store.remove(stored)
-                # The store would keep a graph that has become empty.
+                # The store would otherwise keep a graph that has become empty.
                 name = stored.graph_name
                 if not isinstance(name, ox.DefaultGraph) and not self._has(name):
                     self.store.remove_graph(name)
@@ -71,7 +71,7 @@ def answers(
     """The answer of `query` after each epoch; `columns` as for `Oxigraph.answer`."""
     oracle = Oxigraph(default_graph)
     for change in history:
-        oracle.take(change)
+        oracle.apply(change)
         yield oracle.answer(query, columns)
 
 

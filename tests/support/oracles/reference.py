@@ -4,7 +4,7 @@ https://www.w3.org/TR/sparql11-query/#sparqlAlgebraEval
 
 It shares no plan, no SQL and no epochs with the engine, and computes patterns, paths, EXISTS and
 solution modifiers on its own. It shares the algebra that the front end translates a query to, and
-the functions: values of expressions, aggregates and the order of terms. So it does not notice an
+the functions: values of expressions, aggregates and the order of terms. So it does not detect an
 error of translation or of a function; these are compared with pyoxigraph and the tests of the W3C
 in `tests/sparql`.
 """

@@ -26,7 +26,7 @@ Pair = tuple[str, str]
 def pairs(path: Path, graph: frozenset[Triple], start: str | None, end: str | None) -> list[Pair]:
     """The bag of pairs that `path` connects in `graph`; an end that is a variable is None.
 
-    A path of no steps connects a given end with itself, in the graph or not, and between two
+    A zero-length path connects a given end with itself, in the graph or not, and between two
     variables each subject and object of the graph with itself.
     """
     return [

@@ -53,7 +53,7 @@ def _result_set(triples: Iterable[tuple[str, str, str]]) -> list[Solution]:
 
 
 def read_csv(file: Path) -> Counter[tuple[str, ...]]:
-    """The rows of a CSV result as they are written; CSV does not distinguish kinds of terms."""
+    """The rows of a CSV result as written; CSV does not distinguish kinds of terms."""
     with file.open(newline="") as lines:
         header, *rows = csv.reader(lines)
     order = sorted(range(len(header)), key=lambda i: header[i])

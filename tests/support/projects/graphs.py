@@ -45,6 +45,8 @@ LATER = (
 """Epochs 3 to 6."""
 
 
-def take_in(project: MaintainedProject, change_sets: tuple[tuple[str, ...], ...]) -> None:
+def ingest_change_sets(
+    project: MaintainedProject, change_sets: tuple[tuple[str, ...], ...]
+) -> None:
     for change_set in change_sets:
         project.change(*change_set)

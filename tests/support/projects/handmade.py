@@ -1,4 +1,4 @@
-"""A lake written by hand, as ingest and maintain would leave it, for what comes after them."""
+"""A lake written by hand, as ingest and maintain would leave it, for the later stages."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class HandMadeLake:
         (self.settings.queries / f"{name}.rq").write_text(text)
 
     def ingest(self, epochs: int, *, weight: int = 1) -> None:
-        """Some more epochs, each of which asserts a quad; another weight makes a wrong quad."""
+        """Add epochs that assert a quad each; another weight makes an invalid quad."""
         metadata = Metadata("ingest", "ingest", watermark=self.epochs + epochs)
         new = range(self.epochs + 1, self.epochs + epochs + 1)
         quads = [
@@ -110,7 +110,7 @@ class HandMadeLake:
         )
 
     def leave_untouched(self, name: str, from_epoch: int) -> None:
-        """The ledger row of a run of maintain that found nothing for the query."""
+        """The ledger row of a maintain run in which no change touched the query."""
         row = LedgerRow(
             "maintain", "maintain", 1, SUCCEEDED, name, "untouched", None, from_epoch, self.epochs
         )
@@ -157,7 +157,7 @@ def publish_by_hand(
     stored: Sequence[str] = (),
     base: int = 0,
 ) -> None:
-    """Commit rows of an answer table as publish would; `stored`: columns of earlier texts, too."""
+    """Commit rows of an answer table as publish would; `stored` are columns of earlier texts."""
     known = (*columns, *stored)
     rows = [
         {"epoch": epoch, "weight": weight, "event_time": event_time(epoch)}

@@ -22,7 +22,7 @@ Rows = list[tuple[Any, ...]]
 
 
 def no_spark() -> NoReturn:
-    """For runs that must do without Spark."""
+    """A session that must not be started: the run has to work without Spark."""
     raise AssertionError("Spark was asked for")
 
 
@@ -78,7 +78,7 @@ class Project:
         return {*found}
 
     def contents(self) -> dict[str, Rows]:
-        """Everything that ingest writes, but for what is a run's own."""
+        """Everything that ingest writes, without the columns that differ from run to run."""
         found = {}
         for table in TABLES:
             names = self.settings.open_lake().rows(table).column_names

@@ -1,4 +1,4 @@
-"""A project whose graph changes by patches, its queries, and what pyoxigraph says of them."""
+"""A project whose graph changes by patches, its queries, and their answers by pyoxigraph."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _BOOLEAN = "http://www.w3.org/2001/XMLSchema#boolean"
 _FROM = re.compile(r"FROM <([^>]*)>")
 
 Solution = tuple[tuple[str, str], ...]
-"""The bound variables and their terms, sorted: however the columns are arranged."""
+"""The bound variables and their terms, sorted, so that the order of columns does not matter."""
 
 Change = tuple[int, int, Solution]
 """epoch, weight, solution."""
@@ -56,7 +56,7 @@ class MaintainedProject(Project):
         (self.folder / f"queries/{name}.rq").unlink()
 
     def change(self, *lines: str) -> None:
-        """Make a change set of `A ...` and `D ...` lines and take it in."""
+        """Write a change set of `A ...` and `D ...` lines and ingest it."""
         held = {*(self.states[-1] if self.states else ())}
         for line in lines:
             (quad,) = ox.parse(f"{line[2:]} .".encode(), format=ox.RdfFormat.N_QUADS)
@@ -75,7 +75,7 @@ class MaintainedProject(Project):
         return publish_answers(spark, self.settings, "test")
 
     def run(self, spark: Spark) -> MaintainResult:
-        """Run all stages after ingest; what maintain did."""
+        """Run all stages after ingest; returns the result of maintain."""
         result = self.maintain(spark)
         self.publish(spark)
         return result

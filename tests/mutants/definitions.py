@@ -1,4 +1,4 @@
-"""The mutants: each is one wrong line of the engine (`python -m tests.mutants` runs them)."""
+"""The mutants of the engine: single faults that the tests must detect."""
 
 from __future__ import annotations
 
@@ -7,48 +7,48 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Mutant:
-    """A fault of the engine: its name, its module, and which text becomes which."""
+    """A fault of one module (a path below `jobs`): `replacement` in place of `original`."""
 
     name: str
     module: str
-    text: str
-    becomes: str
+    original: str
+    replacement: str
 
-    def applied(self, source: str) -> str:
+    def apply(self, source: str) -> str:
         """The source of the module with the fault.
 
         Raises:
-            ValueError: the text does not occur exactly once.
+            ValueError: `original` does not occur exactly once.
         """
-        if source.count(self.text) != 1:
+        if source.count(self.original) != 1:
             raise ValueError(
-                f"{self.name}: {self.text!r} occurs {source.count(self.text)} times in "
-                f"{self.module}; name the text of today's code that it replaces"
+                f"{self.name}: {self.original!r} occurs {source.count(self.original)} times in "
+                f"{self.module}; update it to the current code"
             )
-        return source.replace(self.text, self.becomes)
+        return source.replace(self.original, self.replacement)
 
 
 MUTANTS = (
     Mutant(
-        "differentiate forgets the ends",
+        "differentiate drops the ends of intervals",
         "engine/sweep",
         "expressions=[small_number(1), small_number(-1)]",
         "expressions=[small_number(1)]",
     ),
     Mutant(
-        "the epoch before the range is in it",
+        "the range includes the epoch before it",
         "engine/sweep",
         "epoch > number(epochs.after)",
         "epoch >= number(epochs.after)",
     ),
     Mutant(
-        "the last epoch is not in the range",
+        "the range excludes its last epoch",
         "engine/sweep",
         "epoch <= number(epochs.last)",
         "epoch < number(epochs.last)",
     ),
     Mutant(
-        "net forgets what vanishes",
+        "net drops retractions",
         "engine/sweep",
         'from_=subquery(log, "unnetted"),\n'
         '        group_by=columns((*key, "epoch")),\n'
@@ -64,31 +64,31 @@ MUTANTS = (
         'greatest(*(column("until", t)',
     ),
     Mutant(
-        "a segment forgets what ends in the last epoch",
+        "a segment drops solutions that end in the last epoch",
         "engine/operators/component",
         'column("until") <= number(epochs.last)',
         'column("until") < number(epochs.last)',
     ),
     Mutant(
-        "a variable may stand for two terms of a pattern",
+        "a repeated variable may match two terms",
         "engine/operators/component",
         "conditions.append(here.eq(bound[name]))",
         "pass",
     ),
     Mutant(
-        "a distinct row stays without solutions",
+        "a distinct row remains without solutions",
         "engine/sweep",
         'column("held") > 0',
         'column("held") >= 0',
     ),
     Mutant(
-        "both sides of a product are new",
+        "a product uses the state after the epoch on both sides",
         "engine/operators/product",
         "(since < epoch, epoch <= until)",
         "(since <= epoch, epoch < until)",
     ),
     Mutant(
-        "both sides of a join are new",
+        "a join uses the state after the epoch on both sides",
         "engine/operators/join",
         "before = (since < epoch, epoch <= until)",
         "before = (since <= epoch, epoch < until)",
@@ -112,26 +112,28 @@ MUTANTS = (
         "coalesce(column(name, left))",
     ),
     Mutant(
-        "an unbound key is not found again",
+        "an unbound key does not equal itself",
         "compute/sql",
         "exp.EQ if name in certain else exp.NullSafeEQ",
         "exp.EQ",
     ),
     Mutant(
-        "what has one match has none",
+        "an anti join keeps rows with one match",
         "engine/operators/anti_join",
         'column("matches") <= 0',
         'column("matches") <= 1',
     ),
     Mutant(
-        "a match has no end",
+        "matches never end",
         "engine/matches",
         'alias(column("weight"), "matches")',
         'alias(greatest(column("weight"), number(0)), "matches")',
     ),
-    Mutant("MINUS without its rule of overlap", "engine/matches", "if overlapping:", "if False:"),
     Mutant(
-        "MINUS takes away with nothing in common",
+        "MINUS without the shared-variable rule", "engine/matches", "if overlapping:", "if False:"
+    ),
+    Mutant(
+        "MINUS removes solutions that share no variable",
         "plan/patterns",
         "if not common:\n        return left",
         "if False:\n        return left",
@@ -139,7 +141,7 @@ MUTANTS = (
     Mutant(
         "a match ignores its condition",
         "engine/matches",
-        "where=[condition_sql(condition, frozenset(keys.variables))]",
+        "where=[holds]",
         "where=[]",
     ),
     Mutant(
@@ -155,19 +157,19 @@ MUTANTS = (
         "pass",
     ),
     Mutant(
-        "EXISTS takes unbound for any value",
+        "EXISTS treats unbound as any value",
         "plan/exists",
         "Distinct(Project((*correlated, *keys), node))",
         "Distinct(Project(correlated, node))",
     ),
     Mutant(
-        "a variable that is not projected is that outside",
+        "an unprojected variable is the outer one of the same name",
         "plan/patterns",
         "with columns.hidden({*context.carried} - {*shown}):",
         "with columns.hidden(()):",
     ),
     Mutant(
-        "a graph without triples is one",
+        "a graph without triples exists",
         "plan/named_graphs",
         "if not needs_triple(node, scope):",
         "if False:",
@@ -179,7 +181,7 @@ MUTANTS = (
         "joined(sides)",
     ),
     Mutant(
-        "OPTIONAL's rest ignores the condition",
+        "unmatched rows of OPTIONAL ignore the condition",
         "engine/operators/left_join",
         "unmatched(sides, run.epochs, node.condition)",
         "unmatched(sides, run.epochs, None)",
@@ -191,37 +193,37 @@ MUTANTS = (
         '_touched(node, run, keys, "keys", deltas[:1])',
     ),
     Mutant(
-        "of a touched left row only touched matches are looked at",
+        "only the touched matches of a touched left row are read",
         "engine/two_sides",
         "if restricted and keys.optional and not isinstance(node, Join):",
         "if False:",
     ),
     Mutant(
-        "group and distinct lose the state",
+        "group and distinct ignore the stored state",
         "engine/run",
         "state = self.state(child, keys)",
         "state = None if isinstance(node, Distinct | Group) else self.state(child, keys)",
     ),
     Mutant(
-        "a slice loses the state",
+        "a slice ignores the stored state",
         "engine/operators/slice",
         "state = run.state(node.child)",
         "state = None",
     ),
     Mutant(
-        "a closure loses the state",
+        "a closure ignores the stored state",
         "engine/operators/closure",
         "run.log(node, node.child)",
         "run.child(node.child)",
     ),
     Mutant(
-        "a product loses the state",
+        "a product ignores the stored state",
         "engine/operators/product",
         'run.log(node, child, part=f"state{index}")',
         "run.child(child)",
     ),
     Mutant(
-        "a join loses the state",
+        "a join ignores the stored state",
         "engine/two_sides",
         'run.log(node, child, keys, f"state_{side}")',
         "run.child(child)",
@@ -233,19 +235,19 @@ MUTANTS = (
         'column("epoch", "s") < number(epochs.after)',
     ),
     Mutant(
-        "the state has what a run before stored of this range",
+        "the state includes rows that an earlier run stored for this range",
         "engine/stored_state",
         'column("epoch", "s") <= number(epochs.after)',
         'column("epoch", "s") <= number(epochs.last)',
     ),
     Mutant(
-        "a group stays without solutions",
+        "a group remains without solutions",
         "engine/operators/group",
         'column("solutions", "s") > 0',
         'column("solutions", "s") >= 0',
     ),
     Mutant(
-        "no group of no solutions",
+        "no solutions make no group, even without keys",
         "engine/operators/group",
         "    if node.always:\n",
         "    if False:\n",
@@ -281,9 +283,9 @@ MUTANTS = (
         'column("upto") - column("weight")',
     ),
     Mutant(
-        "a slice that reads too little of the state",
+        "a slice reads too few rows of the state",
         "engine/operators/slice",
-        "number(node.offset + node.limit) + subquery(lost)",
+        "number(node.offset + node.limit) + most",
         "number(node.offset + node.limit)",
     ),
     Mutant(
@@ -319,13 +321,13 @@ MUTANTS = (
     Mutant(
         "a path may start anywhere",
         "engine/operators/closure",
-        "where=[] if node.start is None else",
-        "where=[] if True else",
+        "if node.start is None:",
+        "if True:",
     ),
     Mutant(
-        "the path of no steps is forgotten",
+        "the zero-length path is missing",
         "plan/path_plans",
-        "                if minimum and not paths.may_take_no_step(inner):\n"
+        "                if minimum and not paths.may_have_length_zero(inner):\n"
         "                    return pairs",
         "                return pairs",
     ),
@@ -336,7 +338,7 @@ MUTANTS = (
         "self._any_but(inverse, subject, object_)",
     ),
     Mutant(
-        "UNION forgets a side",
+        "UNION drops a side",
         "engine/operators/union",
         "for child in node.children",
         "for child in node.children[:1]",
@@ -348,7 +350,7 @@ MUTANTS = (
         "rows = node.rows",
     ),
     Mutant(
-        "ASK begins without an answer",
+        "ASK has no answer in the first epoch",
         "engine/operators/ask",
         "    if not run.epochs.from_nothing:\n        return flips",
         "    return flips",
@@ -360,13 +362,13 @@ MUTANTS = (
         "",
     ),
     Mutant(
-        "a neighbourhood without what was there before",
+        "a neighbourhood lacks the triples that held before the range",
         "engine/graph",
         'where=[column("nth").eq(1), column("weight") < 0]',
         'where=[column("nth").eq(1), column("weight") > 1]',
     ),
     Mutant(
-        "a neighbourhood without its last hop",
+        "a neighbourhood lacks its last hop",
         "engine/neighbourhood",
         "default=0) + 1)",
         "default=0))",
@@ -378,19 +380,19 @@ MUTANTS = (
         'exp.Max(this=column("epoch", "r"))',
     ),
     Mutant(
-        "an initial run sees what has vanished",
+        "an initial run includes retracted triples",
         "engine/graph",
         "where=[asserted, until > number(epochs.last)] if collapsed else [asserted]",
         "where=[asserted]",
     ),
     Mutant(
-        "MINUS shares what only EXISTS gives a value",
+        "MINUS counts variables that only EXISTS binds as shared",
         "plan/patterns",
         "() if certain else context.carried",
         "()",
     ),
     Mutant(
-        "a nested EXISTS is not correlated by what may be unbound outside",
+        "a nested EXISTS is not correlated by possibly unbound variables",
         "plan/exists",
         "correlated_variables(inner, terms), context.certain",
         "correlated_variables(inner, terms), context.carried",
@@ -402,31 +404,31 @@ MUTANTS = (
         "return pairs",
     ),
     Mutant(
-        "a path is not correlated by what is no term of the graph",
+        "a path is not correlated by values that are not in the graph",
         "plan/correlation",
         "return frozenset() if ends & terms else ends",
         "return frozenset()",
     ),
     Mutant(
-        "what one graph has, every graph has",
+        "a term of one graph counts as a term of every graph",
         "plan/correlation",
         "return correlated_variables(inner)\n",
         "return correlated_variables(inner, terms)\n",
     ),
     Mutant(
-        "one or more times a path that may take no step never takes none",
+        "one-or-more of a path that may be empty excludes the zero-length path",
         "plan/path_plans",
-        "if minimum and not paths.may_take_no_step(inner):",
+        "if minimum and not paths.may_have_length_zero(inner):",
         "if minimum:",
     ),
     Mutant(
-        "the key of a group decides nothing below it",
+        "a group hides variables correlated below its keys",
         "plan/correlation",
         "return counted | correlated_variables(inner, terms & keys)",
         "return counted",
     ),
     Mutant(
-        "a column of VALUES is carried though it is unbound",
+        "a column of VALUES that may be unbound counts as carried",
         "plan/context",
         "unbound & domain.certain or not unbound",
         "not unbound",
@@ -442,5 +444,77 @@ MUTANTS = (
         "plan/filters",
         "case LeftJoin() if variables <= node.left.certain:",
         "case LeftJoin() if True:",
+    ),
+    Mutant(
+        "a product has rows of different members",
+        "engine/operators/product",
+        'inner_join(rows_of(part.intervals, table), *equal(member, "d", table), *holds)',
+        "inner_join(rows_of(part.intervals, table), *holds)",
+    ),
+    Mutant(
+        "distinct rows of different members are one",
+        "plan/members",
+        "return Project((MEMBER, *variables), child(below))",
+        "return Project(variables, child(below))",
+    ),
+    Mutant(
+        "a slice ranks the rows of all members",
+        "plan/members",
+        "partition=(MEMBER, *node.partition)",
+        "partition=node.partition",
+    ),
+    Mutant(
+        "a parameter is a constant unless all members differ in it",
+        "plan/members",
+        "differs = [any(each[i] != term for each in others)",
+        "differs = [all(each[i] != term for each in others)",
+    ),
+    Mutant(
+        "a member has the parameters of the one before",
+        "plan/members",
+        "tuple(tuple(each[i] for i in own) for each in constants)",
+        "tuple(tuple(each[i] for i in own) for each in [*constants[-1:], *constants[:-1]])",
+    ),
+    Mutant(
+        "the group of a member without solutions is missing",
+        "engine/operators/group",
+        "from_=rows_of(run.members) if node.keys else None",
+        "from_=rows_of(touched) if node.keys else None",
+    ),
+    Mutant(
+        "a member without solutions has no false",
+        "engine/operators/ask",
+        "from_=rows_of(run.members) if own else None",
+        "from_=rows_of(run.stored(node.child)) if own else None",
+    ),
+    Mutant(
+        "inline data lacks the solutions of a member",
+        "engine/operators/values",
+        "return union_all([_member_row(node.variables[1:], row, run) for row in rows])",
+        "return union_all([_member_row(node.variables[1:], row, run) for row in rows[:1]])",
+    ),
+    Mutant(
+        "labels of blank nodes depend on the member",
+        "engine/operators/instantiate",
+        "for variable in (each for each in solution if each != MEMBER):",
+        "for variable in solution:",
+    ),
+    Mutant(
+        "a slice of a partition reads too little of the state",
+        "engine/operators/slice",
+        "*part, alias(lost, _LOST),",
+        "*part, alias(number(0), _LOST),",
+    ),
+    Mutant(
+        "a parameter is compared as an IRI",
+        "plan/parameters",
+        "return term.removeprefix(_MARK).startswith(_IRI)",
+        "return is_parameter(term) or term.startswith(_IRI)",
+    ),
+    Mutant(
+        "the index has one combination of places only",
+        "engine/neighbourhood",
+        "for places in combinations",
+        "for places in combinations[:1]",
     ),
 )

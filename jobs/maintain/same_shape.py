@@ -1,0 +1,179 @@
+"""Queries of one shape, computed together: their statements are made once, for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+
+from jobs.compute.engine import Commit, Engine
+from jobs.compute.relations import Statement
+from jobs.compute.sql import (
+    alias,
+    column,
+    columns,
+    rows_of,
+    select,
+    text,
+    union_all,
+)
+from jobs.engine.fixpoint import make
+from jobs.engine.members import members_table
+from jobs.engine.plan_delta import plan_delta
+from jobs.engine.relations import Inputs
+from jobs.errors import WeirError
+from jobs.maintain.prepared import Prepared
+from jobs.maintain.products import ProductCheck, rows_by_member
+from jobs.maintain.tasks import Task
+from jobs.plan.leaves import MEMBER
+from jobs.plan.members import plan_of_members
+from jobs.plan.parameters import parameterized
+from jobs.plan.plan import Plan
+from lake.commit import SaveMode
+from lake.metadata import Metadata
+from lake.tables import Table, embeddings
+
+_MEMBERS = 500
+"""Most queries that are computed together: a statement's rows are those of all of them."""
+_MEMBERS_WITH_STATE = 100
+"""The same, where the statements also read a stored table of each."""
+
+
+class TooLarge(Exception):  # noqa: N818  (named after what is wrong)
+    """Products of some members exceed the limit: `errors` has what to report for each."""
+
+    def __init__(self, errors: Mapping[str, WeirError]) -> None:
+        super().__init__(", ".join(errors))
+        self.errors = errors
+
+
+def of_one_shape(tasks: Iterable[Task]) -> Iterator[list[Task]]:
+    """The tasks in groups of one shape, bounded in size; all stand at the same epoch."""
+    by_shape: dict[str, list[Task]] = {}
+    for task in tasks:
+        by_shape.setdefault(task.query.shape, []).append(task)
+    for members in by_shape.values():
+        size = _MEMBERS_WITH_STATE if _reads_state(members[0]) else _MEMBERS
+        yield from (members[i : i + size] for i in range(0, len(members), size))
+
+
+def _reads_state(task: Task) -> bool:
+    return not task.from_nothing and len(task.plan.stored) > 1
+
+
+@dataclass(frozen=True, slots=True)
+class MemberRows:
+    """The new rows of the members of a group.
+
+    Attributes:
+        relation: all of them, with the column `member`; sorted by it, unless they are `fetched`.
+        counts: how many rows each member has, if it has any.
+        fetched: the rows of each member, if they are few; by member.
+    """
+
+    relation: str
+    counts: Mapping[str, int]
+    fetched: Mapping[str, pa.Table] | None
+
+    @property
+    def total(self) -> int:
+        """How many rows there are."""
+        return sum(self.counts.values())
+
+    def count(self, task: Task) -> int:
+        """How many new rows a query has."""
+        return self.counts.get(task.query.name, 0)
+
+    def write(
+        self, engine: Engine, task: Task, table: Table, metadata: Metadata, mode: SaveMode
+    ) -> Commit:
+        """Commit the new rows of a query."""
+        name = task.query.name
+        if self.fetched is not None:
+            rows = self.fetched.get(name, self.fetched[_NOBODY])
+            return engine.write_rows(table, rows, metadata, mode=mode)
+        own = select(
+            *columns(table.column_names),
+            from_=rows_of(self.relation),
+            where=[column(MEMBER).eq(text(name))],
+        )
+        relation = f"{self.relation}_of_{name}"
+        engine.make(Statement(relation, own))
+        return engine.write(table, relation, metadata, mode=mode)
+
+
+_NOBODY = ""
+"""The member without rows: no query has an empty name."""
+
+
+def rows_of_members(
+    engine: Engine, members: Sequence[Task], prepared: Prepared, prefix: str, product_rows: int
+) -> MemberRows:
+    """The new rows of queries of one shape.
+
+    Args:
+        engine: makes the relations.
+        members: the queries; all have the same range.
+        prepared: the graph over the range.
+        prefix: begins the names of the relations that are made.
+        product_rows: most rows of a product.
+
+    Raises:
+        TooLarge: products of some members have more.
+    """
+    general, _ = parameterized(members[0].plan)
+    group = plan_of_members(general, [task.query.parameters for task in members])
+    names = [task.query.name for task in members]
+    relation, stored = f"{prefix}_members", f"{prefix}_stored"
+    engine.load(relation, members_table(names, group))
+    if _reads_state(members[0]):
+        _open_stored(engine, members, stored, general)
+    inputs = Inputs(prepared.graphs, stored, relation)
+    delta = plan_delta(group.plan, prepared.epochs, inputs, prefix, prepared.keep)
+    products = () if general.allow_product else delta.products
+    check = ProductCheck(engine, products, product_rows)
+    files = {task.query.name: task.query.file.name for task in members}
+    # Read for each member: made once.
+    result = replace(delta.result, keep=prepared.keep)
+    for statement in (*delta.statements, result):
+        make(engine, statement)
+        for parts in check.made(statement.name):
+            if errors := check.of_members(parts, files):
+                raise TooLarge(errors)
+    return _of_members(engine, result.name)
+
+
+def _open_stored(engine: Engine, members: Sequence[Task], name: str, plan: Plan) -> None:
+    """Make the view of the stored logs of all members, with the column `member`."""
+    parts = []
+    for task in members:
+        table = embeddings(task.query.name, plan.width)
+        own = f"{name}_{task.query.name}"
+        engine.open(own, table.name)
+        member = alias(text(task.query.name), MEMBER)
+        parts.append(select(member, *columns(table.column_names), from_=rows_of(own)))
+    engine.make(Statement(name, union_all(parts)))
+
+
+def _of_members(engine: Engine, relation: str) -> MemberRows:
+    counts = rows_by_member(engine, relation)
+    few = engine.fetch_few(relation, sum(counts.values()))
+    if few is not None:
+        return MemberRows(relation, counts, _cut(few, counts))
+    # In order, the rows of a member are found without looking at all.
+    ordered = f"{relation}_ordered"
+    rows = select("*", from_=rows_of(relation)).order_by(column(MEMBER))
+    engine.make(Statement(ordered, rows, "cache"))
+    return MemberRows(ordered, counts, None)
+
+
+def _cut(rows: pa.Table, counts: Mapping[str, int]) -> dict[str, pa.Table]:
+    """The rows of each member."""
+    rows = rows.sort_by(MEMBER)
+    found = {_NOBODY: rows.slice(0, 0)}
+    begin = 0
+    for member in sorted(counts):
+        found[member] = rows.slice(begin, counts[member])
+        begin += counts[member]
+    return found

@@ -1,0 +1,72 @@
+"""Which seeds the changes touch, and what the lookups find, however many queries there are."""
+
+from __future__ import annotations
+
+import random
+
+import duckdb
+import pyarrow as pa
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jobs.compute.duck import DuckEngine
+from jobs.compute.relations import Statement
+from jobs.engine.neighbourhood import hops, touched_seeds
+from jobs.plan.leaves import Scope
+from jobs.plan.lookups import POSITIONS, Lookup, Seed, Shape
+
+_TERMS = ("<a>", "<b>", "<c>")
+_TRIPLES = st.lists(st.tuples(*[st.sampled_from(_TERMS)] * 3), max_size=6)
+_SHAPES = st.lists(st.builds(Shape, *[st.sampled_from((*_TERMS, None))] * 3), unique=True)
+
+
+class Counting(DuckEngine):
+    """Counts the statements that it runs."""
+
+    def __init__(self) -> None:
+        super().__init__(duckdb.connect())
+        self.statements = 0
+
+    def make(self, statement: Statement) -> None:
+        self.statements += 1
+        super().make(statement)
+
+
+def loaded(triples: list[tuple[str, str, str]], name: str = "changes") -> Counting:
+    """An engine with a log of these triples."""
+    engine = Counting()
+    cells = [*zip(*triples, strict=True)] if triples else [()] * 3
+    arrays = [pa.array(values, pa.string()) for values in cells]
+    numbers = [pa.array([1] * len(triples), pa.int64()) for _ in range(2)]
+    engine.load(name, pa.table([*arrays, *numbers], [*POSITIONS, "epoch", "weight"]))
+    return engine
+
+
+def matches(triple: tuple[str, str, str], shape: Shape) -> bool:
+    terms = (shape.subject, shape.predicate, shape.object)
+    return all(term in (None, found) for term, found in zip(terms, triple, strict=True))
+
+
+@given(triples=_TRIPLES, shapes=_SHAPES)
+@settings(max_examples=200, deadline=None)
+def test_touched_are_the_seeds_that_a_change_matches(
+    triples: list[tuple[str, str, str]], shapes: list[Shape]
+) -> None:
+    seeds = [Seed(Scope(), shape) for shape in shapes]
+    found = touched_seeds(loaded(triples), "changes", seeds, "seeds")
+    assert found == {s for s in seeds if any(matches(triple, s.shape) for triple in triples)}
+
+
+def test_the_lookups_of_a_hop_are_the_same_statements_for_any_number_of_them() -> None:
+    rng = random.Random(0)
+    texts = set()
+    for number in (1, 10, 300):
+        seeds = [Seed(Scope(), Shape(None, "<p>", f"<o{i}>")) for i in range(number)]
+        lookups = [Lookup(s, "subject", Shape(None, "<q>", None), "subject") for s in seeds]
+        engine = loaded([(f"<s{i}>", "<p>", f"<o{rng.randrange(number)}>") for i in range(5)])
+        engine.load("log", engine.arrow("changes"))
+        (hop,) = hops("g", "log", "changes", lookups)
+        hop.run(engine)
+        assert engine.count(hop.keys.name) == 5
+        texts.add((hop.keys.select.sql(), hop.rows.select.sql(), engine.statements))
+    assert len(texts) == 1

@@ -1,0 +1,59 @@
+"""Queries of one shape that are maintained together store what each stores by itself."""
+
+from __future__ import annotations
+
+import os
+from typing import get_args
+
+import pytest
+
+from jobs.plan.leaves import Component, MemberComponent, MemberValues, Values
+from jobs.plan.operators import PlanNode
+from jobs.plan.structure import walk
+from tests.support.harness import run_in_cuts
+from tests.support.shared_shapes import (
+    GIVEN,
+    GroupMemory,
+    broken_laws,
+    given_case,
+    group_case,
+)
+
+GROUPS = int(os.environ.get("WEIR_GROUP_LAWS", "300"))
+PARTS = 10
+"""Into which the groups are split, so that pytest's workers share them."""
+
+
+@pytest.mark.parametrize("name", GIVEN)
+def test_members_of_a_given_group_store_what_they_store_alone(name: str) -> None:
+    assert broken_laws(given_case(name)) == []
+
+
+def test_the_ids_of_a_group_are_those_of_each_member() -> None:
+    for case in map(given_case, GIVEN):
+        group = GroupMemory(case.members, ()).group.plan
+        for plan in case.members.values():
+            assert [*group.ids.values()] == [*plan.ids.values()]
+            stored = [[made.ids[node] for node in made.stored] for made in (group, plan)]
+            assert stored[0] == stored[1]
+
+
+def test_the_given_groups_have_every_operator_and_members_with_different_rows() -> None:
+    operators: set[type] = set()
+    different = 0
+    for case in map(given_case, GIVEN):
+        memory = GroupMemory(case.members, case.history)
+        run_in_cuts(memory, len(case.history), ())
+        operators |= {type(node) for node in walk(memory.plan.root)}
+        different += len({str(memory.stored_by(name)) for name in case.members}) > 1
+    leaves = {MemberComponent: Component, MemberValues: Values}
+    assert {leaves.get(each, each) for each in operators} == {*get_args(PlanNode)}
+    assert different >= len(GIVEN) - 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(PARTS))
+def test_a_group_stores_the_rows_that_its_members_store_one_by_one(part: int) -> None:
+    """Of all nodes: from nothing, in small runs, and registered late."""
+    broken = [line for seed in range(part, GROUPS, PARTS) for line in broken_laws(group_case(seed))]
+    assert not broken, f"{len(broken)} broken laws:\n" + "\n".join(broken[:20])
