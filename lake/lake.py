@@ -175,6 +175,7 @@ class Lake:
     def forget(self, table_name: str) -> None:
         """Open a table again when it is next needed: it was created, replaced or removed."""
         with self._lock:
+            self._unchecked.discard(table_name)
             for known in (self._histories, self._loaded, self._derived):
                 known.pop(table_name, None)
             for key in [key for key in self._tables if key[0] == table_name]:
@@ -187,6 +188,7 @@ class Lake:
             self._histories.clear()
             self._loaded.clear()
             self._derived.clear()
+            self._unchecked.clear()
 
     def catch_up(self) -> None:
         """Start from the newest state of all tables, of which those that are the same stay open.

@@ -20,6 +20,8 @@ class Database:
     def __init__(self, settings: Settings) -> None:
         self._connection = connect(settings)
         self._numbers = count(1)
+        # It would remember every file that was ever read.
+        self._connection.execute("SET GLOBAL enable_external_file_cache = false")
         register_functions(self._connection)
 
     def engine(self) -> DuckEngine:
