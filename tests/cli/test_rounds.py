@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import shutil
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
@@ -363,7 +364,7 @@ def test_nothing_grows_with_the_number_of_rounds(resident: Resident) -> None:
     kept = resident.rounds.settings.kept
     assert kept is not None
 
-    def held() -> dict[str, int]:
+    def held() -> Mapping[str, int]:
         lake, database = kept.lake, kept.database
         connection = database._connection
         return {
@@ -379,11 +380,23 @@ def test_nothing_grows_with_the_number_of_rounds(resident: Resident) -> None:
             "bytes of DuckDB": database.allocated(),
             "suites": len(registration._SUITES),
             "rows checked": len(registration._HELD),
-            "ledger": cast(Any, read_ledger(lake)).rows.num_rows,
+            "ledger": read_ledger(lake).rows.num_rows,
+            **objects(),
         }
 
+    def objects() -> Counter[str]:
+        """Those of classes of ours, and of what they hold."""
+        gc.collect()
+        classes = (type(each) for each in gc.get_objects())
+        packages = ("jobs.", "lake.", "expectations.", "deltalake.", "duckdb.", "sqlglot.")
+        return Counter(
+            f"{each.__module__}.{each.__qualname__}"
+            for each in classes
+            if str(each.__module__).startswith(packages)
+        )
+
     number = 1
-    found: list[dict[str, int]] = []
+    found: list[Mapping[str, int]] = []
     for rounds in (10, 40):
         for _ in range(rounds):
             number += 1
