@@ -315,6 +315,12 @@ class _Table(DeltaTable):
 
     _actions: tuple[int, dict[bool, Any]] = (-1, {})
 
+    def update_incremental(self) -> None:
+        folder = local_folder(unquote(self.table_uri))
+        # Mostly there is nothing new, as one look shows; delta-rs takes some milliseconds.
+        if folder is None or (folder / commit_file(self.version() + 1)).exists():
+            super().update_incremental()
+
     def get_add_actions(self, flatten: bool = False) -> Any:
         version, found = self._actions
         if version != self.version():

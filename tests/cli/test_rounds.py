@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from expectations.run import library
 from jobs.cli import rounds as rounds_module
 from jobs.cli.rounds import Round, Rounds
 from jobs.cli.stages import answer_rows
@@ -359,6 +360,7 @@ def test_an_unexpected_error_is_raised(resident: Resident, monkeypatch: pytest.M
 
 @pytest.mark.slow
 def test_nothing_grows_with_the_number_of_rounds(resident: Resident) -> None:
+    library()
     from expectations import registration
 
     kept = resident.rounds.settings.kept
