@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import pyarrow as pa
@@ -82,11 +83,12 @@ def make_rows_of_many(engine: Engine, name: str, work: Sequence[Backlog]) -> Non
 def by_query(rows: pa.Table, work: Sequence[Backlog]) -> dict[str, pa.Table]:
     """The rows of each query, in the order of epochs."""
     ordered = rows.sort_by([(_KEY, "ascending"), ("epoch", "ascending")])
-    counts = ordered.group_by(_KEY, use_threads=False).aggregate([([], "count_all")])
+    counts = Counter(map(str, ordered[_KEY].to_pylist()))
     found, start = {each.query: ordered.slice(0, 0) for each in work}, 0
-    for group in counts.to_pylist():
-        found[group[_KEY]] = ordered.slice(start, group["count_all"])
-        start += group["count_all"]
+    # Names are ASCII: Arrow sorts them as Python does.
+    for query in sorted(counts):
+        found[query] = ordered.slice(start, counts[query])
+        start += counts[query]
     return found
 
 

@@ -243,7 +243,7 @@ def _with_multiplicity_before(
     Only the rows that change are looked up; unbound values are equal.
     """
     changed = select(*columns(key), from_=subquery(changes.copy(), "changes"), distinct=True)
-    of_changed = same_row(key, "s", "changed", {"scope"})
+    of_changed = same_row(key, "s", "changed")
     before = select(
         *columns(key, "s"),
         alias(sum_of(column("weight", "s")), "multiplicity"),
@@ -262,5 +262,5 @@ def _with_multiplicity_before(
         *columns((*key, "epoch", "weight"), "new"),
         alias(coalesce(column("multiplicity", "before"), small_number(0)), "multiplicity_before"),
         from_=subquery(changes, "new"),
-        joins=[left_join(subquery(before, "before"), *same_row(key, "new", "before", {"scope"}))],
+        joins=[left_join(subquery(before, "before"), *same_row(key, "new", "before"))],
     )

@@ -97,15 +97,24 @@ class _Checks:
         """
         try:
             return self._together(packed)
-        except Exception as error:  # noqa: BLE001  (the others go on)
+        except Exception as error:  # noqa: BLE001  (the others continue)
             if len(packed) == 1 and len(packed[0]) == 1:
-                query = packed[0][0][0].query
-                return {query: (_unreadable(query, error),)}
+                return self._alone(packed[0][0], error)
         apart = packed if len(packed) > 1 else [[each] for each in packed[0]]
         found: _Results = {}
         for pack in apart:
             found |= self.results([pack])
         return found
+
+    def _alone(self, checked: Checked, error: Exception) -> _Results:
+        """The results of a query whose check failed: on Spark, if DuckDB ran out of memory."""
+        query = checked[0].query
+        if "out of memory" not in str(error).lower():
+            return {query: (_unreadable(query, error),)}
+        try:
+            return _check(self.engine.frame(self._make([checked])), [query])
+        except Exception as again:  # noqa: BLE001  (a result like any other)
+            return {query: (_unreadable(query, again),)}
 
     def _together(self, packed: Sequence[Sequence[Checked]]) -> _Results:
         names = {self._make(pack): [item.query for item, _ in pack] for pack in packed}

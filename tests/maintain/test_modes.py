@@ -119,7 +119,7 @@ def test_an_untouched_query_costs_a_row_of_the_ledger_and_no_commit(
     assert after["embeddings/pairs"] == before["embeddings/pairs"]
     assert after["answers/pairs"] == before["answers/pairs"]
     row = project.ledger("maintain")["pairs"]
-    assert (row["from_epoch"], row["to_epoch"], row["rows_out"]) == (2, 4, 0)
+    assert (row["mode"], row["from_epoch"], row["to_epoch"]) == ("untouched", 2, 4)
     assert project.watermark("pairs") == 4
     # The next run starts where the untouched one ended.
     ingest_change_sets(project, (("A " + knows("z", "b"),),))
