@@ -77,6 +77,11 @@ class AnswerKind:
         """The columns of the answer."""
         return tuple(f"v{number}" for number in self.numbers)
 
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What tells rows of answers apart."""
+        return ("scope", *self.variables)
+
 
 Checked = tuple[Backlog, AnswerRules]
 """The rows that a query has not published, and the rules of its answer."""
@@ -112,13 +117,15 @@ def make_answer_rows(engine: Engine, name: str, checked: Sequence[Checked]) -> N
         checked: queries of one kind (`AnswerKind`).
     """
     kind = AnswerKind.of(*checked[0])
-    work, new, stored = f"{name}_work", f"{name}_new", f"{name}_stored"
+    work, new, stored, before = (f"{name}_{part}" for part in ("work", "new", "stored", "before"))
     engine.load(work, _work(checked))
     _open(engine, new, kind, {item.query: new_rows(item) for item, _ in checked})
     if not kind.rebuilt:
         tables = {item.query: stored_rows(item) for item, _ in checked}
         _open(engine, stored, kind, tables)
-    engine.make(Statement(name, _answer_rows(kind, work, new, stored)))
+        # Read three times; at most as many rows as are new, however many are stored.
+        engine.make(Statement(before, _multiplicities_before(kind, work, new, stored), "small"))
+    engine.make(Statement(name, _answer_rows(kind, work, new, before)))
 
 
 def _work(checked: Sequence[Checked]) -> pa.Table:
@@ -161,21 +168,25 @@ def _open(engine: Engine, name: str, kind: AnswerKind, tables: dict[str, StoredT
     engine.make(Statement(name, rows))
 
 
-def _answer_rows(kind: AnswerKind, work: str, new: str, stored: str) -> exp.Query:
-    key = ("scope", *kind.variables)
+def _changes(kind: AnswerKind, work: str, new: str) -> exp.Select:
+    """The unpublished changes: scope, variables, epoch, weight."""
     in_range = all_of(
         [
             column("epoch", "n") > column("from_epoch", "w"),
             column("epoch", "n") <= column("to_epoch", "w"),
         ]
     )
-    changes = select(
-        *columns((*key, "epoch"), "n"),
+    return select(
+        *columns((*kind.key, "epoch"), "n"),
         alias(bigint(column("weight", "n")), "weight"),
         from_=rows_of(new, "n"),
         joins=[inner_join(rows_of(work, "w"), *equal(("scope",), "n", "w"), in_range)],
     )
-    checked = _with_multiplicity(kind, key, changes, stored, work)
+
+
+def _answer_rows(kind: AnswerKind, work: str, new: str, before: str) -> exp.Query:
+    changes = _changes(kind, work, new)
+    checked = _with_multiplicity(kind, changes.copy(), before)
     at_epoch = over(sum_of(column("weight")), [column("scope", "c")], [ascending(column("epoch"))])
     rows_at = column("rows_before", "w") + at_epoch if kind.is_ask else exp.null()
     rows = select(
@@ -218,49 +229,47 @@ def _rules() -> list[exp.Expr]:
     return [alias(text(ANSWER), "node"), *columns(names, "w")]
 
 
-def _with_multiplicity(
-    kind: AnswerKind, key: tuple[str, ...], changes: exp.Select, stored: str, work: str
-) -> exp.Query:
+def _with_multiplicity(kind: AnswerKind, changes: exp.Select, before: str) -> exp.Query:
     """`changes` with `at_epoch` and `multiplicity`: that of the row after the change."""
     others: tuple[str, ...] = ("epoch", "weight")
     single: exp.Expr = column("weight")
-    window: exp.Expr = over(sum_of(column("weight")), columns(key), [ascending(column("epoch"))])
-    changes = changes.copy()
+    window: exp.Expr = over(
+        sum_of(column("weight")), columns(kind.key), [ascending(column("epoch"))]
+    )
     if not kind.rebuilt:
-        changes = _with_multiplicity_before(key, changes, stored, work)
+        changes = select(
+            *columns((*kind.key, *others), "new"),
+            alias(
+                coalesce(column("multiplicity", "before"), small_number(0)), "multiplicity_before"
+            ),
+            from_=subquery(changes, "new"),
+            joins=[left_join(rows_of(before, "before"), *same_row(kind.key, "new", "before"))],
+        )
         others = (*others, "multiplicity_before")
-        before = column("multiplicity_before")
-        single, window = before + single, before + window
-    derived = (changes_at_epoch(key), DerivedColumn("multiplicity", single, window))
-    return with_derived_columns(changes, key, others, derived)
+        earlier = column("multiplicity_before")
+        single, window = earlier + single, earlier + window
+    derived = (changes_at_epoch(kind.key), DerivedColumn("multiplicity", single, window))
+    return with_derived_columns(changes, kind.key, others, derived)
 
 
-def _with_multiplicity_before(
-    key: tuple[str, ...], changes: exp.Select, stored: str, work: str
-) -> exp.Select:
-    """`changes` with `multiplicity_before`: that of the row at `from_epoch`.
+def _multiplicities_before(kind: AnswerKind, work: str, new: str, stored: str) -> exp.Select:
+    """The rows that change and were stored at `from_epoch`, with their multiplicity then.
 
-    Only the rows that change are looked up; unbound values are equal.
+    Unbound values are equal.
     """
-    changed = select(*columns(key), from_=subquery(changes.copy(), "changes"), distinct=True)
-    of_changed = same_row(key, "s", "changed")
-    before = select(
-        *columns(key, "s"),
+    changes = subquery(_changes(kind, work, new), "changes")
+    changed = select(*columns(kind.key), from_=changes, distinct=True)
+    return select(
+        *columns(kind.key, "s"),
         alias(sum_of(column("weight", "s")), "multiplicity"),
         from_=rows_of(stored, "s"),
         joins=[
-            inner_join(subquery(changed, "changed"), *of_changed),
+            inner_join(subquery(changed, "changed"), *same_row(kind.key, "s", "changed")),
             inner_join(
                 rows_of(work, "w"),
                 *equal(("scope",), "s", "w"),
                 column("epoch", "s") <= column("from_epoch", "w"),
             ),
         ],
-        group_by=columns(key, "s"),
-    )
-    return select(
-        *columns((*key, "epoch", "weight"), "new"),
-        alias(coalesce(column("multiplicity", "before"), small_number(0)), "multiplicity_before"),
-        from_=subquery(changes, "new"),
-        joins=[left_join(subquery(before, "before"), *same_row(key, "new", "before"))],
+        group_by=columns(kind.key, "s"),
     )
