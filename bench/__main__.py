@@ -2,7 +2,7 @@
 
     make bench                              all, in full size: about half an hour
     make bench ARGS='--only empty'          one of initial, empty, nomisma20, bulk, operators,
-                                            generated, fleet, runs, growth
+                                            generated, fleet, runs, growth, resident
     make bench ARGS='--only generated --quads 1000000 --repeats 1'
     make bench ARGS='--write-docs --only'   docs/benchmarks.md and bench/RESULTS.md from them
 
@@ -25,6 +25,7 @@ from bench.nomisma import CHANGE_SETS, FULL_REPEATS, Nomisma
 from bench.operators import Operators
 from bench.places import RESULTS, ROOT
 from bench.report import details, page, show
+from bench.resident import FULL_PATCHES, Resident
 from bench.results import Scenario
 from bench.runs import FULL_RUNS, Runs
 from bench.session import RunFailed
@@ -39,6 +40,7 @@ NAMES = (
     "fleet",
     "runs",
     "growth",
+    "resident",
 )
 PAGE = ROOT / "docs" / "benchmarks.md"
 DETAILS = ROOT / "bench" / "RESULTS.md"
@@ -55,6 +57,9 @@ def arg_parser() -> argparse.ArgumentParser:
     parser.add_argument("--repeats", type=int, default=FULL_REPEATS, help="fresh processes each")
     parser.add_argument("--quads", type=int, default=FULL_QUADS, help="size of the generated graph")
     parser.add_argument("--runs", type=int, default=FULL_RUNS, help="of the scenario runs")
+    parser.add_argument(
+        "--patches", type=int, default=FULL_PATCHES, help="of the scenario resident"
+    )
     parser.add_argument("--queries", type=int, default=FULL_QUERIES, help="of the scenario fleet")
     parser.add_argument(
         "--change-sets",
@@ -108,6 +113,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "fleet": fleet.run,
         "runs": runs.run,
         "growth": lambda: growth(options.quads, options.repeats, progress),
+        "resident": Resident(options.patches, nomisma, progress).run,
     }
     wanted = NAMES if options.only is None else options.only
     failed = False

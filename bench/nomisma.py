@@ -74,14 +74,14 @@ class Nomisma:
 
     def some(self) -> Scenario:
         """Twenty change sets in one run, cold and warm, beside recomputing."""
-        files = self._files()[: self.change_sets]
+        files = self.files()[: self.change_sets]
         return self._over(
             "nomisma20", f"nomisma, {len(files)} change sets in one run, ten queries", files
         )
 
     def bulk(self) -> Scenario:
         """All change sets in one run."""
-        files = self._files()
+        files = self.files()
         return self._over("bulk", f"nomisma, all {len(files)} change sets in one run", files)
 
     def empty(self) -> Scenario:
@@ -155,7 +155,8 @@ class Nomisma:
             change_sets=len(files),
         )
 
-    def _files(self) -> list[Path]:
+    def files(self) -> list[Path]:
+        """The change sets, in order."""
         return sorted((self.data / "changes").iterdir())
 
     def _project(self, name: str, changes: Path, lake: Path | None = None) -> Project:

@@ -9,7 +9,7 @@ from pathlib import Path
 from tomllib import TOMLDecodeError
 from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -21,6 +21,7 @@ from jobs.errors import ConfigurationError
 from lake.tables import FEED_FILE_DAYS, FEED_LOG_DAYS
 
 if TYPE_CHECKING:
+    from jobs.compute.resources import Resources
     from lake.lake import Lake
 
 CONFIG_FILE = "weir.toml"
@@ -176,6 +177,7 @@ class Settings(BaseSettings):
     duckdb: DuckDbSettings = Field(default_factory=DuckDbSettings)
     limits: Limits = Field(default_factory=Limits)
     project: Path = Field(Path(), description="folder of the configuration file; set by `load`")
+    _kept: Resources | None = PrivateAttr(None)
 
     @classmethod
     def settings_customise_sources(
@@ -192,10 +194,24 @@ class Settings(BaseSettings):
 
     def open_lake(self) -> Lake:
         """The lake as it is now; a stage opens it once."""
+        if self._kept is not None:
+            self._kept.lake.catch_up()
+            return self._kept.lake
         # Not needed by those who only read the settings.
         from lake.lake import Lake
 
         return Lake(self.lake, self.storage_options)
+
+    @property
+    def kept(self) -> Resources | None:
+        """What the process keeps open between runs; None if it runs once."""
+        return self._kept
+
+    def keeping(self, resources: Resources) -> Settings:
+        """The same settings, by which stages share what is open."""
+        copy = self.model_copy()
+        copy._kept = resources
+        return copy
 
     @classmethod
     def load(cls, config: Path | None = None) -> Settings:

@@ -86,6 +86,14 @@ def claim(
         return number
 
 
+def has_open_claim(lake: Lake) -> bool:
+    """Whether a run of any job has not ended: it goes on, or it is dead and left something."""
+    rows = read_ledger(lake).rows.filter(pc.field("query").is_null())
+    claims = rows.select(["job", "number", "status"]).to_pylist()
+    ended = {(row["job"], row["number"]) for row in claims if row["status"] != CLAIMED}
+    return any((row["job"], row["number"]) not in ended for row in claims)
+
+
 def _runs_of(ledger: Ledger, job: str) -> list[dict[str, Any]]:
     """The rows about runs of the job as a whole."""
     of_job = (pc.field("job") == job) & pc.field("query").is_null()

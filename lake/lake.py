@@ -5,9 +5,10 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from urllib.parse import unquote, urlparse
 
 import pyarrow as pa
@@ -16,7 +17,7 @@ from deltalake import DeltaTable
 from deltalake.exceptions import TableNotFoundError
 from pyarrow import fs
 
-from lake.commit_files import LOG, commits_after, last_checkpoint
+from lake.commit_files import LOG, commit_file, commits_after, last_checkpoint
 from lake.metadata import Metadata
 
 _FIRST_COMMITS = 8
@@ -32,7 +33,7 @@ class Lake:
     A table stays as it was when it was first opened, until something is written to it through this
     value; tables that are opened at different times may be of different states. Readers select rows
     by epoch, so that rows which others have committed since do no harm. `refresh` starts again from
-    the newest state of all tables.
+    the newest state of all tables; so does `catch_up`, which keeps what has not changed.
 
     Args:
         root: folder or URI of the tables.
@@ -48,6 +49,9 @@ class Lake:
         self.opened: Counter[str] = Counter()
         self._tables: dict[tuple[str, int | None], DeltaTable] = {}
         self._histories: dict[str, _Recorded] = {}
+        self._loaded: dict[str, _CommitFile] = {}
+        self._unchecked: set[str] = set()
+        self._derived: dict[str, Any] = {}
         # The queries of a stage are committed by several threads.
         self._lock = threading.RLock()
 
@@ -65,6 +69,7 @@ class Lake:
             DamagedTable: a commit file of it is empty.
         """
         with self._lock:
+            self._check(table_name)
             newest = self._tables.get((table_name, None))
             if newest is not None and version in (None, newest.version()):
                 return newest
@@ -73,6 +78,8 @@ class Lake:
                 found = self._open(table_name, version)
                 if found is not None:
                     self._tables[table_name, version] = found
+                    if version is None:
+                        self._note_commit(table_name, found)
             return found
 
     def existing(self, table_name: str) -> DeltaTable:
@@ -93,6 +100,7 @@ class Lake:
     def is_open(self, table_name: str) -> bool:
         """Whether a state of the table was opened, which this value then keeps to."""
         with self._lock:
+            self._check(table_name)
             return (table_name, None) in self._tables
 
     def version(self, table_name: str) -> int | None:
@@ -135,6 +143,7 @@ class Lake:
         Read once, and no further than is iterated; none when there is no table.
         """
         with self._lock:
+            self._check(table_name)
             known = self._histories.get(table_name)
             if known is None:
                 table = self.open(table_name)
@@ -149,11 +158,26 @@ class Lake:
             table = self._tables.get((table_name, None))
             if table is not None:
                 table.update_incremental()
+                self._note_commit(table_name, table)
+
+    def derived(self, table_name: str) -> Any:
+        """What `derive` was given last for a table that is still the same one, or None."""
+        with self._lock:
+            self._check(table_name)
+            return self._derived.get(table_name)
+
+    def derive(self, table_name: str, value: Any) -> None:
+        """Keep a value that was computed from a state of a table, one per table."""
+        with self._lock:
+            if (table_name, None) in self._tables:
+                self._derived[table_name] = value
 
     def forget(self, table_name: str) -> None:
         """Open a table again when it is next needed: it was created, replaced or removed."""
         with self._lock:
-            self._histories.pop(table_name, None)
+            self._unchecked.discard(table_name)
+            for known in (self._histories, self._loaded, self._derived):
+                known.pop(table_name, None)
             for key in [key for key in self._tables if key[0] == table_name]:
                 del self._tables[key]
 
@@ -162,6 +186,58 @@ class Lake:
         with self._lock:
             self._tables.clear()
             self._histories.clear()
+            self._loaded.clear()
+            self._derived.clear()
+            self._unchecked.clear()
+
+    def catch_up(self) -> None:
+        """Start from the newest state of all tables, of which those that are the same stay open.
+
+        A table is compared with its log when it is next used: a look at two files. One in an object
+        store is opened again.
+        """
+        with self._lock:
+            for key in [key for key in self._tables if key[1] is not None]:
+                del self._tables[key]
+            self._unchecked = {name for name, _ in self._tables}
+
+    def newest_commit(self, table_name: str) -> object:
+        """A value that every commit to the table changes; None if there is none to be had.
+
+        That is if there is no table, and for one in an object store. Nothing is read.
+        """
+        with self._lock:
+            table = self._tables.get((table_name, None))
+            version = 0 if table is None else table.version()
+            found = self._commit_file(table_name, version)
+            while following := self._commit_file(table_name, version + 1):
+                found, version = following, version + 1
+            return found
+
+    def _check(self, table_name: str) -> None:
+        """See what was committed before `catch_up`."""
+        if table_name not in self._unchecked:
+            return
+        table, loaded = self._tables[table_name, None], self._loaded.get(table_name)
+        if loaded is None or loaded != self._commit_file(table_name, table.version()):
+            self.forget(table_name)
+        elif self._commit_file(table_name, table.version() + 1) is not None:
+            _refuse_empty_commits(self.location(table_name))
+            self.committed(table_name)
+        self._unchecked.discard(table_name)
+
+    def _note_commit(self, table_name: str, table: DeltaTable) -> None:
+        """Note by which file to recognise the state that is loaded."""
+        loaded = self._commit_file(table_name, table.version())
+        if loaded is None:
+            self._loaded.pop(table_name, None)
+        else:
+            self._loaded[table_name] = loaded
+
+    def _commit_file(self, table_name: str, version: int) -> _CommitFile | None:
+        """The file of a commit; None if it is gone, and for an object store."""
+        folder = local_folder(self.location(table_name))
+        return None if folder is None else _CommitFile.at(folder, version)
 
     def _open(self, table_name: str, version: int | None) -> DeltaTable | None:
         address = self.location(table_name)
@@ -191,6 +267,25 @@ def history(table: DeltaTable) -> Iterator[dict[str, Any]]:
         limit *= 8
 
 
+@dataclass(frozen=True, slots=True)
+class _CommitFile:
+    """The file of a commit; another table in the same place has another one."""
+
+    version: int
+    inode: int
+    modified: int
+    size: int
+
+    @classmethod
+    def at(cls, folder: Path, version: int) -> Self | None:
+        """The file of this version of the table in a folder; None if there is none."""
+        try:
+            found = (folder / commit_file(version)).stat()
+        except OSError:
+            return None
+        return cls(version, found.st_ino, found.st_mtime_ns, found.st_size)
+
+
 class _Recorded:
     """The items of an iterator, which can be iterated several times and is advanced on demand."""
 
@@ -214,7 +309,25 @@ class _Table(DeltaTable):
     delta-rs gives Arrow a file system in Python. Its threads read ahead; one that needs the
     interpreter while that ends makes the process abort, crash or wait forever. That was seen in
     half of the programs that end right after a small read.
+
+    What a version consists of is asked for several times in a run; it is made once.
     """
+
+    _actions: tuple[int, dict[bool, Any]] = (-1, {})
+
+    def update_incremental(self) -> None:
+        folder = local_folder(unquote(self.table_uri))
+        # Mostly there is nothing new, as one look shows; delta-rs takes some milliseconds.
+        if folder is None or (folder / commit_file(self.version() + 1)).exists():
+            super().update_incremental()
+
+    def get_add_actions(self, flatten: bool = False) -> Any:
+        version, found = self._actions
+        if version != self.version():
+            self._actions = version, found = self.version(), {}
+        if flatten not in found:
+            found[flatten] = super().get_add_actions(flatten)
+        return found[flatten]
 
     def to_pyarrow_dataset(self, **options: Any) -> ds.Dataset:  # type: ignore[override]
         folder = local_folder(unquote(self.table_uri))

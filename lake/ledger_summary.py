@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
@@ -59,13 +59,40 @@ def read_ledger(lake: Lake) -> Ledger:
     if table is None:
         return Ledger(arrow_schema(RUNS).empty_table(), -1, 0, 0)
     newest = table.version()
+    known = lake.derived(RUNS.name)
+    if isinstance(known, Ledger) and known.version <= newest:
+        with suppress(NotAppended):
+            return _remembered(lake, _later(lake, known, newest))
     try:
         summary, version = _summary(lake)
         later = appended_rows(lake, RUNS.name, version, newest, arrow_schema(RUNS))
         rows = pa.concat_tables([summary, later])
     except NotAppended:
         rows, version = _whole(lake), -1
-    return Ledger(summed_up(rows), newest, newest - version, rows.num_rows)
+    ledger = Ledger(summed_up(rows), newest, newest - version, rows.num_rows)
+    return _remembered(lake, ledger)
+
+
+def _later(lake: Lake, known: Ledger, newest: int) -> Ledger:
+    """A ledger that was read before, with the rows appended since.
+
+    Raises:
+        NotAppended: the log does not say which they are.
+    """
+    if known.version == newest:
+        return known
+    later = appended_rows(lake, RUNS.name, known.version, newest, arrow_schema(RUNS))
+    return Ledger(
+        summed_up(pa.concat_tables([known.rows, later])),
+        newest,
+        known.commits + newest - known.version,
+        known.rows_read + later.num_rows,
+    )
+
+
+def _remembered(lake: Lake, ledger: Ledger) -> Ledger:
+    lake.derive(RUNS.name, ledger)
+    return ledger
 
 
 def write_summary(lake: Lake, ledger: Ledger, job: str, run_id: str) -> None:
@@ -81,6 +108,7 @@ def write_summary(lake: Lake, ledger: Ledger, job: str, run_id: str) -> None:
         extra = {"format": _FORMAT, "version": ledger.version, "commit": digest}
         metadata = Metadata(run_id, job, watermark=0, extra=extra)
         write(lake, LEDGER_SUMMARY, ledger.rows, metadata, mode="overwrite")
+        _remembered(lake, replace(ledger, commits=0, rows_read=ledger.rows.num_rows))
 
 
 def summed_up(rows: pa.Table) -> pa.Table:

@@ -18,9 +18,7 @@ def report_failure(error: BaseException, *, debug: bool) -> int:
         traceback.print_exception(error)
     match as_user_error(error) or error:
         case WeirError() as expected:
-            _print("error", expected.what)
-            _print("where", expected.where)
-            _print("next", expected.hint)
+            print_error(expected)
             return expected.exit_code
         case KeyboardInterrupt():
             _print("interrupted", "committed work is kept; run the command again to continue")
@@ -30,6 +28,13 @@ def report_failure(error: BaseException, *, debug: bool) -> int:
             if not debug:
                 _print("next", "Unexpected error. Re-run with --debug for the traceback.")
             return EXIT_FAILED
+
+
+def print_error(error: WeirError) -> None:
+    """Print to standard error what went wrong, where, and what to do next."""
+    _print("error", error.what)
+    _print("where", error.where)
+    _print("next", error.hint)
 
 
 def _print(label: str, text: str) -> None:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from jobs.cli.durations import seconds_of
 from jobs.cli.options import Options, Output
 from jobs.cli.output import counted, print_json, print_line, print_rows
 from jobs.cli.progress import progress
 from jobs.compute.session import late_session
 from jobs.errors import BusyError, QualityError, WeirError
+
+if TYPE_CHECKING:
+    from jobs.settings import Settings
 
 _SHOWN = 5
 """How many rejected lines are printed one by one."""
@@ -29,6 +33,31 @@ class Done:
     result: Any
     errors: tuple[WeirError, ...]
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether it found another run of its job at work."""
+        return any(isinstance(error, BusyError) for error in self.errors)
+
+    @property
+    def did_something(self) -> bool:
+        """Whether it changed, examined or checked anything."""
+        match self.stage:
+            case _ if self.result is None:
+                return False
+            case "ingest":
+                return not self.result.is_empty
+            case "maintain":
+                return bool(self.result.modes)
+            case "validate":
+                return bool(self.result.validations)
+            case _:
+                return bool(self.result.publications)
+
+    @property
+    def summary(self) -> str:
+        """What it did, in a few words; the messages of errors are printed apart."""
+        return "failed" if self.result is None else _SUMMARY[self.stage](self.result)
+
 
 def ingest(context: typer.Context) -> None:
     """Ingest the new change sets of all sources into the graph."""
@@ -42,16 +71,27 @@ def ingest(context: typer.Context) -> None:
     _end(options, settings, run_id, [done])
 
 
-def run(context: typer.Context) -> None:
+def run(
+    context: typer.Context,
+    every: Annotated[
+        str | None,
+        typer.Option(help="Run again and again, so long after each start: 5s, 2m, 1h."),
+    ] = None,
+) -> None:
     """Ingest, maintain, validate and publish: bring all answers up to date.
 
     Running again is safe: completed work is not repeated. A source or query that fails does not
     keep the later stages from processing the others.
     """
     options = Options.of(context)
+    if every is not None:
+        from jobs.cli.resident import run_every
+
+        run_every(options, seconds_of(every))
+        return
     settings = options.settings()
     from expectations.run import import_ahead
-    from jobs.ingest_changes import ingest_changes, is_anything_pending
+    from jobs.ingest_changes import is_anything_pending
     from jobs.pending_work import has_pending_work
     from jobs.stage import new_run_id
 
@@ -63,26 +103,35 @@ def run(context: typer.Context) -> None:
     if is_anything_pending(settings) or has_pending_work(settings):
         # Validate needs it; imported while ingest and maintain wait for files and DuckDB.
         import_ahead()
-    done = [_stage("ingest", ingest_changes, session, settings, run_id)]
-    if has_pending_work(settings) and not _is_busy(done[-1]):
-        from jobs.maintain_queries import maintain_queries
-        from jobs.publish_answers import publish_answers
-        from jobs.validate_answers import validate_answers
-
-        stages = (
-            ("maintain", maintain_queries),
-            ("validate", validate_answers),
-            ("publish", publish_answers),
-        )
-        for name, stage in stages:
-            done.append(_stage(name, stage, session, settings, run_id))
-            if _is_busy(done[-1]):
-                break
-    _end(options, settings, run_id, done)
+    _end(options, settings, run_id, [*run_stages(session, settings, run_id)])
 
 
-def _is_busy(done: Done) -> bool:
-    return any(isinstance(error, BusyError) for error in done.errors)
+def run_stages(session: Any, settings: Settings, run_id: str) -> Iterator[Done]:
+    """Run one stage after the other; those after ingest only if they have anything to do.
+
+    Yields each before the next one starts. The last one is that which found another run at work.
+    """
+    from jobs.ingest_changes import ingest_changes
+    from jobs.pending_work import has_pending_work
+
+    done = _stage("ingest", ingest_changes, session, settings, run_id)
+    yield done
+    if done.is_busy or not (done.did_something or has_pending_work(settings)):
+        return
+    from jobs.maintain_queries import maintain_queries
+    from jobs.publish_answers import publish_answers
+    from jobs.validate_answers import validate_answers
+
+    stages = (
+        ("maintain", maintain_queries),
+        ("validate", validate_answers),
+        ("publish", publish_answers),
+    )
+    for name, stage in stages:
+        done = _stage(name, stage, session, settings, run_id)
+        yield done
+        if done.is_busy:
+            return
 
 
 def _end(options: Options, settings: Any, run_id: str, done: Sequence[Done]) -> None:
@@ -97,7 +146,7 @@ def _end(options: Options, settings: Any, run_id: str, done: Sequence[Done]) -> 
         if not ingested.sources:
             print_line(f"No source is declared in {settings.sources}.")
         if any(source.rejected for source in ingested.sources):
-            _print_rejected(settings, run_id)
+            print_rejected(settings, run_id)
     errors = [error for each in done for error in each.errors]
     if errors:
         raise _worst(errors)
@@ -132,20 +181,7 @@ def _worst(errors: Sequence[WeirError]) -> WeirError:
 
 
 def _print(options: Options, run_id: str, done: Sequence[Done]) -> None:
-    stages = [
-        {
-            "stage": each.stage,
-            "seconds": round(each.seconds, 2),
-            # The messages of the errors are printed at the end.
-            "result": "failed" if each.result is None else _SUMMARY[each.stage](each.result),
-        }
-        for each in done
-    ]
-    published = done[-1].result if done[-1].stage == "publish" else None
-    queries = [
-        {"query": p.query, "mode": p.mode, "rows": p.rows, "to_epoch": p.to_epoch}
-        for p in (published.publications if published is not None else ())
-    ]
+    stages, queries = stage_rows(done), answer_rows(done)
     if options.output is Output.json:
         errors = [str(error) for each in done for error in each.errors]
         print_json({"run_id": run_id, "stages": stages, "queries": queries, "errors": errors})
@@ -158,7 +194,28 @@ def _print(options: Options, run_id: str, done: Sequence[Done]) -> None:
         print_line("Nothing new.")
 
 
-def _print_rejected(settings: Any, run_id: str) -> None:
+def stage_rows(done: Sequence[Done]) -> list[dict[str, Any]]:
+    """What each stage did and how long it took."""
+    return [
+        {
+            "stage": each.stage,
+            "seconds": round(each.seconds, 2),
+            "result": each.summary,
+        }
+        for each in done
+    ]
+
+
+def answer_rows(done: Sequence[Done]) -> list[dict[str, Any]]:
+    """What was published of each query."""
+    published = done[-1].result if done[-1].stage == "publish" else None
+    return [
+        {"query": p.query, "mode": p.mode, "rows": p.rows, "to_epoch": p.to_epoch}
+        for p in (published.publications if published is not None else ())
+    ]
+
+
+def print_rejected(settings: Any, run_id: str) -> None:
     """Print where the first rejected lines of this run are, and how they can be corrected."""
     from lake.tables import REJECTED
 

@@ -13,6 +13,9 @@ import duckdb
 
 from jobs.settings import Settings
 
+SESSION = "SET TimeZone = 'UTC'"
+"""What a connection starts with."""
+
 
 def connect(settings: Settings) -> duckdb.DuckDBPyConnection:
     """A connection to a database of its own, in memory; times are in UTC.
@@ -27,5 +30,5 @@ def connect(settings: Settings) -> duckdb.DuckDBPyConnection:
         "max_temp_directory_size": limits.spill_size,
     }
     connection = duckdb.connect(config=config)
-    connection.execute("SET TimeZone = 'UTC'")
+    connection.execute(SESSION)
     return connection

@@ -31,20 +31,19 @@ _BATCH = 100_000
 
 
 class DuckEngine:
-    """An engine over one DuckDB connection; relations are tables and views of it."""
+    """An engine over one DuckDB connection; relations are tables and views of it.
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
-        self.connection = connection
-        self._register(EVALUATE, lambda a, b: evaluate_batch(a, b), [VARCHAR, list_type(VARCHAR)])
-        self._register(AGGREGATE, lambda a, b: aggregate_batch(a, b), [VARCHAR, list_type(VARCHAR)])
-        self._register(SORT_KEY, lambda a: sort_keys(a), [VARCHAR])
+    Args:
+        connection: is closed by `close`.
+        has_functions: whether the functions of the engine are registered in it.
+    """
 
-    def _register(
-        self, name: str, function: Callable[..., Any], arguments: list[duckdb.sqltypes.DuckDBPyType]
+    def __init__(
+        self, connection: duckdb.DuckDBPyConnection, *, has_functions: bool = False
     ) -> None:
-        self.connection.create_function(  # type: ignore[call-overload]
-            name, function, arguments, VARCHAR, type="arrow", null_handling="special"
-        )
+        self.connection = connection
+        if not has_functions:
+            register_functions(connection)
 
     def make(self, statement: Statement) -> None:
         """Make a relation; one whose rows are stored becomes a table."""
@@ -89,6 +88,25 @@ class DuckEngine:
     def rows(self, query: exp.Query) -> list[tuple[object, ...]]:
         """The rows of `query`."""
         return self.connection.execute(_sql(query)).fetchall()
+
+    def close(self) -> None:
+        """Forget all relations, and give their memory back."""
+        self.connection.close()
+
+
+def register_functions(connection: duckdb.DuckDBPyConnection) -> None:
+    """Make the functions of the engine known to a database; its other connections know them too."""
+
+    def register(
+        name: str, function: Callable[..., Any], arguments: list[duckdb.sqltypes.DuckDBPyType]
+    ) -> None:
+        connection.create_function(  # type: ignore[call-overload]
+            name, function, arguments, VARCHAR, type="arrow", null_handling="special"
+        )
+
+    register(EVALUATE, lambda a, b: evaluate_batch(a, b), [VARCHAR, list_type(VARCHAR)])
+    register(AGGREGATE, lambda a, b: aggregate_batch(a, b), [VARCHAR, list_type(VARCHAR)])
+    register(SORT_KEY, lambda a: sort_keys(a), [VARCHAR])
 
 
 def _sql(query: exp.Query) -> str:

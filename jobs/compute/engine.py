@@ -15,7 +15,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, assert_never
 
@@ -99,7 +99,7 @@ class _Relation:
     on_spark: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RowsOnDriver:
     """The rows of relations with the same columns, where DuckDB has them."""
 
@@ -107,7 +107,7 @@ class RowsOnDriver:
     lock: threading.RLock
     names: Sequence[str]
 
-    @property
+    @cached_property
     def column_names(self) -> Sequence[str]:
         """Their columns."""
         with self.lock:
@@ -125,7 +125,7 @@ class Engine:
     Args:
         lake: the tables.
         session: gives the Spark session; started where a statement needs it.
-        connection: the DuckDB of the driver; closed by `release`.
+        local: the DuckDB of the driver; closed by `release`.
         placement: decides where a relation is computed.
         shape: of what Spark keeps and writes.
     """
@@ -134,14 +134,14 @@ class Engine:
         self,
         lake: Lake,
         session: Session,
-        connection: duckdb.DuckDBPyConnection,
+        local: DuckEngine,
         placement: Placement,
         shape: SparkShape,
     ) -> None:
         self.placement = placement
         self._lake, self._session, self._shape = lake, session, shape
         self._remote: SparkEngine | None = None
-        self._local = DuckEngine(connection)
+        self._local = local
         self._relations: dict[str, _Relation] = {}
         # DuckDB takes one statement of a connection at a time.
         self._driver = threading.RLock()
@@ -153,7 +153,9 @@ class Engine:
         shape = SparkShape(
             limits.broadcast_rows, limits.rows_per_file, staging_folder(lake.root, job)
         )
-        return cls(lake, session, connect(settings), Placement.of(limits), shape)
+        kept = settings.kept
+        local = DuckEngine(connect(settings)) if kept is None else kept.database.engine()
+        return cls(lake, session, local, Placement.of(limits), shape)
 
     @property
     def spark(self) -> SparkSession:
@@ -410,7 +412,7 @@ class Engine:
         """Forget all relations."""
         if self._remote is not None:
             self._remote.release()
-        self._local.connection.close()
+        self._local.close()
         self._relations.clear()
 
     def _table(self, name: str, version: int | None) -> DeltaTable:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from jobs.ingest.rows import SCHEMA, SPARK_SCHEMA, Rows, record_batch, rows_by_tasks, rows_on_driver
-from jobs.rdf.limits import ParseLimits
 from jobs.rdf.records import ParsedFile, ParseRequest, Rejection
 from jobs.rdf.worker import ParserProcess
 from jobs.settings import Limits
@@ -27,12 +26,6 @@ class FileTask:
     name: str
     size: int
     request: ParseRequest
-
-
-def parser_process(limits: Limits) -> ParserProcess:
-    """A parser within the configured limits."""
-    names = [each.name for each in fields(ParseLimits)]
-    return ParserProcess(ParseLimits(**{name: getattr(limits, name) for name in names}))
 
 
 def parse_on_driver(tasks: Sequence[FileTask], parser: ParserProcess, limits: Limits) -> Rows:
@@ -87,7 +80,7 @@ def _parse_groups(
     groups: Sequence[Sequence[FileTask]], limits: Limits
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     def parse_groups(numbers: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        with parser_process(limits) as parser:
+        with ParserProcess.of(limits) as parser:
             for batch in numbers:
                 for number in batch.to_pylist():
                     yield from _parse(groups[number["id"]], parser, limits)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 
 from jobs.compute.placement import Placement
@@ -25,9 +26,23 @@ def source_positions(lake: Lake) -> Mapping[str, SourcePosition]:
     """
     if not lake.exists(TRANSACTIONS.name):
         return _advanced({}, ())
+    version = lake.version(TRANSACTIONS.name)
+    known = lake.derived(TRANSACTIONS.name)
+    if isinstance(known, _Read) and known.version == version:
+        return known.positions
     columns = ["epoch", "source", "position", "change_id"]
     rows = lake.rows(TRANSACTIONS.name, columns).sort_by("epoch").to_pylist()
-    return _advanced({}, [(row["source"], row["position"], row["change_id"]) for row in rows])
+    found = _advanced({}, [(row["source"], row["position"], row["change_id"]) for row in rows])
+    lake.derive(TRANSACTIONS.name, _Read(version, found))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """The positions by a version of `transactions`."""
+
+    version: int | None
+    positions: Mapping[str, SourcePosition]
 
 
 def positions_after(

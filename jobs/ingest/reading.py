@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import reduce
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from jobs.errors import WeirError
 from jobs.ingest.changesets import AcceptedChangeSets, ChangeSet, Document, SourcePosition
-from jobs.ingest.parsing import FileTask, parse_by_tasks, parse_on_driver, parser_process
+from jobs.ingest.parsing import FileTask, parse_by_tasks, parse_on_driver
 from jobs.ingest.rows import FileResult, Rows
 from jobs.ingest.sources.errors import SourceError
 from jobs.rdf.worker import ParserProcess
@@ -101,7 +102,7 @@ def read_batch(
         positions: by name, how far each source was ingested before the batch.
     """
     found: dict[str, SourceReading] = {}
-    with parser_process(settings.limits) as parser:
+    with _parser(settings) as parser:
         reader = Reader(engine, settings, parser)
         for name, source in accepted.sources().items():
             try:
@@ -113,6 +114,16 @@ def read_batch(
         {ordinal: one for each in found.values() for ordinal, one in each.change_sets.items()},
         {name: each.carried for name, each in found.items()},
     )
+
+
+@contextmanager
+def _parser(settings: Settings) -> Iterator[ParserProcess]:
+    """The parser that the process keeps, or one for this batch."""
+    if settings.kept is not None:
+        yield settings.kept.parser
+        return
+    with ParserProcess.of(settings.limits) as parser:
+        yield parser
 
 
 @dataclass(slots=True)

@@ -15,10 +15,10 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from importlib.abc import MetaPathFinder
 from pathlib import Path
-from typing import IO, Self, assert_never
+from typing import IO, TYPE_CHECKING, Self, assert_never
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -29,10 +29,15 @@ from jobs.rdf.parse_events import Changes, Discarded, Rejections, Unusable
 from jobs.rdf.pipe_protocol import End, Failed, Message, Started, read_message, write_message
 from jobs.rdf.records import CHANGES, REJECTIONS, Header, ParsedFile, ParseRequest, Rejection
 
+if TYPE_CHECKING:
+    from jobs.settings import Limits
+
 _OUT_OF_MEMORY = 77
 """Exit code of a child that ran out of memory and could still report it."""
 _DEFECT = 1
 """Exit code of Python after an exception that was not caught."""
+_ROWS_OF_A_CHILD = 1_000_000
+"""After so many rows there is a new child: an allocator gives back little of what it once had."""
 _EXTERNAL_SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 """Signals that the document does not cause: the kernel needs memory, or the machine shuts down."""
 
@@ -51,6 +56,14 @@ class ParserProcess:
     def __init__(self, limits: ParseLimits) -> None:
         self._limits = limits
         self._child: _Child | None = None
+        self._rows = 0
+
+    @classmethod
+    def of(cls, limits: Limits) -> Self:
+        """A parser within the configured limits."""
+        return cls(
+            ParseLimits(**{each.name: getattr(limits, each.name) for each in fields(ParseLimits)})
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -64,9 +77,13 @@ class ParserProcess:
         Raises:
             ParserError: the child process does not start, or has a defect.
         """
+        if self._child is not None and self._child.has_ended:
+            # The kernel needed memory while it was idle.
+            self.close()
         self._child = self._child or _Child(self._limits)
         parsed = self._child.parse(request)
-        if self._child.is_dead:
+        self._rows += parsed.changes.num_rows
+        if self._child.is_dead or self._rows > _ROWS_OF_A_CHILD:
             self.close()
         return parsed
 
@@ -75,6 +92,7 @@ class ParserProcess:
         if self._child is not None:
             self._child.close()
             self._child = None
+            self._rows = 0
 
 
 class _Child:
@@ -102,6 +120,11 @@ class _Child:
         )
         self.is_dead = False
         self._send(asdict(limits))
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it ended after the last file."""
+        return self._process.poll() is not None
 
     def parse(self, request: ParseRequest) -> ParsedFile:
         """Parse one file; afterwards the child may be dead."""
@@ -206,6 +229,8 @@ def _without(changes: pa.Table, discarded: Sequence[Discarded]) -> pa.Table:
 def main() -> None:
     """The child: parse the requests on standard input until it ends."""
     sys.meta_path.insert(0, _WithoutPandas())
+    # Ctrl-C on a terminal is for the parent, which may want to finish the file.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     requests, output = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # other output must not get between the messages
     limits = ParseLimits(**json.loads(requests.readline()))

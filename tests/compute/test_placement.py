@@ -10,6 +10,7 @@ import pytest
 from sqlglot import condition, exp, parse_one
 
 from jobs.compute.connection import connect
+from jobs.compute.duck import DuckEngine
 from jobs.compute.engine import Engine, SparkShape
 from jobs.compute.placement import Placement
 from jobs.compute.relations import Keep, Statement
@@ -35,7 +36,8 @@ def engine_with(
     table_bytes: int = 10**9,
 ) -> Engine:
     placement = Placement(driver_rows, table_bytes, driver_scan_rows=4000, driver_parse_bytes=0)
-    return Engine(Lake(str(folder)), no_spark, connection or duckdb.connect(), placement, SHAPE)
+    local = DuckEngine(connection or duckdb.connect())
+    return Engine(Lake(str(folder)), no_spark, local, placement, SHAPE)
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import duckdb
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
+from jobs.compute.duck import DuckEngine
 from jobs.compute.engine import Engine, SparkShape
 from jobs.compute.placement import Placement
 from jobs.engine.fixpoint import make
@@ -61,7 +62,7 @@ def run_on_spark(
     engine = Engine(
         Lake("no tables are stored"),
         lambda: spark,
-        duckdb.connect(),
+        DuckEngine(duckdb.connect()),
         Placement(driver_rows, 10**9, 10**9, 10**9),
         SparkShape(broadcast_rows=10, rows_per_file=10**9),
     )

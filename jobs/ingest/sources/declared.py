@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
@@ -40,6 +41,11 @@ def load_sources(file: Path) -> tuple[Source, ...]:
         raise ConfigurationError(
             "there is no such file", str(file), "`weir init` writes one to start from."
         ) from None
+    return _declared(file, file.absolute().parent, text)
+
+
+@lru_cache(8)
+def _declared(file: Path, folder: Path, text: str) -> tuple[Source, ...]:
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
         content = yaml.safe_load(text)
@@ -63,7 +69,7 @@ def load_sources(file: Path) -> tuple[Source, ...]:
                 f"two sources are named {name}",
                 f"{file}:{_line(root, ['sources', index, 'name'])}",
             )
-    return tuple(source.located_in(file.absolute().parent) for source in sources)
+    return tuple(source.located_in(folder) for source in sources)
 
 
 def _line(node: yaml.Node | None, path: list[int | str]) -> int:

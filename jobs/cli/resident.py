@@ -1,0 +1,84 @@
+"""`weir run --every`: one process that runs again and again, and keeps warm what it needs."""
+
+from __future__ import annotations
+
+import gc
+import json
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pyarrow as pa
+
+from expectations.run import import_ahead
+from jobs.cli.failures import print_error
+from jobs.cli.options import Options, Output
+from jobs.cli.output import print_line
+from jobs.cli.rounds import Round, Rounds
+from jobs.cli.stages import answer_rows, print_rejected, stage_rows
+from jobs.cli.stopping import StopRequest
+from jobs.settings import CONFIG_FILE, Settings
+
+
+def run_every(options: Options, seconds: float) -> None:
+    """Run all stages, the next time so long after the start of the last, until a signal.
+
+    Raises:
+        ConfigurationError: the configuration is wrong at the start.
+        Exception: an unexpected error ends it.
+    """
+    config = (options.config or Path(CONFIG_FILE)).absolute()
+    gc.set_threshold(50_000)
+    with StopRequest() as stop, Rounds(options.settings, config, seconds) as rounds:
+        # Validate needs it, which takes seconds; it stays.
+        import_ahead()
+        try:
+            while not stop.is_made:
+                started = time.monotonic()
+                found = rounds.next(stop)
+                if found is not None:
+                    _print(options, rounds.settings, found)
+                    _give_back()
+                stop.wait(started + seconds - time.monotonic())
+        finally:
+            # DuckDB's bindings count what is left at the end.
+            gc.unfreeze()
+
+
+def _give_back() -> None:
+    """Give back what the round needed."""
+    gc.collect()
+    if not gc.get_freeze_count():
+        # Some hundred thousand objects of libraries, which stay, and are not looked at again.
+        gc.freeze()
+    pa.default_memory_pool().release_unused()
+
+
+def _print(options: Options, settings: Settings, found: Round) -> None:
+    """Print a round: one JSON object, or a line and what else there is to say."""
+    if options.output is Output.json:
+        line = {
+            "run_id": found.run_id,
+            "at": datetime.now(UTC).isoformat(timespec="milliseconds"),
+            "seconds": round(found.seconds, 3),
+            "stages": stage_rows(found.done),
+            "queries": answer_rows(found.done),
+            "errors": [str(error) for error in found.began],
+            "resolved": [str(error) for error in found.ended],
+        }
+        print(json.dumps(line, ensure_ascii=False), flush=True)
+        return
+    if found.done:
+        what = "; ".join(f"{each.stage}: {each.summary}" for each in found.done)
+        at = f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S}"
+        print_line(f"{at} {found.run_id}: {what} ({found.seconds:.1f} s)")
+        ingested = found.done[0].result
+        if ingested is not None and any(source.rejected for source in ingested.sources):
+            print_rejected(settings, found.run_id)
+    for error in found.ended:
+        print_line(f"resolved: {' '.join(error.what.split())}")
+    sys.stdout.flush()
+    for error in found.began:
+        print_error(error)
+    sys.stderr.flush()

@@ -1,0 +1,202 @@
+"""The rounds of a resident process: each is a run, or a look that finds nothing to do."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Self
+
+from jobs.cli.stages import Done, run_stages
+from jobs.cli.stopping import StopRequest
+from jobs.cli.surroundings import DeclaredSources, Surroundings, stamp
+from jobs.compute.resources import Resources
+from jobs.compute.session import Session, late_session
+from jobs.errors import BusyError, WeirError
+from jobs.expected_errors import as_user_error
+from jobs.ingest_changes import is_anything_pending
+from jobs.pending_work import has_pending_work
+from jobs.settings import Settings
+from jobs.stage import new_run_id
+from lake.claims import has_open_claim
+
+_LOOK_AFTER = 60.0
+"""Seconds after which the tables are looked at though no file is another."""
+_RETRY_AFTER = 600.0
+"""Most seconds until what failed is tried again though no file is another."""
+_BEFORE_STAGES = "round"
+"""What fails where no stage runs: the configuration, a table that cannot be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """A round that has something to report.
+
+    Attributes:
+        run_id: of the run, as in the ledger.
+        seconds: how long it took.
+        done: the stages that ran.
+        began: failures that the round before did not have.
+        ended: failures that the round before had.
+    """
+
+    run_id: str
+    seconds: float
+    done: Sequence[Done] = ()
+    began: Sequence[WeirError] = ()
+    ended: Sequence[WeirError] = ()
+
+
+@dataclass(slots=True)
+class _Failures:
+    """The failures that last, by stage."""
+
+    found: dict[str, tuple[WeirError, ...]] = field(default_factory=dict)
+
+    def replace(
+        self, now: dict[str, tuple[WeirError, ...]], *, complete: bool
+    ) -> tuple[list[WeirError], list[WeirError]]:
+        """Those that began and those that ended; of an incomplete round, other stages' last."""
+        kept = {} if complete else {s: e for s, e in self.found.items() if s not in now}
+        before, self.found = self.found, {s: e for s, e in (kept | now).items() if e}
+        return _others(self.found, before), _others(before, self.found)
+
+
+def _others(
+    some: dict[str, tuple[WeirError, ...]], known: dict[str, tuple[WeirError, ...]]
+) -> list[WeirError]:
+    texts = {str(error) for errors in known.values() for error in errors}
+    return [error for errors in some.values() for error in errors if str(error) not in texts]
+
+
+class Rounds:
+    """Runs of one project that share what they open.
+
+    What is declared may change at any time: queries and sources are read again by the next round,
+    and so is the configuration, but for Spark's, which holds as long as the process.
+
+    Args:
+        load: reads the configuration.
+        config: the file that it reads.
+        every: seconds from the start of a round to that of the next one.
+        clock: monotonic seconds.
+    """
+
+    def __init__(
+        self,
+        load: Callable[[], Settings],
+        config: Path,
+        every: float,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._load, self._file, self._every, self._clock = load, config, every, clock
+        self._sources = DeclaredSources()
+        self._failures = _Failures()
+        self._read: Settings | None = None
+        self._config: object = None
+        self._resources: Resources | None = None
+        self._session: Session | None = None
+        self._at_rest: Surroundings | None = None
+        self._until = 0.0
+        self._delay = every
+        self._renew()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    @property
+    def settings(self) -> Settings:
+        """The configuration of the next round, with what is kept open."""
+        assert self._read is not None, "read at the start"
+        assert self._resources is not None, "made with it"
+        return self._read.keeping(self._resources)
+
+    def next(self, stop: StopRequest | None = None) -> Round | None:
+        """Run once if there may be anything to do; None if there is nothing to report.
+
+        Args:
+            stop: ends the round after the stage that is going on.
+
+        Raises:
+            Exception: an unexpected error; those that a user can act on are reported.
+        """
+        started, run_id = self._clock(), new_run_id("run")
+        done: list[Done] = []
+        before: Surroundings | None = None
+        failed: dict[str, tuple[WeirError, ...]] = {_BEFORE_STAGES: ()}
+        try:
+            self._renew()
+            before = self._surroundings()
+            if before == self._at_rest and before.is_known and started < self._until:
+                return None
+            complete = True
+            if self._is_anything_to_do():
+                for each in self._stages(run_id):
+                    done.append(each)
+                    if stop is not None and stop.is_made:
+                        break
+                complete = not done[-1].is_busy and (stop is None or not stop.is_made)
+            self._rest(before, done)
+        except Exception as error:
+            expected = as_user_error(error)
+            if expected is None:
+                raise
+            complete, failed = False, {_BEFORE_STAGES: (expected,)}
+            self._rest_after_failure(before)
+        failed |= {each.stage: each.errors for each in done}
+        began, ended = self._failures.replace(failed, complete=complete)
+        if not (began or ended or any(each.did_something for each in done)):
+            return None
+        return Round(run_id, self._clock() - started, done, began, ended)
+
+    def close(self) -> None:
+        """Give back what is open."""
+        if self._resources is not None:
+            self._resources.close()
+
+    def _renew(self) -> None:
+        """Read the configuration if it is another, and then open everything again."""
+        config = stamp(self._file)
+        if self._read is not None and config == self._config:
+            return
+        read = self._load()
+        self._config = config
+        if read == self._read:
+            return
+        self.close()
+        self._read, self._resources, self._at_rest = read, Resources(read), None
+        self._session = self._session or late_session(read)
+
+    def _surroundings(self) -> Surroundings:
+        settings = self.settings
+        assert settings.kept is not None
+        sources = self._sources.now(settings.sources)
+        return Surroundings.of(settings, sources, settings.kept.lake)
+
+    def _is_anything_to_do(self) -> bool:
+        return is_anything_pending(self.settings) or has_pending_work(self.settings)
+
+    def _stages(self, run_id: str) -> Iterator[Done]:
+        return run_stages(self._session, self.settings, run_id)
+
+    def _rest(self, before: Surroundings, done: Sequence[Done]) -> None:
+        """Decide until when the next rounds have nothing to do unless something changes."""
+        errors = [error for each in done for error in each.errors]
+        now = self._clock()
+        if not done and not has_open_claim(self.settings.open_lake()):
+            self._at_rest, self._until, self._delay = before, now + _LOOK_AFTER, self._every
+        elif errors and not any(isinstance(error, BusyError) for error in errors):
+            self._rest_after_failure(before)
+        else:
+            # What a run leaves to do, and what came meanwhile, the next round sees.
+            self._at_rest, self._delay = None, self._every
+
+    def _rest_after_failure(self, before: Surroundings | None) -> None:
+        # The run itself has changed what is stored.
+        self._at_rest = before and replace(before, stored=self._surroundings().stored)
+        self._until = self._clock() + self._delay
+        self._delay = min(2 * self._delay, _RETRY_AFTER)

@@ -1,0 +1,408 @@
+"""Rounds of a resident process: what they do, notice, report, keep and give back."""
+
+from __future__ import annotations
+
+import gc
+import shutil
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from expectations.run import library
+from jobs.cli import rounds as rounds_module
+from jobs.cli.rounds import Round, Rounds
+from jobs.cli.stages import answer_rows
+from jobs.cli.stopping import StopRequest
+from jobs.compute import session
+from jobs.ingest.batch import ingest_batch
+from jobs.settings import Settings
+from jobs.stage import claimed
+from lake.ledger_summary import read_ledger
+from tests.support.projects.command_line import Weir
+
+EVERY = 5.0
+FIRST = Path("data/versions/001.ttl")
+TITLES = "SELECT ?t { ?x <http://example.org/title> ?t }"
+
+
+class Clock:
+    """Seconds that pass only when they are made to."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Resident:
+    """A resident process whose rounds are called one by one."""
+
+    def __init__(self) -> None:
+        self.clock = Clock()
+        self.rounds = Rounds(Settings.load, Path("weir.toml").absolute(), EVERY, self.clock)
+        self.looks = Counter[str]()
+
+    def next(self, *, after: float = EVERY) -> Round | None:
+        self.clock.now += after
+        return self.rounds.next()
+
+    def stages(self, found: Round | None) -> list[str]:
+        return [each.stage for each in found.done] if found is not None else []
+
+    @property
+    def opened(self) -> int:
+        kept = self.rounds.settings.kept
+        assert kept is not None
+        return sum(kept.lake.opened.values())
+
+
+@pytest.fixture(autouse=True)
+def project(weir: Weir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A project that `weir init` wrote, where starting Spark fails."""
+
+    def fail(settings: Settings, name: str) -> None:
+        del settings, name
+        raise AssertionError("Spark was started")
+
+    monkeypatch.setattr(session, "_start", fail)
+    monkeypatch.chdir(tmp_path)
+    weir("init")
+
+
+@pytest.fixture
+def resident(monkeypatch: pytest.MonkeyPatch) -> Iterator[Resident]:
+    found = Resident()
+
+    def counting(name: str) -> None:
+        look = getattr(rounds_module, name)
+
+        def counted(settings: Settings) -> Any:
+            found.looks[name] += 1
+            return look(settings)
+
+        monkeypatch.setattr(rounds_module, name, counted)
+
+    for name in ("is_anything_pending", "has_pending_work"):
+        counting(name)
+    with found.rounds:
+        yield found
+
+
+def version(number: int, rooms: int = 1) -> None:
+    """A version of the graph with so many further exhibits."""
+    more = "".join(
+        f':x{number}_{i} a :Exhibit ; :title "{number} {i}" ; :room "9" .\n' for i in range(rooms)
+    )
+    Path(f"data/versions/{number:03}.ttl").write_text(FIRST.read_text() + more)
+
+
+def published(found: Round | None) -> list[tuple[str, str, int]]:
+    assert found is not None
+    assert not found.began, found.began
+    return [(row["query"], row["mode"], row["rows"]) for row in answer_rows(found.done)]
+
+
+def runs() -> int:
+    """Rows of the ledger."""
+    return Settings.load().open_lake().rows("runs").num_rows
+
+
+def settle(resident: Resident) -> None:
+    """Rounds until nothing is left to look at."""
+    while resident.next() is not None:
+        pass
+
+
+def test_a_round_publishes_what_is_new_and_the_next_one_has_nothing_to_report(
+    resident: Resident, weir: Weir
+) -> None:
+    assert published(resident.next()) == [("exhibits", "initial", 2)]
+    assert resident.next() is None
+    version(2)
+    assert published(resident.next()) == [("exhibits", "incremental", 1)]
+    assert resident.next() is None
+    shown = weir("show", "exhibits", "--output", "json").json
+    assert {row["title"] for row in shown} == {"Greek vase", "Roman coin", "2 0"}
+
+
+def test_each_round_that_does_something_is_a_run_of_its_own(resident: Resident) -> None:
+    first = resident.next()
+    version(2)
+    second = resident.next()
+    assert first is not None
+    assert second is not None
+    ids = {row["run_id"] for row in Settings.load().open_lake().rows("runs").to_pylist()}
+    assert ids == {first.run_id, second.run_id}
+
+
+def test_an_empty_round_opens_and_asks_nothing_and_leaves_no_trace(resident: Resident) -> None:
+    resident.next()
+    settle(resident)
+    looks, opened, rows = resident.looks.copy(), resident.opened, runs()
+    for _ in range(5):
+        assert resident.next() is None
+    assert (resident.looks, resident.opened, runs()) == (looks, opened, rows)
+    # Once in a while the tables are looked at all the same.
+    assert resident.next(after=60) is None
+    assert resident.looks["is_anything_pending"] == looks["is_anything_pending"] + 1
+    assert runs() == rows
+
+
+def test_a_round_opens_no_table_that_an_earlier_round_opened(resident: Resident) -> None:
+    resident.next()
+    version(2)
+    resident.next()
+    before = resident.opened
+    version(3)
+    assert published(resident.next()) == [("exhibits", "incremental", 2)]
+    assert resident.opened == before
+
+
+def test_edited_added_and_removed_queries_are_noticed(resident: Resident) -> None:
+    resident.next()
+    settle(resident)
+    query = Path("queries/exhibits.rq")
+    query.write_text(query.read_text().replace(":room ?room", ':room ?room, "1"'))
+    assert published(resident.next()) == [("exhibits", "migrated", 1)]
+    settle(resident)
+    Path("queries/titles.rq").write_text(TITLES)
+    assert [each[:2] for each in published(resident.next())] == [("titles", "initial")]
+    settle(resident)
+    query.unlink()
+    settle(resident)
+    version(2)
+    assert [name for name, _, _ in published(resident.next())] == ["titles"]
+
+
+def test_the_commits_of_another_run_are_seen(resident: Resident, weir: Weir) -> None:
+    resident.next()
+    settle(resident)
+    version(2)
+    assert weir("run").code == 0
+    rows = runs()
+    assert resident.next() is None
+    assert runs() == rows
+    version(3, rooms=2)
+    assert published(resident.next()) == [("exhibits", "incremental", 3)]
+    shown = weir("show", "exhibits", "--output", "json").json
+    assert {row["title"] for row in shown} == {"Greek vase", "Roman coin", "3 0", "3 1"}
+
+
+@pytest.mark.parametrize("table", ["answers/exhibits", "embeddings/exhibits"])
+def test_a_table_that_was_removed_is_noticed(resident: Resident, weir: Weir, table: str) -> None:
+    resident.next()
+    settle(resident)
+    shutil.rmtree(Path(Settings.load().lake) / table)
+    found = resident.next()
+    assert found is not None
+    assert any(each.did_something for each in found.done)
+    assert len(weir("show", "exhibits", "--output", "json").json) == 2
+
+
+def test_a_lake_that_was_replaced_by_a_copy_of_an_earlier_state_is_noticed(
+    resident: Resident, weir: Weir
+) -> None:
+    resident.next()
+    lake = Path(Settings.load().lake)
+    shutil.copytree(lake, "copy")
+    version(2)
+    resident.next()
+    settle(resident)
+    shutil.rmtree(lake)
+    Path("copy").rename(lake)
+    assert published(resident.next()) == [("exhibits", "incremental", 1)]
+    assert len(weir("show", "exhibits", "--output", "json").json) == 3
+
+
+def test_a_failure_is_reported_when_it_begins_and_when_it_ends(resident: Resident) -> None:
+    resident.next()
+    Path("queries/broken.rq").write_text("SELECT")
+    found = resident.next()
+    assert found is not None
+    (error,) = found.began
+    assert "broken.rq" in str(error)
+    for _ in range(8):
+        assert resident.next() is None
+    version(2)
+    found = resident.next()
+    assert found is not None
+    assert (found.began, found.ended) == ([], [])
+    assert [row["rows"] for row in answer_rows(found.done)] == [1]
+    Path("queries/broken.rq").unlink()
+    found = resident.next()
+    assert found is not None
+    assert found.began == []
+    assert [str(each) for each in found.ended] == [str(error)]
+    assert resident.next() is None
+
+
+def test_what_failed_is_tried_again_at_growing_intervals_unless_something_changes(
+    resident: Resident,
+) -> None:
+    resident.next()
+    query = Path("queries/exhibits.rq")
+    query.write_text("#+ max_rows: 1\n" + query.read_text())
+    version(2)
+    found = resident.next()
+    assert found is not None
+    assert any("row_count_is_within_max_rows" in str(error) for error in found.began)
+    tried = []
+    for number in range(1, 33):
+        before = runs()
+        assert resident.next() is None
+        if runs() > before:
+            tried.append(number)
+    assert tried == [1, 3, 7, 15, 31]
+    query.write_text(query.read_text().replace("max_rows: 1", "max_rows: 10"))
+    found = resident.next()
+    assert found is not None
+    assert found.ended
+    assert published(found) == [("exhibits", "incremental", 1)]
+
+
+def test_a_round_beside_another_run_says_so_and_the_next_one_goes_on(resident: Resident) -> None:
+    resident.next()
+    version(2)
+    with claimed(Settings.load().open_lake(), "maintain", "the other run", 60):
+        found = resident.next()
+        assert found is not None
+        assert resident.stages(found) == ["ingest", "maintain"]
+        assert ["the other run" in str(error) for error in found.began] == [True]
+        assert resident.next() is None
+    found = resident.next()
+    assert found is not None
+    assert ["the other run" in str(error) for error in found.ended] == [True]
+    assert published(found) == [("exhibits", "incremental", 1)]
+
+
+def test_while_another_run_has_not_ended_every_round_looks_for_what_it_commits(
+    resident: Resident,
+) -> None:
+    resident.next()
+    settle(resident)
+    other = Settings.load().open_lake()
+    open_claim = claimed(other, "validate", "the other run", 60)
+    open_claim.__enter__()
+    looks = resident.looks["is_anything_pending"]
+    for _ in range(3):
+        resident.next()
+    assert resident.looks["is_anything_pending"] == looks + 3
+    open_claim.__exit__(None, None, None)
+
+
+def test_the_configuration_is_read_again_and_a_wrong_one_reported(resident: Resident) -> None:
+    resident.next()
+    settle(resident)
+    config = Path("weir.toml")
+    text = config.read_text()
+    config.write_text("oops\n" + text)
+    found = resident.next()
+    assert found is not None
+    assert "not TOML" in str(found.began[0])
+    assert resident.next() is None
+    config.write_text(text + "\n[limits]\nbatch_epochs = 7\n")
+    found = resident.next()
+    assert found is not None
+    assert "not TOML" in str(found.ended[0])
+    assert resident.rounds.settings.limits.batch_epochs == 7
+    version(2)
+    assert published(resident.next()) == [("exhibits", "incremental", 1)]
+
+
+def test_sources_are_read_again(resident: Resident) -> None:
+    resident.next()
+    settle(resident)
+    sources = Path("sources.yml")
+    sources.write_text(sources.read_text() + "  - {name: more, kind: patches, location: more}\n")
+    found = resident.next()
+    assert found is not None
+    assert "more: nothing is there" in str(found.began[0])
+    Path("more").mkdir()
+    patch = 'TX .\nA <urn:x> <http://example.org/title> "X" .\nTC .\n'
+    Path("more/1.rdfp").write_text(patch)
+    found = resident.next()
+    assert found is not None
+    assert found.ended
+    assert found.done[0].did_something
+
+
+def test_a_stop_ends_a_round_after_the_stage_and_the_next_process_completes_it(
+    resident: Resident, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    resident.next()
+    stop = StopRequest()
+
+    def stopping(*arguments: Any) -> Any:
+        stop.is_made = True
+        return ingest_batch(*arguments)
+
+    version(2)
+    with monkeypatch.context() as patched:
+        patched.setattr("jobs.ingest_changes.ingest_batch", stopping)
+        assert resident.stages(resident.rounds.next(stop)) == ["ingest"]
+    with Resident().rounds as another:
+        assert published(another.next()) == [("exhibits", "incremental", 1)]
+
+
+def test_an_unexpected_error_is_raised(resident: Resident, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(settings: Settings) -> bool:
+        del settings
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(rounds_module, "is_anything_pending", fail)
+    with pytest.raises(ZeroDivisionError):
+        resident.next()
+
+
+@pytest.mark.slow
+def test_nothing_grows_with_the_number_of_rounds(resident: Resident) -> None:
+    library()
+    from expectations import registration
+
+    kept = resident.rounds.settings.kept
+    assert kept is not None
+
+    def held() -> Mapping[str, int]:
+        lake, database = kept.lake, kept.database
+        connection = database._connection
+        return {
+            "tables": len(lake._tables),
+            "histories": len(lake._histories),
+            "databases": len(connection.execute("FROM duckdb_databases()").fetchall()),
+            "relations": len(
+                connection.execute(
+                    "SELECT table_name FROM duckdb_tables() UNION ALL"
+                    " SELECT view_name FROM duckdb_views() WHERE NOT internal"
+                ).fetchall()
+            ),
+            "bytes of DuckDB": database.allocated(),
+            "suites": len(registration._SUITES),
+            "rows checked": len(registration._HELD),
+            "ledger": read_ledger(lake).rows.num_rows,
+            **objects(),
+        }
+
+    def objects() -> Counter[str]:
+        """Those of classes of ours, and of what they hold."""
+        gc.collect()
+        classes = (type(each) for each in gc.get_objects())
+        packages = ("jobs.", "lake.", "expectations.", "deltalake.", "duckdb.", "sqlglot.")
+        return Counter(
+            f"{each.__module__}.{each.__qualname__}"
+            for each in classes
+            if str(each.__module__).startswith(packages)
+        )
+
+    number = 1
+    found: list[Mapping[str, int]] = []
+    for rounds in (10, 40):
+        for _ in range(rounds):
+            number += 1
+            version(number)
+            assert resident.next() is not None
+        found.append(held())
+    assert found[0] == found[1]
