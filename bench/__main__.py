@@ -1,8 +1,8 @@
 """`make bench`: run the scenarios, print their tables, store the results in bench/results/.
 
-    make bench                              all, in full size: about half an hour
-    make bench ARGS='--only empty'          one of initial, empty, nomisma20, bulk, operators,
-                                            generated, fleet, runs, growth, resident
+    make bench                              all, in full size: hours
+    make bench ARGS='--only empty'          one of initial, empty, nomisma20, spark, bulk,
+                                            operators, generated, fleet, runs, growth, resident
     make bench ARGS='--only generated --quads 1000000 --repeats 1'
     make bench ARGS='--write-docs --only'   docs/benchmarks.md and bench/RESULTS.md from them
 
@@ -34,6 +34,7 @@ NAMES = (
     "initial",
     "empty",
     "nomisma20",
+    "spark",
     "bulk",
     "operators",
     "generated",
@@ -107,6 +108,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "initial": nomisma.initial,
         "empty": nomisma.empty,
         "nomisma20": nomisma.some,
+        "spark": nomisma.spark,
         "bulk": nomisma.bulk,
         "operators": operators.run,
         "generated": generated.run,
