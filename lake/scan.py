@@ -11,10 +11,10 @@ import duckdb
 import pyarrow as pa
 from deltalake import DeltaTable
 
+from lake.data_files import are_the_rows, files_up_to, is_pattern
 from lake.lake import local_folder
 
 _PLAIN = frozenset({"string", "long", "integer", "boolean"})
-_WILDCARDS = frozenset("*?[]{}")
 
 
 def attach(connection: duckdb.DuckDBPyConnection, name: str, table: DeltaTable) -> None:
@@ -62,7 +62,7 @@ def attach_all(
     for value, part in parts.items():
         files = _readable_files(part.table)
         if files or not part.table.get_add_actions().num_rows:
-            old = _files_up_to(part.table, part.after_epoch)
+            old = files_up_to(part.table, part.after_epoch)
             owners |= {file: value for file in files if Path(file).name not in old}
             continue
         # DuckDB cannot read its files by itself.
@@ -100,34 +100,20 @@ def _cells(columns: Sequence[str], has: Collection[str], of: str = "") -> str:
     )
 
 
-def _files_up_to(table: DeltaTable, epoch: int | None) -> set[str]:
-    """The names of the files that have no row of a later epoch."""
-    files = pa.table(table.get_add_actions(flatten=True))
-    if epoch is None or "max.epoch" not in files.column_names:
-        return set()
-    paths, newest = files["path"].to_pylist(), files["max.epoch"].to_pylist()
-    return {
-        Path(unquote(str(path))).name
-        for path, last in zip(paths, newest, strict=True)
-        if last is not None and last <= epoch
-    }
-
-
 def _readable_files(table: DeltaTable) -> Sequence[str]:
     """The files of a table if they alone determine its rows and DuckDB can open them.
 
     DuckDB takes a name with wildcards for a pattern, and has no credentials of an object store. A
-    file alone lacks its deletion vector, the mapping of its column names (both need a newer reader)
-    and the time zone of a timestamp that Spark wrote.
+    file alone lacks the time zone of a timestamp that Spark wrote.
     """
-    if table.protocol().min_reader_version > 1 or table.metadata().partition_columns:
+    if not are_the_rows(table):
         return []
     if not all(str(getattr(field.type, "type", "")) in _PLAIN for field in table.schema().fields):
         return []
     # delta-rs escapes what a URI may not have, also in paths.
     found = [local_folder(unquote(file)) for file in table.file_uris()]
     files = [file for file in found if file is not None and file.is_file()]
-    if len(files) < len(found) or any(_WILDCARDS & {*str(file)} for file in files):
+    if len(files) < len(found) or any(is_pattern(str(file)) for file in files):
         return []
     # DuckDB takes the first file for a typical one; a small one first made it keep the whole log
     # in memory to look a few keys up in it, which took six times as long.

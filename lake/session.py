@@ -22,6 +22,8 @@ _DELTA = {
     "spark.databricks.delta.snapshotPartitions": "2",
     # A commit without rows still carries a watermark.
     "spark.databricks.delta.skipRecordingEmptyCommits": "false",
+    # Files of checksums: each takes Spark a reading of the whole log, and nothing reads them here.
+    "spark.databricks.delta.writeChecksumFile.enabled": "false",
     # A flipped bit in a data file must be an error, not a wrong row.
     "spark.hadoop.parquet.page.write-checksum.enabled": "true",
     "spark.hadoop.parquet.page.verify-checksum.enabled": "true",

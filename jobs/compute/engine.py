@@ -215,6 +215,11 @@ class Engine:
         only_looked_up = self.placement.only_looks_up(extent)
         self._relations[name] = _Relation(True, stored, only_looked_up)
 
+    @property
+    def few_rows(self) -> int:
+        """Most rows of Spark that this process takes, whatever its placement."""
+        return self._shape.broadcast_rows
+
     def extent(self, stored: StoredTable) -> Extent:
         """How much of a stored table is read.
 
@@ -355,7 +360,7 @@ class Engine:
         """
         if self._relations[name].on_driver:
             return self._few(name)
-        if rows > self._shape.broadcast_rows:
+        if rows > self.few_rows:
             return None
         return self.spark.table(name).toArrow()
 
@@ -376,17 +381,24 @@ class Engine:
     ) -> Commit:
         """Write a relation to a table in one commit, sorted as the table is.
 
+        Few rows of Spark are written by this process: Spark takes seconds for a commit.
+
         Args:
             table: the definition, whose columns the relation has.
             name: of the relation.
             metadata: of the commit.
             mode: `append`, or `overwrite` all rows.
-            rows: about how many there are, so that files of Spark have `rows_per_file` each.
+            rows: how many there are, so that files of Spark have `rows_per_file` each; None if
+                they were not computed yet.
             merge_schema: whether new columns are added to the stored table, which Spark does.
         """
         version: int | None = None
         if self._relations[name].on_driver and not merge_schema:
             version = self._write_here(table, name, metadata, mode)
+        elif rows is not None and not merge_schema:
+            few = self.fetch_few(name, rows)
+            if few is not None:
+                return self.write_rows(table, few, metadata, mode=mode)
         if version is None:
             version = write(
                 self._lake,
@@ -432,9 +444,10 @@ class Engine:
         self._relations[name] = _Relation(False, stored, on_spark=True)
 
     def _stored_frame(self, stored: _Stored) -> DataFrame:
-        from lake.session import read
+        from lake.spark_scan import scan
 
-        frame = read(self.spark, self._lake, stored.table_name, stored.version)
+        after = _after_epoch(stored.where)
+        frame = scan(self.spark, self._lake, stored.table_name, stored.version, after)
         return frame if stored.where is None else frame.where(stored.where.sql(dialect="spark"))
 
     def _make_on_spark(self, statement: Statement) -> None:

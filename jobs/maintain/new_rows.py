@@ -118,10 +118,11 @@ class NewRows:
             # Counted, then written.
             delta = replace(delta, result=replace(delta.result, keep=self.prepared.keep))
         self._make(task, delta)
-        if not task.from_nothing and not self.engine.count(delta.result.name):
+        rows = None if task.from_nothing else self.engine.count(delta.result.name)
+        if rows == 0:
             return None
         metadata = self._metadata(task)
-        return self.engine.write(table, delta.result.name, metadata, mode=_mode(task))
+        return self.engine.write(table, delta.result.name, metadata, mode=_mode(task), rows=rows)
 
     def _make(self, task: Task, delta: PlanDelta) -> None:
         """Make the relations in order; the size of a product is checked before it is made.

@@ -100,7 +100,7 @@ class MemberRows:
         )
         relation = f"{self.relation}_of_{name}"
         engine.make(Statement(relation, own))
-        return engine.write(table, relation, metadata, mode=mode)
+        return engine.write(table, relation, metadata, mode=mode, rows=self.count(task))
 
 
 _NOBODY = ""

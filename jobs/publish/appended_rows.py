@@ -27,11 +27,6 @@ from lake.tables import TRANSACTIONS
 _KEY = "query"
 
 
-def numbers(work: Backlog) -> tuple[int, ...]:
-    """The columns `v<number>` of an answer: those of queries that are read together are equal."""
-    return tuple(index for _, index in work.columns)
-
-
 def appended_rows(work: Backlog) -> StoredTable:
     """The rows of an embedding table that are not published; older files are skipped."""
     later = column("epoch") > number(work.from_epoch)
@@ -44,10 +39,10 @@ def make_rows_of_many(engine: Engine, name: str, work: Sequence[Backlog]) -> Non
     Args:
         engine: makes it.
         name: of the relation; begins the names of others.
-        work: queries with equal `numbers`, which only append.
+        work: queries that only append; null where the answer of one lacks a column.
     """
     rows, ranges, times = f"{name}_rows", f"{name}_ranges", f"{name}_times"
-    variables = _variables(work[0])
+    variables = sorted({name for each in work for name in _variables(each)})
     tables = {each.query: appended_rows(each) for each in work}
     engine.open_all(StoredTables(rows, _KEY, tables, ("node", *variables, "epoch", "weight")))
     engine.load(
@@ -105,4 +100,4 @@ def named(rows: pa.Table, work: Backlog, names: Sequence[str]) -> pa.Table:
 
 
 def _variables(work: Backlog) -> tuple[str, ...]:
-    return tuple(f"v{index}" for index in numbers(work))
+    return tuple(f"v{index}" for _, index in work.columns)

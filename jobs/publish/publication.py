@@ -20,7 +20,7 @@ from jobs.compute.packs import packs
 from jobs.compute.relations import Keep
 from jobs.compute.sql import column, number, rows_of, select
 from jobs.progress.backlog import Backlog
-from jobs.publish.appended_rows import appended_rows, by_query, make_rows_of_many, named, numbers
+from jobs.publish.appended_rows import appended_rows, by_query, make_rows_of_many, named
 from jobs.publish.publication_query import published_columns, rows_to_publish, stored_columns
 from jobs.stage import Claim, Progress
 from lake.commit import write
@@ -81,7 +81,8 @@ def publish(
     appending = [item for item in work if not item.rebuilt or item.published is None]
     found: dict[str, Publication] = {}
     with ThreadPoolExecutor(parallel) as threads:
-        for number, pack in enumerate(packs(engine, appending, numbers, appended_rows)):
+        together = packs(engine, appending, lambda _: None, appended_rows, fetched=True)
+        for number, pack in enumerate(together):
             if len(pack) > 1 and (rows := _read_together(engine, number, pack)) is not None:
                 parts = [rows[item.query] for item in pack]
                 found |= {each.query: each for each in threads.map(one, pack, parts)}
@@ -97,10 +98,10 @@ def _read_together(
     try:
         name = f"deltas_{number}"
         make_rows_of_many(engine, name, pack)
-        rows = engine.fetch(name)
+        rows = engine.fetch_few(name, engine.count(name))
     except Exception:  # noqa: BLE001  (one of the tables; which one shows when each is read)
         return None
-    return by_query(rows, pack) if isinstance(rows, pa.Table) else None
+    return None if rows is None else by_query(rows, pack)
 
 
 def _publish_one(

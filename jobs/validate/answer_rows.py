@@ -1,12 +1,12 @@
 """The unpublished rows of queries, with the columns of the suites `embeddings` and `answers`.
 
-Queries whose answers have the same columns of the embedding tables are read by one statement. What
-differs between them (range of epochs, form, limits) are rows of a relation that it joins with.
+Queries of one kind are read by one statement. What differs between them (range of epochs, limits)
+are rows of a relation that it joins with.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from jobs.catalog.maintained import Form
 from jobs.compute.engine import Engine
-from jobs.compute.relations import Statement, StoredTable, StoredTables
+from jobs.compute.relations import Keep, Statement, StoredTable, StoredTables
 from jobs.compute.sql import (
     alias,
     all_of,
@@ -52,39 +52,50 @@ class AnswerRules:
     max_rows: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerKind:
+Checked = tuple[Backlog, AnswerRules]
+"""The rows that a query has not published, and the rules of its answer."""
+
+
+def kind_of(checked: Checked) -> Hashable:
     """What queries that are read by one statement have in common.
 
+    Those of SELECTs may have different columns: a column that an answer lacks is unbound.
+    """
+    work, rules = checked
+    return work.rebuilt, rules.form, () if rules.form == "select" else _numbers(work)
+
+
+def _numbers(work: Backlog) -> tuple[int, ...]:
+    return tuple(number for _, number in work.columns)
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """How the rows of queries of one kind are read.
+
     Attributes:
-        numbers: the columns `v<number>` of the answer, in its order.
+        variables: the columns of their answers.
         rebuilt: whether all rows are new, so that no older ones are looked up.
         is_ask: whether every change needs the number of rows after it.
     """
 
-    numbers: tuple[int, ...]
+    variables: tuple[str, ...]
     rebuilt: bool
     is_ask: bool
 
     @classmethod
-    def of(cls, work: Backlog, rules: AnswerRules) -> AnswerKind:
-        """The kind of a query."""
-        numbers = tuple(number for _, number in work.columns)
-        return cls(numbers, work.rebuilt, rules.form == "ask")
-
-    @property
-    def variables(self) -> tuple[str, ...]:
-        """The columns of the answer."""
-        return tuple(f"v{number}" for number in self.numbers)
+    def of(cls, checked: Sequence[Checked]) -> _Read:
+        """How `checked` are read together."""
+        (work, rules), *others = checked
+        numbers = _numbers(work)
+        if any(_numbers(other) != numbers for other, _ in others):
+            numbers = tuple(sorted({number for item, _ in checked for number in _numbers(item)}))
+        return cls(tuple(f"v{number}" for number in numbers), work.rebuilt, rules.form == "ask")
 
     @property
     def key(self) -> tuple[str, ...]:
         """The columns by which rows of answers are equal."""
         return ("scope", *self.variables)
-
-
-Checked = tuple[Backlog, AnswerRules]
-"""The rows that a query has not published, and the rules of its answer."""
 
 
 def new_rows(work: Backlog) -> StoredTable:
@@ -114,18 +125,25 @@ def make_answer_rows(engine: Engine, name: str, checked: Sequence[Checked]) -> N
     Args:
         engine: makes it.
         name: of the relation; begins the names of others.
-        checked: queries of one kind (`AnswerKind`).
+        checked: queries of one kind (`kind_of`).
     """
-    kind = AnswerKind.of(*checked[0])
-    work, new, stored, before = (f"{name}_{part}" for part in ("work", "new", "stored", "before"))
+    read = _Read.of(checked)
+    parts = ("work", "new", "changes", "changed", "stored", "before")
+    work, new, changes, changed, stored, before = (f"{name}_{part}" for part in parts)
     engine.load(work, _work(checked))
-    _open(engine, new, kind, {item.query: new_rows(item) for item, _ in checked})
-    if not kind.rebuilt:
+    _open(engine, new, read, {item.query: new_rows(item) for item, _ in checked})
+    # Read several times; all rows of an answer may be too many to be kept.
+    keep: Keep = "view" if read.rebuilt else "small"
+    engine.make(Statement(changes, _changes(read, work, new), keep))
+    if not read.rebuilt:
         tables = {item.query: stored_rows(item) for item, _ in checked}
-        _open(engine, stored, kind, tables)
-        # Read three times; at most as many rows as are new, however many are stored.
-        engine.make(Statement(before, _multiplicities_before(kind, work, new, stored), "small"))
-    engine.make(Statement(name, _answer_rows(kind, work, new, before)))
+        _open(engine, stored, read, tables)
+        keys = select(*columns(read.key), from_=rows_of(changes), distinct=True)
+        # These rows go to the stored ones, which are many.
+        engine.make(Statement(changed, keys, "broadcast"))
+        looked_up = _multiplicities_before(read, work, changed, stored)
+        engine.make(Statement(before, looked_up, "small"))
+    engine.make(Statement(name, _answer_rows(read, work, changes, before)))
 
 
 def _work(checked: Sequence[Checked]) -> pa.Table:
@@ -148,9 +166,9 @@ def _work(checked: Sequence[Checked]) -> pa.Table:
     return pa.table([pa.array(c, t) for c, t in zip(cells, types, strict=True)], names=[*names])
 
 
-def _open(engine: Engine, name: str, kind: AnswerKind, tables: dict[str, StoredTable]) -> None:
+def _open(engine: Engine, name: str, read: _Read, tables: dict[str, StoredTable]) -> None:
     """Make a relation of stored rows of answers: scope, variables, epoch, weight."""
-    own = (*kind.variables, "epoch", "weight")
+    own = (*read.variables, "epoch", "weight")
     stored = f"{name}_tables"
     if len(tables) == 1:
         ((query, table),) = tables.items()
@@ -168,7 +186,7 @@ def _open(engine: Engine, name: str, kind: AnswerKind, tables: dict[str, StoredT
     engine.make(Statement(name, rows))
 
 
-def _changes(kind: AnswerKind, work: str, new: str) -> exp.Select:
+def _changes(read: _Read, work: str, new: str) -> exp.Select:
     """The unpublished changes: scope, variables, epoch, weight."""
     in_range = all_of(
         [
@@ -177,20 +195,19 @@ def _changes(kind: AnswerKind, work: str, new: str) -> exp.Select:
         ]
     )
     return select(
-        *columns((*kind.key, "epoch"), "n"),
+        *columns((*read.key, "epoch"), "n"),
         alias(bigint(column("weight", "n")), "weight"),
         from_=rows_of(new, "n"),
         joins=[inner_join(rows_of(work, "w"), *equal(("scope",), "n", "w"), in_range)],
     )
 
 
-def _answer_rows(kind: AnswerKind, work: str, new: str, before: str) -> exp.Query:
-    changes = _changes(kind, work, new)
-    checked = _with_multiplicity(kind, changes.copy(), before)
+def _answer_rows(read: _Read, work: str, changes: str, before: str) -> exp.Query:
+    checked = _with_multiplicity(read, changes, before)
     at_epoch = over(sum_of(column("weight")), [column("scope", "c")], [ascending(column("epoch"))])
-    rows_at = column("rows_before", "w") + at_epoch if kind.is_ask else exp.null()
+    rows_at = column("rows_before", "w") + at_epoch if read.is_ask else exp.null()
     rows = select(
-        alias(exp.Array(expressions=columns(kind.variables, "c")), "terms"),
+        alias(exp.Array(expressions=columns(read.variables, "c")), "terms"),
         *columns(("epoch", "weight", "at_epoch", "multiplicity"), "c"),
         alias(bigint(rows_at), "rows_at"),
         alias(exp.false(), "is_total"),
@@ -201,7 +218,7 @@ def _answer_rows(kind: AnswerKind, work: str, new: str, before: str) -> exp.Quer
     net = select(
         column("scope"),
         alias(bigint(sum_of(column("weight"))), "net"),
-        from_=subquery(changes.copy(), "changes"),
+        from_=rows_of(changes),
         group_by=[column("scope")],
     )
     no_terms = exp.DataType.build("ARRAY<STRING>", dialect="spark")
@@ -229,47 +246,46 @@ def _rules() -> list[exp.Expr]:
     return [alias(text(ANSWER), "node"), *columns(names, "w")]
 
 
-def _with_multiplicity(kind: AnswerKind, changes: exp.Select, before: str) -> exp.Query:
+def _with_multiplicity(read: _Read, changes: str, before: str) -> exp.Query:
     """`changes` with `at_epoch` and `multiplicity`: that of the row after the change."""
     others: tuple[str, ...] = ("epoch", "weight")
     single: exp.Expr = column("weight")
     window: exp.Expr = over(
-        sum_of(column("weight")), columns(kind.key), [ascending(column("epoch"))]
+        sum_of(column("weight")), columns(read.key), [ascending(column("epoch"))]
     )
-    if not kind.rebuilt:
-        changes = select(
-            *columns((*kind.key, *others), "new"),
+    rows = select(*columns((*read.key, *others)), from_=rows_of(changes))
+    if not read.rebuilt:
+        rows = select(
+            *columns((*read.key, *others), "new"),
             alias(
                 coalesce(column("multiplicity", "before"), small_number(0)), "multiplicity_before"
             ),
-            from_=subquery(changes, "new"),
-            joins=[left_join(rows_of(before, "before"), *same_row(kind.key, "new", "before"))],
+            from_=rows_of(changes, "new"),
+            joins=[left_join(rows_of(before, "before"), *same_row(read.key, "new", "before"))],
         )
         others = (*others, "multiplicity_before")
         earlier = column("multiplicity_before")
         single, window = earlier + single, earlier + window
-    derived = (changes_at_epoch(kind.key), DerivedColumn("multiplicity", single, window))
-    return with_derived_columns(changes, kind.key, others, derived)
+    derived = (changes_at_epoch(read.key), DerivedColumn("multiplicity", single, window))
+    return with_derived_columns(rows, read.key, others, derived)
 
 
-def _multiplicities_before(kind: AnswerKind, work: str, new: str, stored: str) -> exp.Select:
+def _multiplicities_before(read: _Read, work: str, changed: str, stored: str) -> exp.Select:
     """The rows that change and were stored at `from_epoch`, with their multiplicity then.
 
     Unbound values are equal.
     """
-    changes = subquery(_changes(kind, work, new), "changes")
-    changed = select(*columns(kind.key), from_=changes, distinct=True)
     return select(
-        *columns(kind.key, "s"),
+        *columns(read.key, "s"),
         alias(sum_of(column("weight", "s")), "multiplicity"),
         from_=rows_of(stored, "s"),
         joins=[
-            inner_join(subquery(changed, "changed"), *same_row(kind.key, "s", "changed")),
+            inner_join(rows_of(changed, "c"), *same_row(read.key, "s", "c")),
             inner_join(
                 rows_of(work, "w"),
                 *equal(("scope",), "s", "w"),
                 column("epoch", "s") <= column("from_epoch", "w"),
             ),
         ],
-        group_by=columns(kind.key, "s"),
+        group_by=columns(read.key, "s"),
     )

@@ -19,8 +19,8 @@ from jobs.compute.packs import packs
 from jobs.compute.relations import StoredTable
 from jobs.progress.backlog import Backlog
 from jobs.validate.answer_rows import (
-    AnswerKind,
     Checked,
+    kind_of,
     make_answer_rows,
     new_rows,
     stored_rows,
@@ -71,7 +71,7 @@ def validate_queries(engine: Engine, work: Sequence[Checked]) -> list[Validation
     """The results in the order of `work`; as many queries as possible are checked together."""
     if not work:
         return []
-    packed = packs(engine, work, lambda each: AnswerKind.of(*each), lambda each: _read(each[0]))
+    packed = packs(engine, work, kind_of, lambda each: _read(each[0]))
     found = _Checks(engine).results(packed)
     return [
         Validation(item.query, item.from_epoch, item.to_epoch, found[item.query])
