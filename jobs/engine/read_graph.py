@@ -26,12 +26,12 @@ class Thresholds:
     """Numbers of rows that decide how a graph is read.
 
     Beyond `bulk_changes` changes or `neighbourhood_rows` looked-up rows the whole graph is read;
-    up to `driver_rows` a relation is kept in one partition.
+    up to `small_rows` a relation is kept in one partition.
     """
 
     bulk_changes: int
     neighbourhood_rows: int
-    driver_rows: int
+    small_rows: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ def read_neighbourhood(
             )
             return read_whole(engine, scope, epochs, prefix, known, collapsed=False, reason=reason)
         fetched.append(hop.rows.name)
-    keep: Keep = "small" if count + rows <= thresholds.driver_rows else "cache"
+    keep: Keep = "small" if count + rows <= thresholds.small_rows else "cache"
     graph = neighbourhood_graph(scope, prefix, fetched, changes, epochs, keep)
     engine.make(graph)
     return GraphRead(graph.name, None, rows, keep)

@@ -97,7 +97,8 @@ class Group:
         self, engine: Engine, tasks: Sequence[Task], epochs: EpochRange, changes: Changes
     ) -> None:
         limits = self.settings.limits
-        thresholds = Thresholds(limits.bulk_changes, limits.neighbourhood_rows, limits.driver_rows)
+        small = max(limits.driver_rows, limits.broadcast_rows)
+        thresholds = Thresholds(limits.bulk_changes, limits.neighbourhood_rows, small)
         graphs: dict[Scope, str] = {}
         whole: dict[Scope, str] = {}
         keep: Keep = "small"

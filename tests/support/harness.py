@@ -27,8 +27,8 @@ History = Sequence[tuple[frozenset[Quad], frozenset[Quad]]]
 LogRow = tuple[int, int, tuple[str | None, ...]]
 """Epoch, weight, the published columns."""
 
-LOOKED_UP = Thresholds(bulk_changes=10**9, neighbourhood_rows=10**9, driver_rows=10**9)
-WHOLE = Thresholds(bulk_changes=-1, neighbourhood_rows=-1, driver_rows=0)
+LOOKED_UP = Thresholds(bulk_changes=10**9, neighbourhood_rows=10**9, small_rows=10**9)
+WHOLE = Thresholds(bulk_changes=-1, neighbourhood_rows=-1, small_rows=0)
 
 
 class Memory:
