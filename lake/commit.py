@@ -21,6 +21,7 @@ from deltalake.schema import PrimitiveType
 
 from lake.lake import Lake
 from lake.metadata import Metadata
+from lake.small_files import merge_small_files
 from lake.tables import ColumnType, Table
 
 if TYPE_CHECKING:  # the ledger and the command line commit without Spark
@@ -106,6 +107,7 @@ def write(
 
     A Spark frame is written by Spark, everything else by delta-rs in this process, which takes 5 ms
     instead of 150 for a few rows. Columns are taken by name and cast to the table's definition.
+    If the table then has many small files, these are merged in a second commit.
 
     Args:
         lake: which holds the table.
@@ -139,7 +141,10 @@ def write(
             writer.save(lake.location(table.name))
     checkpoint(f"{metadata.job}:after:{table.name}")
     lake.committed(table.name)
-    return _version_of(lake, table, metadata)
+    version = _version_of(lake, table, metadata)
+    if mode == "append" and merge_small_files(lake.existing(table.name), WRITER):
+        lake.committed(table.name)
+    return version
 
 
 def rows_written(lake: Lake, table_name: str, version: int) -> int:

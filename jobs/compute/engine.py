@@ -217,7 +217,7 @@ class Engine:
 
     @property
     def few_rows(self) -> int:
-        """Most rows of Spark that this process takes, whatever its placement."""
+        """Most rows that this process takes from Spark."""
         return self._shape.broadcast_rows
 
     def extent(self, stored: StoredTable) -> Extent:

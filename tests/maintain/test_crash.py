@@ -103,7 +103,7 @@ def test_a_run_that_is_killed_where_spark_wrote_leaves_the_same_answers(
     spark: SparkSession, lakes: dict[str, MaintainedProject], tmp_path: Path
 ) -> None:
     project = lakes["maintain"].copy(tmp_path / "project")
-    project.begin(driver_rows=0)
+    project.begin(driver_rows=0, broadcast_rows=1)
     kill_and_recover(spark, project, lakes["done"], "maintain:after:embeddings/steady")
 
 

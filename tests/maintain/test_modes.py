@@ -80,7 +80,7 @@ def test_a_query_with_full_history_has_every_epoch(
 # All methods of reading the graph give the same rows; these limits force each on a small graph.
 WAYS = {
     "driver": ({}, "incremental"),
-    "spark": ({"driver_rows": 0}, "incremental"),
+    "spark": ({"driver_rows": 0, "broadcast_rows": 1}, "incremental"),
     "large_answers": ({"driver_rows": 1}, "incremental"),
     "bulk": ({"bulk_changes": 0}, "full"),
     "large_neighbourhood": ({"neighbourhood_rows": 1}, "full"),

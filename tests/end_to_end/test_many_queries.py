@@ -1,0 +1,181 @@
+"""Fifty queries, three of them touched: what a run costs, and runs that are killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from jobs.compute.duck import DuckEngine
+from jobs.compute.relations import Statement
+from jobs.ingest_changes import ingest_changes
+from jobs.maintain_queries import maintain_queries
+from jobs.progress.completion import Completion
+from jobs.publish_answers import publish_answers
+from jobs.settings import Settings
+from jobs.validate_answers import validate_answers
+from lake.commit import KILL_AT
+from lake.lake import Lake
+from tests.support.projects.ingest import no_spark
+from tests.support.projects.maintain import MaintainedProject
+
+REGISTERED = 50
+TOUCHED = ("facts0", "facts1", "facts2")
+STAGES = (ingest_changes, maintain_queries, validate_answers, publish_answers)
+_RUN = """
+import sys
+from pathlib import Path
+from jobs.ingest_changes import ingest_changes
+from jobs.maintain_queries import maintain_queries
+from jobs.publish_answers import publish_answers
+from jobs.settings import Settings
+from jobs.validate_answers import validate_answers
+
+def no_spark():
+    raise AssertionError("Spark is not needed")
+
+settings = Settings.load(Path(sys.argv[1]) / "weir.toml")
+for stage in (ingest_changes, maintain_queries, validate_answers, publish_answers):
+    stage(no_spark, settings, "killed")
+"""
+
+
+def published(folder: Path, registered: int) -> MaintainedProject:
+    """A project with published answers, half of each of two shapes, and a change set to take in."""
+    folder.mkdir()
+    project = MaintainedProject(folder)
+    project.begin()
+    for number in range(registered // 2):
+        thing = f"<urn:thing{number}>"
+        project.query(f"facts{number}", f"SELECT ?p ?o WHERE {{ {thing} ?p ?o }}")
+        project.query(
+            f"links{number}", f"SELECT ?x ?n WHERE {{ ?x <urn:to> {thing} ; <urn:name> ?n }}"
+        )
+    project.change(
+        *(f'A <urn:thing{number}> <urn:name> "{number}" <urn:g>' for number in range(30)),
+        *(
+            f"A <urn:thing{number}> <urn:to> <urn:thing{number + 1}> <urn:g>"
+            for number in range(30)
+        ),
+    )
+    project.run(no_spark)
+    project.patch(
+        "changes/0002.rdfp",
+        *(
+            f'A <urn:thing{number}> <urn:age> "{number}" <urn:g> .'
+            for number in range(len(TOUCHED))
+        ),
+    )
+    return project
+
+
+@pytest.fixture(scope="module")
+def fifty(tmp_path_factory: pytest.TempPathFactory) -> MaintainedProject:
+    return published(tmp_path_factory.mktemp("fifty") / "project", REGISTERED)
+
+
+@pytest.fixture(scope="module")
+def done(fifty: MaintainedProject, tmp_path_factory: pytest.TempPathFactory) -> MaintainedProject:
+    """The same project after an undisturbed run."""
+    project = fifty.copy(tmp_path_factory.mktemp("done") / "project")
+    project.ingest()
+    project.run(no_spark)
+    return project
+
+
+def watermarks(project: MaintainedProject) -> dict[str, tuple[int | None, int | None]]:
+    """How far each query is maintained, and published."""
+    completion = Completion.read(project.settings.open_lake())
+    found = {}
+    for file in sorted((project.folder / "queries").glob("*.rq")):
+        maintained, published = (
+            read(file.stem) for read in (completion.maintained, completion.published)
+        )
+        found[file.stem] = (
+            maintained.epoch if maintained else None,
+            published.epoch if published else None,
+        )
+    return found
+
+
+def cost(project: MaintainedProject, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """What a run of all stages opens, makes and commits."""
+    counted: Counter[str] = Counter()
+    lakes: list[Lake] = []
+    open_lake, make = Settings.open_lake, DuckEngine.make
+
+    def opening(settings: Settings) -> Lake:
+        lakes.append(open_lake(settings))
+        return lakes[-1]
+
+    def making(engine: DuckEngine, statement: Statement) -> None:
+        counted["statements"] += 1
+        make(engine, statement)
+
+    def versions() -> int:
+        logs = Path(project.settings.lake).rglob("_delta_log/*.json")
+        return len(list(logs))
+
+    before = versions()
+    with monkeypatch.context() as patched:
+        patched.setattr(Settings, "open_lake", opening)
+        patched.setattr(DuckEngine, "make", making)
+        for stage in STAGES:
+            stage(no_spark, project.settings, "test")
+    counted["tables opened"] = sum(lake.opened.total() for lake in lakes)
+    counted["commits"] = versions() - before
+    return counted
+
+
+def test_a_run_costs_the_same_however_many_queries_are_registered(
+    fifty: MaintainedProject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = cost(published(tmp_path / "few", 10), monkeypatch)
+    assert cost(fifty.copy(tmp_path / "many"), monkeypatch) == few
+
+
+def test_a_change_set_commits_to_the_tables_of_touched_queries_only(
+    fifty: MaintainedProject, done: MaintainedProject
+) -> None:
+    before, after = fifty.all_versions(), done.all_versions()
+    changed = {name for name in after if after[name] != before.get(name)}
+    answers = {name for name in changed if name.startswith(("answers/", "embeddings/"))}
+    assert answers == {f"{kind}/{query}" for kind in ("answers", "embeddings") for query in TOUCHED}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "point",
+    [
+        "maintain:after:embeddings/facts1",
+        "maintain:before:runs",
+        "validate:after:runs",
+        "publish:after:answers/facts1",
+        "publish:before:runs",
+    ],
+)
+def test_a_run_over_many_queries_that_is_killed_is_completed(
+    fifty: MaintainedProject, done: MaintainedProject, tmp_path: Path, point: str
+) -> None:
+    project = fifty.copy(tmp_path / "project")
+    killed = subprocess.run(
+        [sys.executable, "-c", _RUN, str(project.folder)],
+        env={**os.environ, KILL_AT: point, "PYTHONPATH": str(Path(__file__).parents[2])},
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    project.run(no_spark)
+    for query in (*TOUCHED, "facts3", "links1"):
+        assert project.signed(query) == done.signed(query)
+        assert project.table(f"embeddings/{query}") == done.table(f"embeddings/{query}")
+    assert watermarks(project) == watermarks(done)
+    before = project.all_versions()
+    assert project.run(no_spark).modes == {}
+    assert project.all_versions() == before
