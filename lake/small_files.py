@@ -26,7 +26,7 @@ def merge_small_files(table: DeltaTable, writer: WriterProperties) -> bool:
     """
     sizes = pa.table(table.get_add_actions())["size_bytes"].to_pylist()
     for size in SIZES:
-        if sum(each < size // 8 for each in sizes) >= MANY:
+        if sum((each or 0) < size // 8 for each in sizes) >= MANY:
             try:
                 metrics = table.optimize.compact(target_size=size, writer_properties=writer)
             except DeltaError:
