@@ -131,7 +131,9 @@ def make_answer_rows(engine: Engine, name: str, checked: Sequence[Checked]) -> N
     parts = ("work", "new", "changes", "changed", "stored", "before")
     work, new, changes, changed, stored, before = (f"{name}_{part}" for part in parts)
     engine.load(work, _work(checked))
-    _open(engine, new, read, {item.query: new_rows(item) for item, _ in checked})
+    # A whole answer may be more than what the driver takes of the rows of some epochs.
+    opened = stored_rows if read.rebuilt else new_rows
+    _open(engine, new, read, {item.query: opened(item) for item, _ in checked})
     # Read several times; all rows of an answer may be too many to be kept.
     keep: Keep = "view" if read.rebuilt else "small"
     engine.make(Statement(changes, _changes(read, work, new), keep))

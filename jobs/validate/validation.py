@@ -16,13 +16,10 @@ from expectations.suite import QualityResult
 from expectations.transactions import TRANSACTIONS_SUITE
 from jobs.compute.engine import Engine
 from jobs.compute.packs import packs
-from jobs.compute.relations import StoredTable
-from jobs.progress.backlog import Backlog
 from jobs.validate.answer_rows import (
     Checked,
     kind_of,
     make_answer_rows,
-    new_rows,
     stored_rows,
 )
 from jobs.validate.validation_queries import quad_rows, transaction_rows
@@ -71,7 +68,7 @@ def validate_queries(engine: Engine, work: Sequence[Checked]) -> list[Validation
     """The results in the order of `work`; as many queries as possible are checked together."""
     if not work:
         return []
-    packed = packs(engine, work, kind_of, lambda each: _read(each[0]))
+    packed = packs(engine, work, kind_of, lambda each: stored_rows(each[0]))
     found = _Checks(engine).results(packed)
     return [
         Validation(item.query, item.from_epoch, item.to_epoch, found[item.query])
@@ -133,11 +130,6 @@ class _Checks:
         name = f"checked_{self.made}"
         make_answer_rows(self.engine, name, pack)
         return name
-
-
-def _read(work: Backlog) -> StoredTable:
-    """The table of a query whose size decides with which others it is read."""
-    return new_rows(work) if work.rebuilt else stored_rows(work)
 
 
 def _check(rows: DataFrame | HeldRows, queries: Sequence[str]) -> _Results:
