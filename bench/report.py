@@ -113,7 +113,7 @@ _CONDITIONS = """\
   generated, the same every time, and written into the tables directly.
 """
 _RUN = """\
-`make bench` measures all of it in about half an hour; `make bench ARGS='--only NAME'` one row.
+`make bench` measures all of it in some hours; `make bench ARGS='--only NAME'` one row.
 `make bench ARGS='--write-docs --only'` writes this page from stored results.
 """
 _DETAILS = """\

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 from deltalake import DeltaTable, WriterProperties
-from deltalake.exceptions import DeltaError
+from deltalake.exceptions import CommitFailedError
 
 MANY = 32
 """So many small files are merged."""
@@ -29,8 +29,8 @@ def merge_small_files(table: DeltaTable, writer: WriterProperties) -> bool:
         if sum((each or 0) < size // 8 for each in sizes) >= MANY:
             try:
                 metrics = table.optimize.compact(target_size=size, writer_properties=writer)
-            except DeltaError:
-                # Another process rearranged or replaced files meanwhile; the next commit sees.
+            except CommitFailedError:
+                # Another process rearranged or replaced these files meanwhile.
                 return False
             return bool(metrics["numFilesRemoved"])
     return False
