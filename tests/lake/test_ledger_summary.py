@@ -16,7 +16,7 @@ import pyarrow.dataset as ds
 import pytest
 from deltalake import CommitProperties, write_deltalake
 
-from lake import appended, ledger_summary
+from lake import appended, ledger_summary, small_files
 from lake.claims import claim
 from lake.commit import KILL_AT, write
 from lake.lake import Lake
@@ -97,6 +97,12 @@ def test_consecutive_untouched_ranges_are_one_row() -> None:
 @pytest.fixture
 def lake(tmp_path: Path) -> Lake:
     return Lake(str(tmp_path / "lake"))
+
+
+@pytest.fixture(autouse=True)
+def not_merged(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The ledger is not merged; here its rows are written like those of other tables."""
+    monkeypatch.setattr(small_files, "MANY", 10**9)
 
 
 def fill(lake: Lake, ledger: RandomLedger, first: int = 0, last: int | None = None) -> None:
