@@ -19,7 +19,7 @@ from bench.graph import Graph, patch
 from bench.places import QUERIES, WORK, Project, files_of, patches, project, written
 from bench.recompute import COMPILED, DUCKDB, INTERPRETED
 from bench.results import Scenario, Target, Temperature, Timing, machine, timings_of
-from bench.session import MeasuredRun, MeasuredSession, measure
+from bench.session import MeasuredRun, MeasuredSession, measure, peak_note
 from lake.commit import create_if_missing, write
 from lake.lake import Lake
 from lake.metadata import Metadata
@@ -46,7 +46,7 @@ class Generated:
         self.progress("pyoxigraph")
         beside = by_oxigraph(copy, QUERIES, self.repeats)
         timings = [
-            *(Timing(f"first run, {each.what}", "cold", each.seconds) for each in first),
+            *(Timing(f"first run, {each.what}", "cold", each.seconds) for each in _whole(first)),
             *timings_of([run.seconds for run in cold], "cold"),
             *timings_of([run.seconds for run in warm], "warm"),
             *full_timings(session.recomputed),
@@ -71,6 +71,7 @@ class Generated:
             rows=count_rows(copy, session.recomputed, beside.rows),
             notes=[
                 "The base was written into the tables directly, not parsed.",
+                peak_note(first, "the first run"),
                 "Weir's times include its commits; the recomputation writes nothing and gives the"
                 " head only, not the delta of every epoch.",
             ],
@@ -103,16 +104,14 @@ class Generated:
             warm.append(session.runs[1])
         return Deltas(prepared, first, copies[0], session, cold, warm)
 
-    def _prepare(self, folder: Path, graph: Graph) -> tuple[Project, list[Timing]]:
-        """A lake with the graph as epoch 1 and the first answers, and the seconds of their run."""
+    def _prepare(self, folder: Path, graph: Graph) -> tuple[Project, MeasuredRun]:
+        """A lake with the graph as epoch 1 and the first answers, and the run that made them."""
         self.progress(f"writing {graph.quads:,} quads")
         none = patches(folder / "none", [])
         made = project(folder / "prepared", QUERIES, _source(none))
         write_graph(made.lake, graph)
         self.progress("the first answers, over the whole graph")
-        run = measure([made]).runs[0]
-        whole = {key: seconds for key, seconds in run.seconds.items() if not key[0]}
-        return made, timings_of([whole], "cold")
+        return made, measure([made]).runs[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +120,7 @@ class Deltas:
 
     Attributes:
         prepared: the lake with the first answers.
-        first: what computing them took.
+        first: the run that computed them.
         copy: a lake with the changes.
         session: the last one.
         cold: the first run of each session.
@@ -129,11 +128,17 @@ class Deltas:
     """
 
     prepared: Project
-    first: list[Timing]
+    first: MeasuredRun
     copy: Project
     session: MeasuredSession
     cold: list[MeasuredRun]
     warm: list[MeasuredRun]
+
+
+def _whole(run: MeasuredRun) -> list[Timing]:
+    """The seconds of the stages of a run."""
+    seconds = {key: seconds for key, seconds in run.seconds.items() if not key[0]}
+    return timings_of([seconds], "cold")
 
 
 def growth(most: int, repeats: int, progress: Callable[[str], None]) -> Scenario:
@@ -148,7 +153,7 @@ def growth(most: int, repeats: int, progress: Callable[[str], None]) -> Scenario
             for runs, temperature in ((deltas.cold, _COLD), (deltas.warm, _WARM))
         )
         stages = {(t.what, t.temperature): t.median for t in (*cold, *warm) if not t.part_of}
-        first = next(t.median for t in deltas.first if t.what == "in all")
+        first = deltas.first.seconds["", "in all"]
         shown = [
             stages["in all", "cold"],
             *(stages[stage, "warm"] for stage in ("in all", *_STAGES)),

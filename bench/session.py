@@ -12,6 +12,7 @@ import contextlib
 import io
 import json
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -32,9 +33,20 @@ class RunFailed(Exception):  # noqa: N818  (named after what is wrong)
 
 @dataclass(frozen=True, slots=True)
 class MeasuredRun:
-    """One `weir run`: (part of, what) -> seconds."""
+    """One `weir run`.
+
+    Attributes:
+        seconds: by (part of, what).
+        peak: of the memory (RSS) of the process until its end, in MiB; a JVM is another process.
+    """
 
     seconds: Mapping[tuple[str, str], float]
+    peak: int
+
+
+def peak_note(run: MeasuredRun, what: str) -> str:
+    """What is noted about the memory of a run."""
+    return f"Peak of memory (RSS) of {what}: {run.peak:,} MiB, a JVM apart."
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +113,8 @@ def measure(
     runs[0][("", "process end")] = ended - found["ended"]
     runs[0][("", "in all")] += ended - found["ended"]
     return MeasuredSession(
-        tuple(MeasuredRun(run) for run in runs), tuple(tuple(r) for r in found["recomputed"])
+        tuple(MeasuredRun(run, peak) for run, peak in zip(runs, found["peaks"], strict=True)),
+        tuple(tuple(r) for r in found["recomputed"]),
     )
 
 
@@ -158,14 +171,16 @@ def main(argv: Sequence[str]) -> int:
     """Run the job that `measure` wrote."""
     began = float(os.environ["BENCH_BEGAN"])
     job = json.loads(Path(argv[0]).read_text())
-    runs = []
+    runs, peaks = [], []
     for config, arrival in zip_longest(job["configs"], job["arrivals"]):
         if arrival is not None:
             shutil.copy2(*arrival)
         runs.append(_run(config, began))
+        # Linux has it in KiB.
+        peaks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
         began = time.monotonic()
     recomputed = _recompute(Path(job["recompute"]), job["rounds"]) if job["recompute"] else []
-    result = {"runs": runs, "recomputed": recomputed, "ended": time.monotonic()}
+    result = {"runs": runs, "peaks": peaks, "recomputed": recomputed, "ended": time.monotonic()}
     Path(job["result"]).write_text(json.dumps(result))
     return 0
 
