@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
@@ -19,8 +15,8 @@ from jobs.progress.completion import Completion
 from jobs.publish_answers import publish_answers
 from jobs.settings import Settings
 from jobs.validate_answers import validate_answers
-from lake.commit import KILL_AT
 from lake.lake import Lake
+from tests.support.killed import run_killed
 from tests.support.projects.ingest import no_spark
 from tests.support.projects.maintain import MaintainedProject
 
@@ -30,18 +26,11 @@ STAGES = (ingest_changes, maintain_queries, validate_answers, publish_answers)
 _RUN = """
 import sys
 from pathlib import Path
-from jobs.ingest_changes import ingest_changes
-from jobs.maintain_queries import maintain_queries
-from jobs.publish_answers import publish_answers
-from jobs.settings import Settings
-from jobs.validate_answers import validate_answers
-
-def no_spark():
-    raise AssertionError("Spark is not needed")
-
-settings = Settings.load(Path(sys.argv[1]) / "weir.toml")
-for stage in (ingest_changes, maintain_queries, validate_answers, publish_answers):
-    stage(no_spark, settings, "killed")
+from tests.support.projects.ingest import no_spark
+from tests.support.projects.maintain import MaintainedProject
+project = MaintainedProject(Path(sys.argv[1]))
+project.ingest()
+project.run(no_spark)
 """
 
 
@@ -163,14 +152,7 @@ def test_a_run_over_many_queries_that_is_killed_is_completed(
     fifty: MaintainedProject, done: MaintainedProject, tmp_path: Path, point: str
 ) -> None:
     project = fifty.copy(tmp_path / "project")
-    killed = subprocess.run(
-        [sys.executable, "-c", _RUN, str(project.folder)],
-        env={**os.environ, KILL_AT: point, "PYTHONPATH": str(Path(__file__).parents[2])},
-        check=False,
-        capture_output=True,
-        text=True,
-    )
-    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    run_killed(_RUN, str(project.folder), at=point)
     project.run(no_spark)
     for query in (*TOUCHED, "facts3", "links1"):
         assert project.signed(query) == done.signed(query)

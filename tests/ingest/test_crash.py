@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
-from lake.commit import KILL_AT
+from tests.support.killed import run_killed
 from tests.support.projects.ingest import Project
 
 POINTS = [
@@ -43,14 +37,7 @@ def fill(project: Project) -> None:
 
 def kill(project: Project, point: str) -> None:
     """Run ingest in a process that dies at `point`."""
-    killed = subprocess.run(
-        [sys.executable, "-c", _RUN, str(project.folder)],
-        env={**os.environ, KILL_AT: point, "PYTHONPATH": str(Path(__file__).parents[2])},
-        check=False,
-        capture_output=True,
-        text=True,
-    )
-    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    run_killed(_RUN, str(project.folder), at=point)
 
 
 @pytest.fixture(scope="module")

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
 import shutil
-import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +14,7 @@ from deltalake import CommitProperties, write_deltalake
 
 from lake import appended, ledger_summary, small_files
 from lake.claims import claim
-from lake.commit import KILL_AT, write
+from lake.commit import write
 from lake.lake import Lake
 from lake.ledger import SUCCEEDED, UNTOUCHED, LedgerRow, record
 from lake.ledger_summary import Ledger, read_ledger, summed_up
@@ -26,9 +22,9 @@ from lake.maintenance import compact_files
 from lake.metadata import Metadata
 from lake.tables import LEDGER_SUMMARY, RUNS
 from lake.untouched import expanded
+from tests.support.killed import run_killed
 from tests.support.ledgers import RandomLedger, newest, open_claims, random_ledger, watermark
 
-CODE = Path(__file__).parents[2]
 LEASE = 3600
 SEEDS = range(60)
 
@@ -383,14 +379,7 @@ def test_a_run_that_dies_while_it_sums_up_does_not_change_the_readings(
     ended = [LedgerRow("r", "maintain", number, SUCCEEDED) for number in range(1, 9)]
     record(lake, ended)
     before = read(lake).rows.num_rows
-    killed = subprocess.run(
-        [sys.executable, "-c", _CLAIM, lake.root],
-        env={**os.environ, KILL_AT: f"maintain:{moment}:{table}", "PYTHONPATH": str(CODE)},
-        check=False,
-        capture_output=True,
-        text=True,
-    )
-    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    run_killed(_CLAIM, lake.root, at=f"maintain:{moment}:{table}")
     assert read(lake).rows.num_rows >= before
     lake.refresh()
     number = claim(lake, "maintain", "next", lease_seconds=LEASE)

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +10,7 @@ import pytest
 
 from jobs.publish_answers import publish_answers
 from jobs.validate_answers import validate_answers
-from lake.commit import KILL_AT
+from tests.support.killed import run_killed
 from tests.support.projects.graphs import FIRST, KNOWERS, LATER, PAIRS, PRODUCT, ingest_change_sets
 from tests.support.projects.maintain import MaintainedProject
 
@@ -112,14 +108,7 @@ def kill_and_recover(
 ) -> None:
     """Kill a stage at `point`, run all stages, and compare with the expected tables."""
     stage, _, table = point.split(":")
-    killed = subprocess.run(
-        [sys.executable, "-c", _RUN, stage, str(project.folder), table],
-        env={**os.environ, KILL_AT: point, "PYTHONPATH": str(Path(__file__).parents[2])},
-        check=False,
-        capture_output=True,
-        text=True,
-    )
-    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    run_killed(_RUN, stage, str(project.folder), table, at=point)
     project.begin()
     project.run(spark)
     for query in QUERIES:
