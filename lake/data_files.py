@@ -27,8 +27,10 @@ def is_pattern(path: str) -> bool:
 
 def files_up_to(table: DeltaTable, epoch: int | None) -> set[str]:
     """The names of the files that have no row of a later epoch, by their statistics."""
+    if epoch is None:
+        return set()
     files = pa.table(table.get_add_actions(flatten=True))
-    if epoch is None or "max.epoch" not in files.column_names:
+    if "max.epoch" not in files.column_names:
         return set()
     paths, newest = files["path"].to_pylist(), files["max.epoch"].to_pylist()
     return {

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from deltalake.exceptions import CommitFailedError
 from pyspark.sql import SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812
 
@@ -18,6 +17,7 @@ from lake.commit import WRITER, checkpoint
 from lake.consolidated import note_consolidation
 from lake.lake import Lake
 from lake.session import read
+from lake.small_files import merge_files
 from lake.tables import Table, feed_retention
 
 
@@ -37,14 +37,10 @@ def compact_files(lake: Lake, table_name: str, file_bytes: int) -> int:
     if table is None:
         return 0
     checkpoint(f"compact:before:{table_name}")
-    try:
-        metrics = table.optimize.compact(target_size=file_bytes, writer_properties=WRITER)
-    except CommitFailedError:
-        # A run merged small files of the table meanwhile; the next compaction takes the others.
-        return 0
+    merged = merge_files(table, file_bytes, WRITER)
     checkpoint(f"compact:after:{table_name}")
     lake.committed(table_name)
-    return int(metrics["numFilesRemoved"]) - int(metrics["numFilesAdded"])
+    return merged["numFilesRemoved"] - merged["numFilesAdded"]
 
 
 def consolidate(

@@ -7,6 +7,8 @@ once per size, however long the history. No row changes, nor does a change feed.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pyarrow as pa
 from deltalake import DeltaTable, WriterProperties
 from deltalake.exceptions import CommitFailedError
@@ -27,10 +29,18 @@ def merge_small_files(table: DeltaTable, writer: WriterProperties) -> bool:
     sizes = pa.table(table.get_add_actions())["size_bytes"].to_pylist()
     for size in SIZES:
         if sum((each or 0) < size // 8 for each in sizes) >= MANY:
-            try:
-                metrics = table.optimize.compact(target_size=size, writer_properties=writer)
-            except CommitFailedError:
-                # Another process rearranged or replaced these files meanwhile.
-                return False
-            return bool(metrics["numFilesRemoved"])
+            return bool(merge_files(table, size, writer)["numFilesRemoved"])
     return False
+
+
+def merge_files(table: DeltaTable, size: int, writer: WriterProperties) -> Mapping[str, int]:
+    """Merge files of a table into ones of about `size` bytes; the numbers of files, as delta-rs
+    gives them.
+
+    Nothing is done, and nothing lost, if another process rearranged the same files meanwhile.
+    """
+    try:
+        metrics = table.optimize.compact(target_size=size, writer_properties=writer)
+    except CommitFailedError:
+        return {"numFilesAdded": 0, "numFilesRemoved": 0}
+    return {name: int(metrics[name]) for name in ("numFilesAdded", "numFilesRemoved")}

@@ -36,6 +36,11 @@ class Backlog:
         return columns_of(self.maintained.metadata)
 
     @property
+    def variables(self) -> tuple[str, ...]:
+        """The columns of the embedding table that have the values of `columns`."""
+        return tuple(f"v{number}" for _, number in self.columns)
+
+    @property
     def snapshot(self) -> int:
         """The version of the embedding table to read."""
         return self.maintained.snapshot

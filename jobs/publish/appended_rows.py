@@ -42,7 +42,7 @@ def make_rows_of_many(engine: Engine, name: str, work: Sequence[Backlog]) -> Non
         work: queries that only append; null where the answer of one lacks a column.
     """
     rows, ranges, times = f"{name}_rows", f"{name}_ranges", f"{name}_times"
-    variables = sorted({name for each in work for name in _variables(each)})
+    variables = sorted({name for each in work for name in each.variables})
     tables = {each.query: appended_rows(each) for each in work}
     engine.open_all(StoredTables(rows, _KEY, tables, ("node", *variables, "epoch", "weight")))
     engine.load(
@@ -89,7 +89,7 @@ def by_query(rows: pa.Table, work: Sequence[Backlog]) -> dict[str, pa.Table]:
 
 def named(rows: pa.Table, work: Backlog, names: Sequence[str]) -> pa.Table:
     """`rows` with the columns of the answer table; `names` are those of its variables."""
-    variables = _variables(work)
+    variables = work.variables
     others = ("epoch", "weight", "event_time")
     found = rows.select([*variables, *others])
     found = found.rename_columns([*names[: len(variables)], *others])
@@ -97,7 +97,3 @@ def named(rows: pa.Table, work: Backlog, names: Sequence[str]) -> pa.Table:
     for name in names[len(variables) :]:
         found = found.append_column(name, pa.nulls(rows.num_rows, pa.string()))
     return found
-
-
-def _variables(work: Backlog) -> tuple[str, ...]:
-    return tuple(f"v{index}" for _, index in work.columns)

@@ -66,7 +66,7 @@ def rows_to_publish(work: Backlog, names: Sequence[str], stored: Sequence[str]) 
     answers = StoredTable(f"published_{work.query}", f"answers/{work.query}")
     later = column("epoch") > number(work.from_epoch)
     transactions = StoredTable(f"transactions_{work.query}", TRANSACTIONS.name, where=later)
-    variables = [f"v{index}" for _, index in work.columns]
+    variables = work.variables
 
     def rows(*where: exp.Expr) -> exp.Select:
         values: list[exp.Expr] = [

@@ -62,11 +62,7 @@ def kind_of(checked: Checked) -> Hashable:
     Those of SELECTs may have different columns: a column that an answer lacks is unbound.
     """
     work, rules = checked
-    return work.rebuilt, rules.form, () if rules.form == "select" else _numbers(work)
-
-
-def _numbers(work: Backlog) -> tuple[int, ...]:
-    return tuple(number for _, number in work.columns)
+    return work.rebuilt, rules.form, () if rules.form == "select" else work.variables
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +82,9 @@ class _Read:
     @classmethod
     def of(cls, checked: Sequence[Checked]) -> _Read:
         """How `checked` are read together."""
-        (work, rules), *others = checked
-        numbers = _numbers(work)
-        if any(_numbers(other) != numbers for other, _ in others):
-            numbers = tuple(sorted({number for item, _ in checked for number in _numbers(item)}))
-        return cls(tuple(f"v{number}" for number in numbers), work.rebuilt, rules.form == "ask")
+        work, rules = checked[0]
+        variables = dict.fromkeys(name for item, _ in checked for name in item.variables)
+        return cls(tuple(variables), work.rebuilt, rules.form == "ask")
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -98,7 +92,7 @@ class _Read:
         return ("scope", *self.variables)
 
 
-def new_rows(work: Backlog) -> StoredTable:
+def _new_rows(work: Backlog) -> StoredTable:
     """The rows of a query that are checked; the files of older epochs are skipped."""
     in_range = all_of(
         [
@@ -132,7 +126,7 @@ def make_answer_rows(engine: Engine, name: str, checked: Sequence[Checked]) -> N
     work, new, changes, changed, stored, before = (f"{name}_{part}" for part in parts)
     engine.load(work, _work(checked))
     # A whole answer may be more than what the driver takes of the rows of some epochs.
-    opened = stored_rows if read.rebuilt else new_rows
+    opened = stored_rows if read.rebuilt else _new_rows
     _open(engine, new, read, {item.query: opened(item) for item, _ in checked})
     # Read several times; all rows of an answer may be too many to be kept.
     keep: Keep = "view" if read.rebuilt else "small"
