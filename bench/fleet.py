@@ -113,7 +113,7 @@ class Fleet:
             notes=[
                 "Each change set adds one triple, which is one row of one answer.",
                 f"pyoxigraph finds as many rows for {agree:,} of {len(answers):,} queries.",
-                peak_note(first, "the first run"),
+                peak_note(first),
             ],
             machine=machine(),
         )

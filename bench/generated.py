@@ -71,7 +71,7 @@ class Generated:
             rows=count_rows(copy, session.recomputed, beside.rows),
             notes=[
                 "The base was written into the tables directly, not parsed.",
-                peak_note(first, "the first run"),
+                peak_note(first),
                 "Weir's times include its commits; the recomputation writes nothing and gives the"
                 " head only, not the delta of every epoch.",
             ],

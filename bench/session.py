@@ -44,9 +44,9 @@ class MeasuredRun:
     peak: int
 
 
-def peak_note(run: MeasuredRun, what: str) -> str:
-    """What is noted about the memory of a run."""
-    return f"Peak of memory (RSS) of {what}: {run.peak:,} MiB, a JVM apart."
+def peak_note(first: MeasuredRun) -> str:
+    """What is noted about the memory of the first run."""
+    return f"Peak of memory (RSS) of the first run: {first.peak:,} MiB, a JVM apart."
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -92,9 +92,17 @@ def validations(checks: Sequence[Check]) -> list[ExpectationSuiteValidationResul
         for result in validation.results:
             if result.exception_info.get("raised_exception", True):
                 names = ", ".join(suite.name for suite in check.suites)
-                raise RuntimeError(f"{names} could not be computed: {result.exception_info}")
+                what = _message(result.exception_info)
+                raise RuntimeError(f"{names} could not be computed: {what}")
         found.append(validation)
     return found
+
+
+def _message(info: Mapping[str, Any]) -> str:
+    """Why a result could not be computed; the library says it once, or per metric."""
+    parts = [info, *(part for part in info.values() if isinstance(part, Mapping))]
+    messages = (part.get("exception_message") for part in parts)
+    return "; ".join(dict.fromkeys(str(message) for message in messages if message))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from pathlib import PurePosixPath
 from urllib.parse import unquote
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from deltalake import DeltaTable
 
 _WILDCARDS = frozenset("*?[]{}")
@@ -25,16 +26,21 @@ def is_pattern(path: str) -> bool:
     return not _WILDCARDS.isdisjoint(path)
 
 
-def files_up_to(table: DeltaTable, epoch: int | None) -> set[str]:
-    """The names of the files that have no row of a later epoch, by their statistics."""
+def files_after(table: DeltaTable, epoch: int | None) -> pa.Table:
+    """The files that may have a row of a later epoch, by their statistics; all if it is None.
+
+    Returns:
+        path, size_bytes, num_records (null where the log does not say), ...: a row per file.
+    """
     if epoch is None:
-        return set()
+        return pa.table(table.get_add_actions())
     files = pa.table(table.get_add_actions(flatten=True))
     if "max.epoch" not in files.column_names:
-        return set()
-    paths, newest = files["path"].to_pylist(), files["max.epoch"].to_pylist()
-    return {
-        PurePosixPath(unquote(str(path))).name
-        for path, last in zip(paths, newest, strict=True)
-        if last is not None and last <= epoch
-    }
+        return files
+    newest = files["max.epoch"]
+    return files.filter(pc.or_kleene(pc.is_null(newest), pc.greater(newest, pa.scalar(epoch))))
+
+
+def file_names(files: pa.Table) -> set[str]:
+    """The names of files as they are in the folder: the log has them percent-encoded."""
+    return {PurePosixPath(unquote(str(path))).name for path in files["path"].to_pylist()}

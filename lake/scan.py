@@ -11,7 +11,7 @@ import duckdb
 import pyarrow as pa
 from deltalake import DeltaTable
 
-from lake.data_files import are_the_rows, files_up_to, is_pattern
+from lake.data_files import are_the_rows, file_names, files_after, is_pattern
 from lake.lake import local_folder
 
 _PLAIN = frozenset({"string", "long", "integer", "boolean"})
@@ -62,8 +62,8 @@ def attach_all(
     for value, part in parts.items():
         files = _readable_files(part.table)
         if files or not part.table.get_add_actions().num_rows:
-            old = files_up_to(part.table, part.after_epoch)
-            owners |= {file: value for file in files if Path(file).name not in old}
+            later = file_names(files_after(part.table, part.after_epoch))
+            owners |= {file: value for file in files if Path(file).name in later}
             continue
         # DuckDB cannot read its files by itself.
         whole = f"{name}#{len(rows)}"

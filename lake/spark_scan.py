@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 from pyspark.sql.types import StructType
 
-from lake.data_files import are_the_rows, files_up_to, is_pattern
+from lake.data_files import are_the_rows, files_after, is_pattern
 from lake.lake import Lake
 from lake.session import read
 
@@ -52,12 +52,11 @@ def scan(
 
 def _few_files(table: DeltaTable, address: str, after_epoch: int | None) -> list[str] | None:
     """The addresses of the files; None if they are many, or do not determine the rows."""
-    actions = table.get_add_actions()
-    if not are_the_rows(table) or actions.num_rows > _FEW_FILES:
+    files = files_after(table, after_epoch)
+    if not are_the_rows(table) or files.num_rows > _FEW_FILES:
         return None
-    old = files_up_to(table, after_epoch)
-    paths = [unquote(str(path)) for path in actions["path"].to_pylist()]
+    paths = [unquote(str(path)) for path in files["path"].to_pylist()]
     # A table that was cloned names the files of another by their whole address.
     if any("://" in path or path.startswith("/") for path in paths) or is_pattern(address):
         return None
-    return [f"{address.rstrip('/')}/{path}" for path in paths if path.split("/")[-1] not in old]
+    return [f"{address.rstrip('/')}/{path}" for path in paths]

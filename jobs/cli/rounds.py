@@ -10,7 +10,7 @@ from typing import Self
 
 from jobs.cli.stages import Done, run_stages
 from jobs.cli.stopping import StopRequest
-from jobs.cli.surroundings import DeclaredSources, Surroundings, stamp
+from jobs.cli.surroundings import Surroundings, declared_sources, stamp
 from jobs.compute.resources import Resources
 from jobs.compute.session import Session, late_session
 from jobs.errors import BusyError, WeirError
@@ -91,7 +91,6 @@ class Rounds:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._load, self._file, self._every, self._clock = load, config, every, clock
-        self._sources = DeclaredSources()
         self._failures = _Failures()
         self._read: Settings | None = None
         self._config: object = None
@@ -174,7 +173,7 @@ class Rounds:
     def _surroundings(self) -> Surroundings:
         settings = self.settings
         assert settings.kept is not None
-        sources = self._sources.now(settings.sources)
+        sources = declared_sources(settings.sources)
         return Surroundings.of(settings, sources, settings.kept.lake)
 
     def _is_anything_to_do(self) -> bool:

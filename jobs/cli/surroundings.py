@@ -49,23 +49,12 @@ class Surroundings:
         return cls(declared, tuple(offered), (ledger, folders), is_known)
 
 
-class DeclaredSources:
-    """The sources of a project, which are read again when the file is another."""
-
-    def __init__(self) -> None:
-        self._stamp: _Stamp | None = None
-        self._sources: tuple[Source, ...] = ()
-
-    def now(self, file: Path) -> tuple[Source, ...]:
-        """The declared sources; none if the file cannot be used."""
-        found = stamp(file)
-        if found is None or found != self._stamp:
-            try:
-                self._sources = load_sources(file)
-            except ConfigurationError:
-                self._sources = ()
-            self._stamp = found
-        return self._sources
+def declared_sources(file: Path) -> tuple[Source, ...]:
+    """The sources of a project; none if the file cannot be used."""
+    try:
+        return load_sources(file)
+    except ConfigurationError:
+        return ()
 
 
 def stamp(file: Path) -> _Stamp | None:

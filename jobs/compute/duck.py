@@ -26,8 +26,14 @@ if TYPE_CHECKING:
     from jobs.compute.relations import Statement
 
 DIALECT = "duckdb"
+_OUT_OF_MEMORY = "Out of Memory Error"
 _BATCH = 100_000
 """Rows of a streamed batch: a row group of the files that are written."""
+
+
+def is_out_of_memory(error: Exception) -> bool:
+    """Whether DuckDB ran out of memory, also where Arrow or delta-rs report its error as theirs."""
+    return _OUT_OF_MEMORY in str(error)
 
 
 class DuckEngine:

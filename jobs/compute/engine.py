@@ -24,7 +24,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from jobs.compute.connection import connect
-from jobs.compute.duck import DuckEngine
+from jobs.compute.duck import DuckEngine, is_out_of_memory
 from jobs.compute.placement import Extent, Placement
 from jobs.compute.relations import Keep, LakeQuery, Statement, StoredTable, StoredTables
 from jobs.compute.sql import column, rows_of, select
@@ -331,11 +331,6 @@ class Engine:
         self._send(read)
         return self._spark.rows(query)
 
-    def fetch(self, name: str) -> Frame:
-        """The rows of a relation: in memory if the driver has them and they are few."""
-        few = self._few(name)
-        return self.frame(name) if few is None else few
-
     def collect_few(self, frame: DataFrame) -> pa.Table | None:
         """The rows of a frame of Spark if they are as few as the driver takes."""
         most = self.placement.driver_rows
@@ -530,8 +525,7 @@ class Engine:
             few = pa.Table.from_batches(first, batches.schema)
             return write(self._lake, table, few, metadata, mode=mode)
         except Exception as error:
-            # Through Arrow and delta-rs it comes as an error of theirs.
-            if "out of memory" not in str(error).lower():
+            if not is_out_of_memory(error):
                 raise
             return None
 

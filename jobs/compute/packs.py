@@ -59,10 +59,8 @@ class _Fit:
         """Whether tables of these extents are read together."""
         if self.engine.placement.driver_rows:
             return self.engine.placement.reads_all(extents)
-        rows = [extent.rows for extent in extents]
-        known = [count for count in rows if count is not None]
-        few = len(known) == len(rows) and sum(known) <= self.engine.few_rows
-        return few or not self.fetched
+        rows = Extent.total(extents).rows
+        return not self.fetched or (rows is not None and rows <= self.engine.few_rows)
 
 
 def _packs(

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
-import pyarrow as pa
 import pyarrow.compute as pc
 from deltalake import DeltaTable
 
 from jobs.settings import Limits
+from lake.data_files import files_after
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,20 +27,19 @@ class Extent:
 
     @classmethod
     def of(cls, table: DeltaTable, after_epoch: int | None = None) -> Self:
-        """The files of a table, or those that may have rows of a later epoch than `after_epoch`.
-
-        By the statistics in the table's log: no file is opened.
-        """
-        files = pa.table(table.get_add_actions(flatten=True))
-        if not files.num_rows:
-            return cls(0, 0)
-        if after_epoch is not None and "max.epoch" in files.column_names:
-            newest = files["max.epoch"]
-            later = pc.greater(newest, pa.scalar(after_epoch))
-            files = files.filter(pc.or_kleene(pc.is_null(newest), later))
+        """The files of a table, or those that may have rows of a later epoch than `after_epoch`."""
+        files = files_after(table, after_epoch)
         size, rows = (pc.sum(files[name]).as_py() for name in ("size_bytes", "num_records"))
         counted = pc.count(files["num_records"], mode="only_null").as_py() == 0
         return cls(size or 0, (rows or 0) if counted else None)
+
+    @classmethod
+    def total(cls, extents: Sequence[Self]) -> Self:
+        """Of several tables."""
+        rows = [extent.rows for extent in extents]
+        known = [count for count in rows if count is not None]
+        size = sum(extent.bytes for extent in extents)
+        return cls(size, sum(known) if len(known) == len(rows) else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +91,7 @@ class Placement:
 
     def reads_all(self, extents: Sequence[Extent]) -> bool:
         """Whether the driver reads several stored tables, and all their rows."""
-        rows = [extent.rows for extent in extents]
-        known = [count for count in rows if count is not None]
-        size = sum(extent.bytes for extent in extents)
-        fits = size <= self.driver_table_bytes and self.holds(sum(known))
-        return len(known) == len(rows) and fits
+        return self.reads(Extent.total(extents), is_slice=True)
 
     def only_looks_up(self, extent: Extent) -> bool:
         """Whether the driver only looks rows up in such a table; Spark computes over all of it."""

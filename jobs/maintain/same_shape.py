@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import pyarrow as pa
-
+from jobs.compute.arrow import RowsByKey
 from jobs.compute.engine import Commit, Engine
 from jobs.compute.relations import Statement
 from jobs.compute.sql import (
@@ -74,7 +73,7 @@ class MemberRows:
 
     relation: str
     counts: Mapping[str, int]
-    fetched: Mapping[str, pa.Table] | None
+    fetched: RowsByKey | None
 
     @property
     def total(self) -> int:
@@ -91,8 +90,7 @@ class MemberRows:
         """Commit the new rows of a query."""
         name = task.query.name
         if self.fetched is not None:
-            rows = self.fetched.get(name, self.fetched[_NOBODY])
-            return engine.write_rows(table, rows, metadata, mode=mode)
+            return engine.write_rows(table, self.fetched[name], metadata, mode=mode)
         own = select(
             *columns(table.column_names),
             from_=rows_of(self.relation),
@@ -101,10 +99,6 @@ class MemberRows:
         relation = f"{self.relation}_of_{name}"
         engine.make(Statement(relation, own))
         return engine.write(table, relation, metadata, mode=mode, rows=self.count(task))
-
-
-_NOBODY = ""
-"""The member without rows: no query has an empty name."""
 
 
 def rows_of_members(
@@ -160,20 +154,9 @@ def _of_members(engine: Engine, relation: str) -> MemberRows:
     counts = rows_by_member(engine, relation)
     few = engine.fetch_few(relation, sum(counts.values()))
     if few is not None:
-        return MemberRows(relation, counts, _cut(few, counts))
+        return MemberRows(relation, counts, RowsByKey(few.sort_by(MEMBER), MEMBER))
     # In order, the rows of a member are found without looking at all.
     ordered = f"{relation}_ordered"
     rows = select("*", from_=rows_of(relation)).order_by(column(MEMBER))
     engine.make(Statement(ordered, rows, "cache"))
     return MemberRows(ordered, counts, None)
-
-
-def _cut(rows: pa.Table, counts: Mapping[str, int]) -> dict[str, pa.Table]:
-    """The rows of each member."""
-    rows = rows.sort_by(MEMBER)
-    found = {_NOBODY: rows.slice(0, 0)}
-    begin = 0
-    for member in sorted(counts):
-        found[member] = rows.slice(begin, counts[member])
-        begin += counts[member]
-    return found

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
 import pyarrow as pa
 
+from jobs.compute.arrow import RowsByKey
 from jobs.compute.engine import Engine
 from jobs.compute.relations import Statement, StoredTable, StoredTables
 from jobs.compute.sql import (
@@ -75,16 +75,9 @@ def make_rows_of_many(engine: Engine, name: str, work: Sequence[Backlog]) -> Non
     engine.make(Statement(name, query, "small"))
 
 
-def by_query(rows: pa.Table, work: Sequence[Backlog]) -> dict[str, pa.Table]:
+def by_query(rows: pa.Table) -> RowsByKey:
     """The rows of each query, in the order of epochs."""
-    ordered = rows.sort_by([(_KEY, "ascending"), ("epoch", "ascending")])
-    counts = Counter(map(str, ordered[_KEY].to_pylist()))
-    found, start = {each.query: ordered.slice(0, 0) for each in work}, 0
-    # Names are ASCII: Arrow sorts them as Python does.
-    for query in sorted(counts):
-        found[query] = ordered.slice(start, counts[query])
-        start += counts[query]
-    return found
+    return RowsByKey(rows.sort_by([(_KEY, "ascending"), ("epoch", "ascending")]), _KEY)
 
 
 def named(rows: pa.Table, work: Backlog, names: Sequence[str]) -> pa.Table:

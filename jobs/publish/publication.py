@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sqlglot import exp
 
+from jobs.compute.arrow import RowsByKey
 from jobs.compute.engine import Engine
 from jobs.compute.packs import packs
 from jobs.compute.relations import Keep
@@ -91,9 +92,7 @@ def publish(
     return [found[item.query] for item in work]
 
 
-def _read_together(
-    engine: Engine, number: int, pack: Sequence[Backlog]
-) -> dict[str, pa.Table] | None:
+def _read_together(engine: Engine, number: int, pack: Sequence[Backlog]) -> RowsByKey | None:
     """The rows to publish of each query; None if they have to be read query by query."""
     try:
         name = f"deltas_{number}"
@@ -101,7 +100,7 @@ def _read_together(
         rows = engine.fetch_few(name, engine.count(name))
     except Exception:  # noqa: BLE001  (one of the tables; which one shows when each is read)
         return None
-    return None if rows is None else by_query(rows, pack)
+    return None if rows is None else by_query(rows)
 
 
 def _publish_one(

@@ -14,6 +14,7 @@ from expectations.quads import QUADS_SUITE
 from expectations.run import Check, run_checks
 from expectations.suite import QualityResult
 from expectations.transactions import TRANSACTIONS_SUITE
+from jobs.compute.duck import is_out_of_memory
 from jobs.compute.engine import Engine
 from jobs.compute.packs import packs
 from jobs.validate.answer_rows import (
@@ -106,7 +107,7 @@ class _Checks:
     def _alone(self, checked: Checked, error: Exception) -> _Results:
         """The results of a query whose check failed: on Spark, if DuckDB ran out of memory."""
         query = checked[0].query
-        if "out of memory" not in str(error).lower():
+        if not is_out_of_memory(error):
             return {query: (_unreadable(query, error),)}
         try:
             return _check(self.engine.frame(self._make([checked])), [query])

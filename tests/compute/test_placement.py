@@ -58,11 +58,10 @@ def make(engine: Engine, name: str, query: str, keep: Keep = "view") -> None:
 def test_a_result_above_the_limit_is_not_fetched(numbers: Engine, keep: Keep) -> None:
     make(numbers, "few", "SELECT * FROM numbers", keep)
     make(numbers, "many", "SELECT * FROM numbers UNION ALL SELECT * FROM numbers", keep)
-    few = numbers.fetch("few")
-    assert isinstance(few, pa.Table)
+    few = numbers.fetch_few("few", 1000)
+    assert few is not None
     assert few.num_rows == 1000
-    with ON_SPARK:
-        numbers.fetch("many")
+    assert numbers.fetch_few("many", 2000) is None
 
 
 def test_a_result_above_the_limit_is_streamed_into_a_table(numbers: Engine, tmp_path: Path) -> None:
@@ -88,7 +87,7 @@ def starved(tmp_path: Path) -> Engine:
 
 def test_a_result_that_exceeds_the_memory_of_duckdb_is_left_to_spark(starved: Engine) -> None:
     with ON_SPARK:
-        starved.fetch("large")
+        starved.frame("large")
 
 
 def test_a_write_that_exceeds_the_memory_of_duckdb_is_left_to_spark(

@@ -13,11 +13,8 @@ from pyoxigraph import QueryBoolean, QuerySolutions, QueryTriples, RdfFormat, St
 from demo.changes import Row, deltas, versions
 from jobs.ingest.sources.declared import load_sources
 from jobs.ingest.sources.snapshots import Snapshots
-from jobs.ingest_changes import ingest_changes
-from jobs.maintain_queries import maintain_queries
-from jobs.publish_answers import publish_answers
 from jobs.settings import CONFIG_FILE, Settings
-from jobs.validate_answers import validate_answers
+from tests.support.stages import STAGES
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -32,7 +29,7 @@ def lake(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> str:
     """The demo's lake, built from scratch."""
     settings = Settings.load(DEMO / CONFIG_FILE)
     settings = settings.model_copy(update={"lake": str(tmp_path_factory.mktemp("lake"))})
-    for stage in (ingest_changes, maintain_queries, validate_answers, publish_answers):
+    for stage in STAGES.values():
         stage(spark, settings, "test")
     return settings.lake
 

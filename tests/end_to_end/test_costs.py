@@ -6,22 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from jobs.ingest_changes import ingest_changes
-from jobs.maintain_queries import maintain_queries
-from jobs.publish_answers import publish_answers
-from jobs.settings import Settings
-from jobs.validate_answers import validate_answers
-from lake.lake import Lake
 from tests.support.projects.graphs import FIRST, LATER, NAMES, PAIRS
 from tests.support.projects.ingest import no_spark
 from tests.support.projects.maintain import MaintainedProject
-
-STAGES = {
-    "ingest": ingest_changes,
-    "maintain": maintain_queries,
-    "validate": validate_answers,
-    "publish": publish_answers,
-}
+from tests.support.stages import STAGES, opened_lakes
 
 
 @pytest.fixture
@@ -42,16 +30,8 @@ def project(tmp_path: Path) -> MaintainedProject:
 def test_each_table_is_opened_once_a_stage(
     project: MaintainedProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lakes: list[Lake] = []
-    open_lake = Settings.open_lake
-
-    def counted(settings: Settings) -> Lake:
-        lakes.append(open_lake(settings))
-        return lakes[-1]
-
-    monkeypatch.setattr(Settings, "open_lake", counted)
     for name, stage in STAGES.items():
-        lakes.clear()
-        stage(no_spark, project.settings, "test")
+        with opened_lakes(monkeypatch) as lakes:
+            stage(no_spark, project.settings, "test")
         (lake,) = lakes
         assert set(lake.opened.values()) == {1}, (name, lake.opened)

@@ -9,20 +9,14 @@ import pytest
 
 from jobs.compute.duck import DuckEngine
 from jobs.compute.relations import Statement
-from jobs.ingest_changes import ingest_changes
-from jobs.maintain_queries import maintain_queries
 from jobs.progress.completion import Completion
-from jobs.publish_answers import publish_answers
-from jobs.settings import Settings
-from jobs.validate_answers import validate_answers
-from lake.lake import Lake
 from tests.support.killed import run_killed
 from tests.support.projects.ingest import no_spark
 from tests.support.projects.maintain import MaintainedProject
+from tests.support.stages import STAGES, opened_lakes
 
 REGISTERED = 50
 TOUCHED = ("facts0", "facts1", "facts2")
-STAGES = (ingest_changes, maintain_queries, validate_answers, publish_answers)
 _RUN = """
 import sys
 from pathlib import Path
@@ -95,12 +89,7 @@ def watermarks(project: MaintainedProject) -> dict[str, tuple[int | None, int | 
 def cost(project: MaintainedProject, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """What a run of all stages opens, makes and commits."""
     counted: Counter[str] = Counter()
-    lakes: list[Lake] = []
-    open_lake, make = Settings.open_lake, DuckEngine.make
-
-    def opening(settings: Settings) -> Lake:
-        lakes.append(open_lake(settings))
-        return lakes[-1]
+    make = DuckEngine.make
 
     def making(engine: DuckEngine, statement: Statement) -> None:
         counted["statements"] += 1
@@ -111,10 +100,9 @@ def cost(project: MaintainedProject, monkeypatch: pytest.MonkeyPatch) -> Counter
         return len(list(logs))
 
     before = versions()
-    with monkeypatch.context() as patched:
-        patched.setattr(Settings, "open_lake", opening)
+    with opened_lakes(monkeypatch) as lakes, monkeypatch.context() as patched:
         patched.setattr(DuckEngine, "make", making)
-        for stage in STAGES:
+        for stage in STAGES.values():
             stage(no_spark, project.settings, "test")
     counted["tables opened"] = sum(lake.opened.total() for lake in lakes)
     counted["commits"] = versions() - before

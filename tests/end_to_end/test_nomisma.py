@@ -8,10 +8,9 @@ from __future__ import annotations
 import gzip
 import shutil
 import time
-from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import duckdb
 import pyarrow as pa
@@ -19,11 +18,8 @@ import pyoxigraph as ox
 import pytest
 import yaml
 
-from jobs.ingest_changes import ingest_changes
-from jobs.maintain_queries import maintain_queries
-from jobs.publish_answers import publish_answers
 from jobs.settings import Settings
-from jobs.validate_answers import validate_answers
+from tests.support.stages import STAGES
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -42,12 +38,6 @@ CUTS = {
 # The largest answer has 1.3 million rows; on the driver the test takes a tenth of the time. That
 # Spark gives the same rows is tested with smaller data.
 LIMITS = "[limits]\ndriver_rows = 3000000\nbroadcast_rows = 3000000\n"
-STAGES: tuple[Callable[..., Any], ...] = (
-    ingest_changes,
-    maintain_queries,
-    validate_answers,
-    publish_answers,
-)
 
 
 class Nomisma:
@@ -80,10 +70,10 @@ class Nomisma:
     def run(self, spark: SparkSession) -> dict[str, float]:
         """Run all stages; seconds of each."""
         seconds = {}
-        for stage in STAGES:
+        for name, stage in STAGES.items():
             started = time.monotonic()
             stage(spark, self.settings, "test")
-            seconds[stage.__name__] = time.monotonic() - started
+            seconds[name] = time.monotonic() - started
         return seconds
 
     def log(self, query: str) -> pa.Table:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import duckdb
-import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from jobs.compute.duck import DuckEngine
@@ -82,8 +81,7 @@ def run_on_spark(
         delta = plan_delta(memory.plan, epochs, memory.inputs(graphs), "q")
         for statement in (*delta.statements, delta.result):
             make(engine, statement)
-        found = engine.fetch(delta.result.name)
-        rows = found if isinstance(found, pa.Table) else found.toArrow()
+        rows = engine.frame(delta.result.name).toArrow()
     finally:
         engine.release()
     memory.connection.register("new_rows", rows)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
 import pytest
 
 from jobs.compute.engine import Engine
@@ -23,8 +22,8 @@ if TYPE_CHECKING:
 def rows(query: LakeQuery, lake: HandMadeLake) -> list[dict[str, Any]]:
     engine = Engine.of(lake.settings, lake.settings.open_lake(), no_spark, "validate")
     engine.query("checked", query)
-    found = engine.fetch("checked")
-    assert isinstance(found, pa.Table)
+    found = engine.fetch_few("checked", engine.count("checked"))
+    assert found is not None
     return sorted(found.to_pylist(), key=repr)
 
 
@@ -35,9 +34,7 @@ def rows_of_spark(
     settings = lake.settings.model_copy(update={"limits": limits})
     engine = Engine.of(settings, lake.settings.open_lake(), lambda: spark, "validate")
     engine.query("checked", query)
-    found = engine.fetch("checked")
-    assert not isinstance(found, pa.Table)
-    return [row.asDict() for row in found.collect()]
+    return [row.asDict() for row in engine.frame("checked").collect()]
 
 
 def write_quads(lake: HandMadeLake, changes: list[tuple[str, int, int]]) -> None:

@@ -1,0 +1,82 @@
+"""A check that fails: one query hinders no other, and Spark takes what DuckDB has no memory for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import duckdb
+import pytest
+
+from jobs.compute.engine import Engine, RowsOnDriver
+from jobs.compute.session import Spark, session_of
+from jobs.progress.backlog import Backlog
+from jobs.progress.watermarks import Watermark
+from jobs.validate.answer_rows import AnswerRules
+from jobs.validate.validation import Validation, validate_queries
+from lake.commit import write
+from lake.metadata import Metadata
+from lake.tables import embeddings
+from tests.support.projects.handmade import HandMadeLake
+from tests.support.projects.ingest import no_spark
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+QUERIES = ("p", "q")
+OUT_OF_MEMORY = duckdb.OutOfMemoryException("Out of Memory Error: failed to allocate 2 GiB")
+DAMAGED = duckdb.IOException("IO Error: not a Parquet file")
+
+
+@pytest.fixture
+def written(lake: HandMadeLake) -> HandMadeLake:
+    """Rows of two queries: of `q`, one is taken away that was never there."""
+    for query, weight in zip(QUERIES, (1, -1), strict=True):
+        row = {"node": "answer", "epoch": 1, "weight": weight, "v0": "<http://a/a>"}
+        write(lake.settings.open_lake(), embeddings(query, 1), [row], Metadata("m", "maintain", 1))
+    return lake
+
+
+def validations(lake: HandMadeLake, spark: Spark) -> list[Validation]:
+    engine = Engine.of(lake.settings, lake.settings.open_lake(), session_of(spark), "validate")
+    metadata = Metadata("m", "maintain", 1, base=1, extra={"columns": [["x", 0]]})
+    maintained = Watermark(1, 1, metadata, 1)
+    rules = AnswerRules("select", False, None)
+    work = [(Backlog(query, maintained, None, False, ""), rules) for query in QUERIES]
+    try:
+        return validate_queries(engine, work)
+    finally:
+        engine.release()
+
+
+def fail_for(query: str, error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every statement of DuckDB fail that checks the rows of `query`."""
+    run = RowsOnDriver.query
+
+    def failing(rows: RowsOnDriver, statement: str) -> list[tuple[object, ...]]:
+        held = {name for (name,) in run(rows, "SELECT DISTINCT scope FROM checked_rows")}
+        if query in held:
+            raise error
+        return run(rows, statement)
+
+    monkeypatch.setattr(RowsOnDriver, "query", failing)
+
+
+def test_a_query_that_cannot_be_checked_fails_alone(
+    written: HandMadeLake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checked, _ = validations(written, no_spark)
+    fail_for("q", DAMAGED, monkeypatch)
+    assert validations(written, no_spark)[0] == checked
+    (result,) = validations(written, no_spark)[1].results
+    assert (result.expectation, result.success) == ("rows_can_be_read", False)
+    assert result.examples == (f"embeddings, answers could not be computed: {DAMAGED}",)
+
+
+@pytest.mark.spark
+def test_spark_checks_what_duckdb_has_no_memory_for(
+    written: HandMadeLake, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = validations(written, no_spark)
+    assert [each.success for each in expected] == [True, False]
+    fail_for("q", OUT_OF_MEMORY, monkeypatch)
+    assert validations(written, spark) == expected
