@@ -62,6 +62,8 @@ def translate(
     with deep_recursion():
         tree = _parse(source, prologue)
         query = read_query(tree, source, prologue.base, default_graph, text)
+    if not syntax.windows:
+        return query
     return replace(query, windows=syntax.windows, registration=syntax.registration)
 
 

@@ -46,9 +46,7 @@ def resolve_references(
             name = _window_name(token, following, is_outside=len(in_window) == 1, source=source)
             window = iri_of(name, "window", prologue)
             if window not in declared:
-                raise source.malformed(
-                    name.text, name, "this window is not declared", CLAUSE_HINT
-                )
+                raise source.malformed(name.text, name, "this window is not declared", CLAUSE_HINT)
             used.add(window)
             resolved[position + 1] = as_iri_token(name, "window")
         elif token.is_word("GRAPH"):
