@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 
+from jobs.catalog.windowing import Windowing
 from jobs.plan.lower import PLAN_FORMAT
 from jobs.plan.operators import PlanNode
 from jobs.plan.parameters import parameterized
@@ -17,8 +18,12 @@ _Json = str | int | bool | None | list["_Json"] | dict[str, "_Json"]
 
 
 @deep_recursion()
-def fingerprint(plan: Plan) -> str:
+def fingerprint(plan: Plan, windowing: Windowing | None = None) -> str:
     """SHA-256 of what the stored rows of a plan depend on, hexadecimal.
+
+    Args:
+        plan: the plan.
+        windowing: the windows that it reads, None without any.
 
     That is every node with its columns, under which ids nodes are stored, and which columns are
     published under which names. So an edit of white space, comments, prefixes or the names of
@@ -34,20 +39,29 @@ def fingerprint(plan: Plan) -> str:
         plan.width,
         _plain(plan.columns, numbers),
         plan.is_set,
+        *_windows(windowing),
     ]
     return _hashed(depends_on)
 
 
 @deep_recursion()
-def shape(plan: Plan) -> str:
+def shape(plan: Plan, windowing: Windowing | None = None) -> str:
     """SHA-256 of a parameterized plan, hexadecimal: equal for plans that differ in constants only.
+
+    Args:
+        plan: the plan.
+        windowing: the windows that it reads, None without any.
 
     Queries of one shape are computed together, by the same statements. No lake stores it.
     """
     general, _ = parameterized(plan)
     numbers = {node: number for number, node in enumerate(general.ids)}
     nodes: _Json = [_fields(node, numbers) for node in numbers]
-    return _hashed([nodes, general.width, general.allow_product])
+    return _hashed([nodes, general.width, general.allow_product, *_windows(windowing)])
+
+
+def _windows(windowing: Windowing | None) -> list[_Json]:
+    return [] if windowing is None else [windowing.stored_form()]
 
 
 def _hashed(value: _Json) -> str:

@@ -4,14 +4,36 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Literal
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from jobs.errors import ConfigurationError
+from jobs.sparql.frontend.rspql.durations import parse_duration
 
 _MARK = "#+"
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+WINDOW_KEYS = ("t0", "first", "bounds", "report", "corrects_back")
+"""The keys that are for queries with windows."""
+
+
+def _time(value: object) -> datetime:
+    # Not a number, which pydantic would read as seconds or milliseconds.
+    if isinstance(value, str):
+        return datetime.fromisoformat(value)
+    if isinstance(value, datetime):
+        return value
+    raise ValueError("write a time with its zone: 2026-01-01T00:00:00Z")
+
+
+def _duration(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError("write a duration: PT10M or 10m")
+    parse_duration(value)
+    return value
 
 
 class FrontMatter(BaseModel):
@@ -31,6 +53,35 @@ class FrontMatter(BaseModel):
     )
     max_rows: int | None = Field(None, ge=1, description="more rows in the answer fail validation")
     allow_product: bool = Field(False, description="permit a product of large components")
+    t0: Annotated[AwareDatetime, BeforeValidator(_time)] = Field(
+        _EPOCH, description="with windows: where the grid of windows with a step begins"
+    )
+    first: Literal["full", "partial"] = Field(
+        "full",
+        description="with windows: whether those with a step that begin before `t0` are left out",
+    )
+    bounds: Literal["[)", "(]"] = Field(
+        "[)", description="with windows: which end of a window with a step belongs to it"
+    )
+    report: Literal["close", "non_empty", "change"] = Field(
+        "close",
+        description="with windows: a stream reports at each close, if a window has triples, or if "
+        "its content changed",
+    )
+    corrects_back: Annotated[str, BeforeValidator(_duration)] = Field(
+        "PT0S",
+        description="with windows: how far back a change of the graph may correct the answer",
+    )
+
+    @property
+    def t0_us(self) -> int:
+        """Microseconds from 1970-01-01T00:00:00Z to `t0`."""
+        return (self.t0 - _EPOCH) // timedelta(microseconds=1)
+
+    @property
+    def corrects_back_us(self) -> int:
+        """The microseconds of `corrects_back`."""
+        return parse_duration(self.corrects_back)
 
 
 def read_front_matter(text: str, file: str) -> FrontMatter:
@@ -39,9 +90,7 @@ def read_front_matter(text: str, file: str) -> FrontMatter:
     Raises:
         ConfigurationError: not YAML, not a mapping, an unknown key or a wrong value; with its line.
     """
-    # Line i of the YAML is line i of the file, so that YAML's marks are the file's.
-    lines = [line.removeprefix(_MARK) if line.startswith(_MARK) else "" for line in _head(text)]
-    source = "\n".join(line.removeprefix(" ") for line in lines)
+    source = _yaml(text)
     try:
         node = yaml.compose(source, Loader=yaml.SafeLoader)
         found = yaml.safe_load(source)
@@ -61,9 +110,8 @@ def read_front_matter(text: str, file: str) -> FrontMatter:
             f"{file}:{node.start_mark.line + 1}",
             "Write #+ key: value.",
         )
-    keys = [key for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
-    places = {key.value: key.start_mark.line + 1 for key in keys}
-    if len(places) < len(keys):
+    places = _places(node)
+    if len(places) < sum(isinstance(key, yaml.ScalarNode) for key, _ in node.value):
         raise ConfigurationError("the front matter has a key twice", f"{file}:1", "Delete one.")
     try:
         return FrontMatter.model_validate(found)
@@ -71,12 +119,42 @@ def read_front_matter(text: str, file: str) -> FrontMatter:
         first = error.errors()[0]
         key = str(first["loc"][0])
         known = ", ".join(FrontMatter.model_fields)
-        what = (
-            f"unknown key {key}" if first["type"] == "extra_forbidden" else f"{key}: {first['msg']}"
-        )
+        message = first["msg"].removeprefix("Value error, ")
+        what = f"unknown key {key}" if first["type"] == "extra_forbidden" else f"{key}: {message}"
         raise ConfigurationError(
             what, f"{file}:{places.get(key, 1)}", f"The keys are {known}."
         ) from error
+
+
+def check_window_keys(front_matter: FrontMatter, text: str, file: str) -> None:
+    """Refuse what the front matter of a query without windows says of windows.
+
+    Raises:
+        ConfigurationError: the first such key, with its line.
+    """
+    said = [key for key in WINDOW_KEYS if key in front_matter.model_fields_set]
+    if said:
+        node = yaml.compose(_yaml(text), yaml.SafeLoader)
+        assert isinstance(node, yaml.MappingNode), "the front matter has keys"
+        places = _places(node)
+        line, key = min((places[key], key) for key in said)
+        raise ConfigurationError(
+            f"{key} is for queries with windows, and this one has none",
+            f"{file}:{line}",
+            "Delete the line, or declare a window with FROM NAMED WINDOW.",
+        )
+
+
+def _yaml(text: str) -> str:
+    # Line i of the YAML is line i of the file, so that YAML's marks are the file's.
+    lines = [line.removeprefix(_MARK) if line.startswith(_MARK) else "" for line in _head(text)]
+    return "\n".join(line.removeprefix(" ") for line in lines)
+
+
+def _places(node: yaml.MappingNode) -> dict[str, int]:
+    """The line of each key."""
+    keys = [key for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
+    return {key.value: key.start_mark.line + 1 for key in keys}
 
 
 def _first_line(error: yaml.YAMLError) -> str:

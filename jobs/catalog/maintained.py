@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from jobs.catalog.names import Kind
+from jobs.catalog.windowing import Windowing
 from jobs.plan.lookups import Seed
 from jobs.plan.plan import Plan
+from jobs.sparql.algebra.windows import Registration
 
 Form = Literal["select", "ask", "construct"]
 """What the rows of an answer are: solutions, one truth value, or triples."""
@@ -49,7 +51,9 @@ class Maintained(Protocol):
         whole_reads: ids of the nodes that look at all of their children's stored rows.
         plan: the operators that compute it.
         outputs: the tables that it publishes.
-        reads: the logs of the lake whose changes concern it, by table name.
+        reads: the logs of the graph in the lake whose changes concern it, by table name.
+        windowing: the windows over streams that it reads, None without any.
+        registration: the stream that it publishes, None if its text says nothing of one.
     """
 
     @property
@@ -96,3 +100,9 @@ class Maintained(Protocol):
 
     @property
     def reads(self) -> frozenset[str]: ...
+
+    @property
+    def windowing(self) -> Windowing | None: ...
+
+    @property
+    def registration(self) -> Registration | None: ...

@@ -1,4 +1,4 @@
-"""Registered queries: `queries/*.rq`, SPARQL with a `#+` YAML front matter."""
+"""Registered queries: `queries/*.rq`, SPARQL or RSP-QL with a `#+` YAML front matter."""
 
 from __future__ import annotations
 
@@ -12,16 +12,18 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from jobs.catalog.compilation_cache import CompilationCache
 from jobs.catalog.fingerprint import fingerprint, shape
-from jobs.catalog.front_matter import FrontMatter, read_front_matter
+from jobs.catalog.front_matter import FrontMatter, check_window_keys, read_front_matter
 from jobs.catalog.maintained import Form, Output
 from jobs.catalog.names import Declaration, Kind
 from jobs.catalog.plan_json import NotAPlan, decoded, encoded
+from jobs.catalog.windowing import Windowing
 from jobs.errors import ConfigurationError
 from jobs.plan.leaves import Scope
 from jobs.plan.lookups import Seed, seeds
 from jobs.plan.parameters import parameterized
 from jobs.plan.plan import Plan
 from jobs.sparql.algebra.queries import Ask, Construct, Query, Select
+from jobs.sparql.algebra.windows import Registration, WindowClause
 from lake.tables import ANSWER_COLUMNS, QUADS, TRIPLES
 
 
@@ -33,13 +35,15 @@ class CompiledQuery(BaseModel):
         form: what the rows of the answer are.
         presentation: parts of the text without effect on a maintained answer.
         columns: the published columns, in order.
-        reads: the logs that the plan reads, by table name.
+        reads: the logs of the graph that the plan reads, by table name.
         fingerprint: of the plan.
         shape: of the plan.
         parameters: the constants in which the plan differs from others of its shape.
-        seeds: the triple patterns whose changes concern the query.
+        seeds: the triple patterns whose changes concern the query, those in windows among them.
         whole_reads: ids of the nodes that look at all of their children's stored rows.
         plan: the plan as JSON (`jobs.catalog.plan_json`), decoded only where it is computed with.
+        windows: the windows that the query declares, in the order of the text.
+        registration: the stream that it publishes, None if its text says nothing of one.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -55,6 +59,8 @@ class CompiledQuery(BaseModel):
     seeds: tuple[Seed, ...]
     whole_reads: tuple[str, ...]
     plan: str
+    windows: tuple[WindowClause, ...] = ()
+    registration: Registration | None = None
 
 
 @dataclass(frozen=True)
@@ -121,8 +127,23 @@ class RegisteredQuery:
 
     @property
     def reads(self) -> frozenset[str]:
-        """The logs that its patterns see."""
+        """The logs of the graph that its patterns outside of windows see."""
         return self.compiled.reads
+
+    @property
+    def windows(self) -> tuple[WindowClause, ...]:
+        """The windows that it declares, in the order of the text."""
+        return self.compiled.windows
+
+    @property
+    def windowing(self) -> Windowing | None:
+        """The windows that it reads, with what decides when they close; None without any."""
+        return Windowing.of(self.windows, self.front_matter)
+
+    @property
+    def registration(self) -> Registration | None:
+        """The stream that it publishes, None if its text says nothing of one."""
+        return self.compiled.registration
 
     @cached_property
     def plan(self) -> Plan:
@@ -161,7 +182,26 @@ def read_query(
         compiled = compile_query(text, str(file))
         if cache is not None:
             cache.store(declaration.name, source, compiled.model_dump_json())
-    return RegisteredQuery(declaration.name, file, text, compiled)
+    query = RegisteredQuery(declaration.name, file, text, compiled)
+    _refuse_windows(query)
+    return query
+
+
+def _refuse_windows(query: RegisteredQuery) -> None:
+    """Refuse a query with windows, until the engine maintains them."""
+    from jobs.sparql.frontend.errors import UnsupportedQuery
+    from jobs.sparql.frontend.lexer import tokenize
+
+    if query.windows:
+        token = next(token for token in tokenize(query.text) if token.is_word("WINDOW"))
+        raise UnsupportedQuery(
+            "WINDOW",
+            str(query.file),
+            token.line,
+            token.column,
+            "queries with windows are not maintained yet",
+            "Read the graph with GRAPH.",
+        )
 
 
 def compile_query(text: str, file: str) -> CompiledQuery:
@@ -177,6 +217,9 @@ def compile_query(text: str, file: str) -> CompiledQuery:
     front_matter = read_front_matter(text, file)
     query = translate(text, front_matter.default_graph, file)
     _check_columns(query, text, file)
+    if not query.windows:
+        check_window_keys(front_matter, text, file)
+    windowing = Windowing.of(query.windows, front_matter)
     plan = lower(query, allow_product=front_matter.allow_product)
     return CompiledQuery(
         front_matter=front_matter,
@@ -184,12 +227,14 @@ def compile_query(text: str, file: str) -> CompiledQuery:
         presentation=query.presentation,
         columns=tuple(name for name, _ in plan.columns),
         reads=_logs(component.scope for component in plan.components),
-        fingerprint=fingerprint(plan),
-        shape=shape(plan),
+        fingerprint=fingerprint(plan, windowing),
+        shape=shape(plan, windowing),
         parameters=parameterized(plan)[1],
         seeds=seeds(plan.components),
         whole_reads=tuple(plan.ids[node] for node in plan.whole_reads),
         plan=encoded(plan),
+        windows=query.windows,
+        registration=query.registration,
     )
 
 
@@ -213,8 +258,9 @@ def _form(query: Query) -> Form:
 
 
 def _logs(scopes: Iterable[Scope]) -> frozenset[str]:
-    """The union of all graphs has a log of its own."""
-    unions = {scope.graphs is None and not scope.each for scope in scopes}
+    """The union of all graphs has a log of its own; what windows read is not of the graph."""
+    of_graph = [scope for scope in scopes if scope.window is None]
+    unions = {scope.graphs is None and not scope.each for scope in of_graph}
     return frozenset(TRIPLES.name if is_union else QUADS.name for is_union in unions)
 
 

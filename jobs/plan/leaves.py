@@ -23,10 +23,18 @@ class Scope:
 
     It reads their merge, or, with `each`, every named graph by itself, with its name. Graph names
     are in N-Triples form; the empty string is the unnamed graph.
+
+    With `window`, it reads the content of a window instead, which is one graph. The IRI, in
+    N-Triples form, names a window of one query: that of another query may have another content.
     """
 
     graphs: tuple[str, ...] | None = None
     each: bool = False
+    window: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.window is not None and (self.graphs is not None or self.each):
+            raise ValueError("a scope is a window or some graphs, not both")
 
     @property
     def is_merge(self) -> bool:
@@ -36,6 +44,8 @@ class Scope:
     @property
     def name(self) -> str:
         """Its name for people."""
+        if self.window is not None:
+            return f"window {self.window}"
         if self.graphs is None:
             return "each named graph" if self.each else "union of all graphs"
         listed = ", ".join(graph or "the unnamed graph" for graph in self.graphs)

@@ -32,7 +32,9 @@ def lower(query: queries.Query, *, allow_product: bool = False) -> Plan:
     SELECT keeps the pattern's own projection; ASK is the existence of an empty solution; CONSTRUCT
     is the set of the triples that its template makes.
     """
-    lowering = Lowering(lower_pattern, Scope(query.dataset.named_graphs, each=True))
+    named = Scope(query.dataset.named_graphs, each=True)
+    windows = frozenset(window.name for window in query.windows)
+    lowering = Lowering(lower_pattern, named, windows)
     columns = lowering.columns
     context = Context(_scope(query.dataset))
     match query.form:

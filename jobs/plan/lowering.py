@@ -20,6 +20,7 @@ class Lowering:
     Attributes:
         lower_pattern: lowers any pattern; passed in, as patterns contain each other.
         named: the scope of GRAPH with a variable.
+        windows: the names of the windows; GRAPH with one of them reads its content.
         columns: numbers the variables.
         graph_names: the node of all names of named graphs, by the column that holds them.
         numbers: counts the places of the query that need a number of their own.
@@ -27,6 +28,7 @@ class Lowering:
 
     lower_pattern: Callable[[Pattern, Context, Lowering], PlanNode]
     named: Scope
+    windows: frozenset[str] = frozenset()
     columns: Columns = field(default_factory=Columns)
     graph_names: dict[str, PlanNode] = field(default_factory=dict)
     numbers: count[int] = field(default_factory=lambda: count(1))

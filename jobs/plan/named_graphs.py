@@ -1,4 +1,4 @@
-"""GRAPH: a pattern in one named graph, or in each with a variable bound to its name.
+"""GRAPH: a pattern in one named graph or window, or in each graph with its name in a variable.
 
 https://www.w3.org/TR/sparql11-query/#sparqlAlgebraEval, eval(D(G), Graph(...)).
 """
@@ -19,8 +19,11 @@ from jobs.sparql.algebra.scoping import free_variables
 
 
 def lower_graph(name: Node, pattern: Pattern, context: Context, lowering: Lowering) -> PlanNode:
-    """The plan of `GRAPH name { pattern }`."""
+    """The plan of `GRAPH name { pattern }` or `WINDOW name { pattern }`."""
     match name:
+        case Constant(term) if term in lowering.windows:
+            # A window always exists, with triples or without: unlike a graph, it needs none.
+            return context.carry(lowering.pattern(pattern, context.inside(Scope(window=term))))
         case Constant(term):
             return context.carry(_in_graph(term, pattern, context, lowering))
         case Variable(variable):

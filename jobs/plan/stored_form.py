@@ -47,17 +47,19 @@ class _Form:
         tag: its name.
         names: the stored names of fields that are called otherwise.
         constants: fields that the class does not have, with the value that they have for it.
+        added: fields that were added later, with the value at which they are left out.
     """
 
     tag: str
     names: Mapping[str, str] = field(default_factory=dict)
     constants: Mapping[str, object] = field(default_factory=dict)
+    added: Mapping[str, object] = field(default_factory=dict)
 
 
 _FORMS: Mapping[type, _Form] = {
     Component: _Form("Component"),
     Values: _Form("Values"),
-    Scope: _Form("Scope"),
+    Scope: _Form("Scope", added={"window": None}),
     Product: _Form("Product"),
     Join: _Form("Join"),
     LeftJoin: _Form("LeftJoin"),
@@ -95,5 +97,6 @@ def stored_form(value: object) -> tuple[str, dict[str, object]]:
     own = {
         form.names.get(each.name, each.name): getattr(value, each.name)
         for each in fields(value)  # type: ignore[arg-type]
+        if each.name not in form.added or getattr(value, each.name) != form.added[each.name]
     }
     return form.tag, {**form.constants, **own}

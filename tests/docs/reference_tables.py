@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any, get_args
 
 import typer
@@ -130,6 +131,8 @@ def _default(field: FieldInfo) -> str:
             return f"`{value}`".lower()
         case int():
             return f"`{value:_}`"
+        case datetime():
+            return f"`{value:%Y-%m-%dT%H:%M:%SZ}`"
         case BaseModel():
             pairs = ", ".join(f"{key}: {each}" for key, each in value if each is not None)
             return f"`{{{pairs}}}`"

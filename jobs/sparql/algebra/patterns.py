@@ -101,7 +101,7 @@ class Minus:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """The pattern in one named graph, or in each with the variable `name` bound to its name."""
+    """The pattern in one named graph or window, or in each graph with `name` bound to its name."""
 
     name: Node
     pattern: Pattern

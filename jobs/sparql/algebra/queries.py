@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from jobs.sparql.algebra.patterns import Pattern, TriplePattern
+from jobs.sparql.algebra.windows import Registration, WindowClause
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +55,13 @@ class Query:
     """A query: its form, its dataset, and the parts without an effect on a maintained answer.
 
     `presentation` lists those: they are accepted but only present the answer (`ORDER BY` without
-    `LIMIT`, `REDUCED`).
+    `LIMIT`, `REDUCED`). `windows` are the windows of an RSP-QL query: a `Graph` pattern with the
+    name of one reads its content. `registration` is the stream that such a query publishes, None if
+    its text says nothing of one.
     """
 
     form: Select | Ask | Construct
     dataset: Dataset
     presentation: tuple[str, ...] = ()
+    windows: tuple[WindowClause, ...] = ()
+    registration: Registration | None = None

@@ -6,6 +6,7 @@ terms and variables (`placeholders.py`), and what it makes of that becomes a `Tr
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 from pyparsing import ParseBaseException, ParseResults
@@ -21,6 +22,7 @@ from jobs.sparql.frontend.forms import read_query
 from jobs.sparql.frontend.lexer import Token, tokenize
 from jobs.sparql.frontend.placeholders import PlaceholderText
 from jobs.sparql.frontend.prologue import Prologue, read_prologue
+from jobs.sparql.frontend.rspql.stream_syntax import read_stream_syntax
 from jobs.sparql.frontend.source import Source
 from jobs.sparql.frontend.tree import Branch, Leaf, Tree
 from jobs.sparql.recursion import deep_recursion
@@ -37,10 +39,10 @@ _BRACKETS = {")": "(", "]": "[", "}": "{"}
 def translate(
     text: str, default_graph: Literal["union", "default"] = "union", file: str = "<query>"
 ) -> Query:
-    """The algebra of a query text.
+    """The algebra of a query text, SPARQL 1.1 or RSP-QL (`rspql`).
 
     Raises:
-        QuerySyntaxError: the text is not a SPARQL 1.1 query.
+        QuerySyntaxError: the text is neither.
         UnsupportedQuery: it is one, but uses what Weir does not maintain, or is too large.
     """
     if len(_utf_8(text, file)) > MAX_BYTES:
@@ -51,14 +53,18 @@ def translate(
             "query", file, 1, 1, f"longer than {MAX_TOKENS:,} words and symbols", _SPLIT
         )
     _check_brackets(tokens, file)
-    prologue = read_prologue(tokens, file)
-    body = tokens[prologue.length :]
+    syntax = read_stream_syntax(tokens, file)
+    prologue = read_prologue(syntax.tokens, file)
+    body = syntax.tokens[prologue.length :]
     source = Source.of(file, body)
     if not body:
         raise source.malformed("query", None, "the text has no SELECT, ASK or CONSTRUCT")
     with deep_recursion():
         tree = _parse(source, prologue)
-        return read_query(tree, source, prologue.base, default_graph, text)
+        query = read_query(tree, source, prologue.base, default_graph, text)
+    if not syntax.windows:
+        return query
+    return replace(query, windows=syntax.windows, registration=syntax.registration)
 
 
 def _utf_8(text: str, file: str) -> bytes:

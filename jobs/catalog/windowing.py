@@ -1,0 +1,77 @@
+"""The windows of a query with what its front matter says of them: which content, at which instants.
+
+A window of range R and step B over a stream closes at the instants c = t0 + R + kB, k >= 0, and
+then has what appeared in [c - R, c), or with the other `bounds` in (c - R, c]. With `first:
+partial` it closes at the earlier c > t0 of the same grid, too.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Literal, Self, assert_never
+
+from jobs.catalog.front_matter import FrontMatter
+from jobs.sparql.algebra.windows import CountWindow, TimeWindow, WindowClause, WindowContent
+
+
+@dataclass(frozen=True, slots=True)
+class Windowing:
+    """The windows of a query and how they are evaluated.
+
+    Attributes:
+        windows: at least one, in the order of the text.
+        t0: where the grid of windows with a step begins, microseconds since 1970-01-01T00:00:00Z.
+        first: whether windows with a step that begin before `t0` are left out (`full`) or not.
+        bounds: which end of a window with a step belongs to it.
+        report: when a stream has elements: at each close, if a window has triples, or if its
+            content changed.
+        corrects_back: how far back a change of the graph may correct the answer, microseconds.
+    """
+
+    windows: tuple[WindowClause, ...]
+    t0: int
+    first: Literal["full", "partial"]
+    bounds: Literal["[)", "(]"]
+    report: Literal["close", "non_empty", "change"]
+    corrects_back: int
+
+    @classmethod
+    def of(cls, windows: tuple[WindowClause, ...], front_matter: FrontMatter) -> Self | None:
+        """The windows of a query with this front matter, None without windows."""
+        if not windows:
+            return None
+        return cls(
+            windows,
+            front_matter.t0_us,
+            front_matter.first,
+            front_matter.bounds,
+            front_matter.report,
+            front_matter.corrects_back_us,
+        )
+
+    def stored_form(self) -> str:
+        """What the fingerprint is made of, as JSON; the order of the declarations does not matter.
+
+        As in `jobs.plan.stored_form`, the names last: renaming a field must not change them.
+        """
+        ordered = sorted(self.windows, key=lambda window: window.name)
+        form = {
+            "windows": [[each.name, each.stream, *_stored(each.content)] for each in ordered],
+            "t0": self.t0,
+            "first": self.first,
+            "bounds": self.bounds,
+            "report": self.report,
+            "corrects_back": self.corrects_back,
+        }
+        return json.dumps(form, sort_keys=True)
+
+
+def _stored(content: WindowContent) -> list[str | int | None]:
+    match content:
+        case TimeWindow(range_us, step_us):
+            return ["range", range_us, step_us]
+        case CountWindow(elements, step):
+            return ["elements", elements, step]
+        case _:
+            assert_never(content)

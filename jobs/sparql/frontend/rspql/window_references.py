@@ -1,0 +1,107 @@
+"""WINDOW in WHERE: each names a window that the query declares.
+
+WINDOW may stand wherever GRAPH may, also within GRAPH and WINDOW; what is inside reads the nearest.
+GRAPH within WINDOW is refused, because it has two readings: a named graph of the dataset, or one of
+the stream's events, whose graphs are merged in a window.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from jobs.sparql.frontend.lexer import Token
+from jobs.sparql.frontend.prologue import Prologue
+from jobs.sparql.frontend.rspql.names import as_iri_token, iri_of, is_name
+from jobs.sparql.frontend.rspql.window_clauses import CLAUSE_HINT, Declaration
+from jobs.sparql.frontend.source import Source
+
+
+def resolve_references(
+    body: tuple[Token, ...],
+    declarations: Sequence[Declaration],
+    prologue: Prologue,
+    source: Source,
+) -> tuple[Token, ...]:
+    """The tokens of a body with the names after WINDOW as SPARQL spells them.
+
+    Raises:
+        QuerySyntaxError: WINDOW without a name or in another place, or a window that is not
+            declared.
+        UnsupportedQuery: WINDOW with a variable, GRAPH with the name of a window or inside of one,
+            or a window that is not used.
+    """
+    declared = {each.clause.name for each in declarations}
+    resolved = list(body)
+    used: set[str] = set()
+    # For each open brace, whether it is in a window.
+    in_window = [False]
+    opens_window = False
+    for position, token in enumerate(body):
+        following = body[position + 1] if position + 1 < len(body) else None
+        if token.text == "{":
+            in_window.append(in_window[-1] or opens_window)
+        elif token.text == "}":
+            in_window.pop()
+        elif token.is_word("WINDOW"):
+            name = _window_name(token, following, is_outside=len(in_window) == 1, source=source)
+            window = iri_of(name, "window", prologue)
+            if window not in declared:
+                raise source.malformed(name.text, name, "this window is not declared", CLAUSE_HINT)
+            used.add(window)
+            resolved[position + 1] = as_iri_token(name, "window")
+        elif token.is_word("GRAPH"):
+            _check_graph(token, following, declared, prologue, source, inside=in_window[-1])
+        opens_window = position > 0 and body[position - 1].is_word("WINDOW")
+    for each in declarations:
+        if each.clause.name not in used:
+            raise source.unsupported(
+                each.token.text,
+                each.token,
+                "the query does not read this window",
+                "Read it with WINDOW, or delete its declaration.",
+            )
+    return tuple(resolved)
+
+
+def _window_name(word: Token, name: Token | None, *, is_outside: bool, source: Source) -> Token:
+    if is_outside:
+        raise source.malformed(
+            "WINDOW", word, "it stands in WHERE, or in FROM NAMED WINDOW", CLAUSE_HINT
+        )
+    if name is not None and name.kind == "variable":
+        raise source.unsupported(
+            f"WINDOW {name.text}",
+            word,
+            "a query reads each of its windows by name",
+            "Name the window, or join several with UNION.",
+        )
+    if name is None or not is_name(name):
+        raise source.malformed("WINDOW", word, "no name follows", "Write WINDOW name { ... }.")
+    return name
+
+
+def _check_graph(
+    word: Token,
+    name: Token | None,
+    declared: set[str],
+    prologue: Prologue,
+    source: Source,
+    *,
+    inside: bool,
+) -> None:
+    if inside:
+        raise source.unsupported(
+            "GRAPH",
+            word,
+            "a window is one graph: the named graphs of its stream's events are merged",
+            "Close the group of WINDOW before GRAPH.",
+        )
+    if name is None or name.kind not in ("iri", "name"):
+        return
+    if iri_of(name, "window", prologue) in declared:
+        raise source.unsupported(
+            f"GRAPH {name.text}",
+            word,
+            "this is the name of a window, which is not a graph of the dataset",
+            f"Write WINDOW {name.text}.",
+        )
