@@ -65,8 +65,8 @@ class FrontMatter(BaseModel):
     )
     report: Literal["close", "non_empty", "change"] = Field(
         "close",
-        description="with windows: a stream reports at each `close`, where a window is `non_empty`, "
-        "or on a `change` of its content",
+        description="with windows: a stream reports at each `close`, where a window is "
+        "`non_empty`, or on a `change` of its content",
     )
     corrects_back: Annotated[str, BeforeValidator(_duration)] = Field(
         "PT0S",
