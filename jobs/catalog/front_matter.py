@@ -58,15 +58,15 @@ class FrontMatter(BaseModel):
     )
     first: Literal["full", "partial"] = Field(
         "full",
-        description="with windows: whether those with a step that begin before `t0` are left out",
+        description="with windows: `full`, or `partial`: those that begin before `t0` close, too",
     )
     bounds: Literal["[)", "(]"] = Field(
-        "[)", description="with windows: which end of a window with a step belongs to it"
+        "[)", description="with windows: which end of one with a step belongs to it, `[)` or `(]`"
     )
     report: Literal["close", "non_empty", "change"] = Field(
         "close",
-        description="with windows: a stream reports at each close, if a window has triples, or if "
-        "its content changed",
+        description="with windows: a stream reports at each `close`, where a window is "
+        "`non_empty`, or on a `change` of its content",
     )
     corrects_back: Annotated[str, BeforeValidator(_duration)] = Field(
         "PT0S",

@@ -47,7 +47,7 @@ def read_stream_syntax(tokens: tuple[Token, ...], file: str) -> StreamSyntax:
     head, body = tokens[: prologue.length], tokens[prologue.length :]
     declarations, body = cut_declarations(body, prologue, source)
     body = resolve_references(body, declarations, prologue, source)
-    if publication.first is not None and not declarations:
+    if publication.first is not None and body and not declarations:
         raise source.unsupported(
             publication.first.text,
             publication.first,

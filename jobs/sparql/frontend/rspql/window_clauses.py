@@ -52,7 +52,7 @@ def cut_declarations(
             raise source.malformed(
                 "FROM NAMED WINDOW",
                 token,
-                "windows are declared before the outermost WHERE",
+                "windows are declared right before the outermost WHERE",
                 CLAUSE_HINT,
             )
         if declaration.clause.name in found:
