@@ -23,6 +23,7 @@ def select(
     group_by: Sequence[exp.Expr] = (),
     having: exp.Expr | None = None,
     distinct: bool = False,
+    order_by: Sequence[exp.Expr] = (),
     limit: int | None = None,
 ) -> exp.Select:
     """A SELECT; `*` is all columns.
@@ -35,6 +36,7 @@ def select(
         group_by: the grouping keys; none for no GROUP BY.
         having: condition on a group.
         distinct: whether equal rows are merged.
+        order_by: `ascending` and `descending` keys.
         limit: most rows.
     """
     made = exp.Select(expressions=[exp.Star() if e == "*" else e for e in expressions])
@@ -50,6 +52,8 @@ def select(
         made.set("having", exp.Having(this=having))
     if distinct:
         made.set("distinct", exp.Distinct())
+    if order_by:
+        made.set("order", exp.Order(expressions=[*order_by]))
     if limit is not None:
         made.set("limit", exp.Limit(expression=exp.Literal.number(limit)))
     return made

@@ -26,7 +26,7 @@ from jobs.compute.sql import (
     text,
     union_all,
 )
-from jobs.engine.relations import CHANGE, FOREVER, INTERVAL, EpochRange
+from jobs.engine.relations import BEFORE_ALL, CHANGE, FOREVER, INTERVAL, EpochRange
 from jobs.engine.sweep import integrate, set_log, within
 from jobs.plan.leaves import Scope
 
@@ -65,7 +65,7 @@ def scope_log(scope: Scope, last: int, predicates: frozenset[str] | None = None)
         return select(*log, from_=rows_of(TRIPLES), where=[until_last])
     quads = select(*log, from_=rows_of(QUADS), where=[until_last, _in_scope(scope)])
     # FROM a FROM b: their merge is a set, so a triple counts once while any of them has it.
-    return set_log(quads, POSITIONS, EpochRange(0, last)) if scope.is_merge else quads
+    return set_log(quads, POSITIONS, EpochRange(BEFORE_ALL, last)) if scope.is_merge else quads
 
 
 def _in_scope(scope: Scope) -> exp.Expr:

@@ -12,6 +12,8 @@ from jobs.plan.leaves import Scope
 
 FOREVER = 2**62
 """`until` of what has not ended."""
+BEFORE_ALL = -(2**62)
+"""Before every epoch and every instant."""
 
 CHANGE = ("epoch", "weight")
 """The columns of a log beside those of its rows."""
@@ -24,7 +26,9 @@ INTERVAL = ("since", "until")
 class EpochRange:
     """The epochs (after, last]; `from_nothing` says that no state exists at `after`.
 
-    Everything that holds without any triple (the empty solution) appears at `start`.
+    Everything that holds without any triple (the empty solution) appears at `start`. For a query
+    over streams these are instants, and so is every column `epoch` of the relations that are read
+    and made: operators are the same on both axes.
     """
 
     after: int
@@ -32,7 +36,7 @@ class EpochRange:
     from_nothing: bool = False
 
     def __post_init__(self) -> None:
-        if not 0 <= self.after < self.last:
+        if not self.after < self.last:
             raise ValueError(f"no epochs in ({self.after}, {self.last}]")
 
     @property

@@ -29,7 +29,7 @@ from jobs.compute.sql import (
     subquery,
     sum_of,
 )
-from jobs.engine.relations import CHANGE, FOREVER, INTERVAL, EpochRange
+from jobs.engine.relations import BEFORE_ALL, CHANGE, FOREVER, INTERVAL, EpochRange
 
 Key = tuple[str, ...]
 
@@ -119,7 +119,7 @@ def set_log(bag: exp.Query, key: Key, epochs: EpochRange) -> exp.Select:
 
 def ends(intervals: exp.Query, key: Key) -> exp.Select:
     """The log of `intervals` over all epochs: the events that a sweep of them takes. Not netted."""
-    return differentiate(intervals, key, EpochRange(0, FOREVER - 1))
+    return differentiate(intervals, key, EpochRange(BEFORE_ALL, FOREVER - 1))
 
 
 def differentiate(intervals: exp.Query, key: Key, epochs: EpochRange) -> exp.Select:

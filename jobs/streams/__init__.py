@@ -1,0 +1,1 @@
+"""Queries over streams: two times, legs and corrections."""

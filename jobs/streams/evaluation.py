@@ -1,0 +1,161 @@
+"""The rows of one leg: what is evaluated again, less what is stored, with epochs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+from sqlglot import exp
+
+from jobs.compute.protocol import SqlEngine
+from jobs.compute.relations import Statement
+from jobs.compute.sql import (
+    alias,
+    bigint,
+    column,
+    columns,
+    inner_join,
+    number,
+    rows_of,
+    select,
+    subquery,
+    sum_of,
+    union_all,
+)
+from jobs.engine.fixpoint import Step
+from jobs.engine.plan_delta import plan_delta
+from jobs.engine.read_graph import Thresholds
+from jobs.engine.relations import EpochRange, Inputs
+from jobs.engine.windows import Window, window_content
+from jobs.plan.leaves import Component, Scope
+from jobs.plan.plan import Plan
+from jobs.streams.graph_log import read_graph
+from jobs.streams.legs import Leg
+
+
+@dataclass(frozen=True, slots=True)
+class LegInputs:
+    """The relations that a leg reads, as known at its last epoch.
+
+    Attributes:
+        events: by window, the relation of its stream's events (`jobs.engine.windows.EVENT`).
+        windows: by name.
+        stored: the query's embeddings up to the epoch before the leg: node, v0, .., instant, epoch,
+            weight.
+        thresholds: when to give up looking up in the graph.
+    """
+
+    events: Mapping[str, str]
+    windows: Mapping[str, Window]
+    stored: str
+    thresholds: Thresholds
+
+
+def leg_rows(
+    engine: SqlEngine, plan: Plan, leg: Leg, origin: int, inputs: LegInputs, prefix: str
+) -> Iterator[Step]:
+    """The statements that make the new rows of a leg; the last one makes them.
+
+    They are (node, v0, .., instant, epoch, weight): the rows of (low, high] as they are now, less
+    those that are stored.
+
+    Args:
+        engine: has the relations of `inputs`; if the plan reads the graph, `triples` and `quads` on
+            the axis (`GraphLog.on_axis`).
+        plan: of the query.
+        leg: the epochs and instants.
+        origin: the first instant of the query.
+        inputs: what is read.
+        prefix: begins the names of the relations that are made.
+    """
+    instants = EpochRange(leg.low, leg.high, from_nothing=leg.low < origin)
+    graphs = _graphs(engine, plan, instants, inputs, prefix)
+    on_axis = f"{prefix}_stored"
+    names = ("node", *(f"v{i}" for i in range(plan.width)))
+    axis = select(
+        *columns(names),
+        alias(column("instant"), "epoch"),
+        column("weight"),
+        from_=rows_of(inputs.stored),
+    )
+    yield Statement(on_axis, axis)
+    delta = plan_delta(plan, instants, Inputs(graphs, on_axis), prefix)
+    yield from delta.statements
+    stamps = f"{prefix}_stamps"
+    engine.load(stamps, _stamps(leg))
+    new = select(*columns((*names, "epoch", "weight")), from_=subquery(delta.result.select, "new"))
+    parts: list[exp.Query] = [new]
+    if leg.corrects:
+        parts.append(_taken_back(on_axis, names, leg))
+    yield Statement(f"{prefix}_rows", _stamped(parts, names, stamps))
+
+
+def _graphs(
+    engine: SqlEngine, plan: Plan, instants: EpochRange, inputs: LegInputs, prefix: str
+) -> dict[Scope, str]:
+    by_scope: dict[Scope, list[Component]] = {}
+    for component in plan.components:
+        by_scope.setdefault(component.scope, []).append(component)
+    graphs: dict[Scope, str] = {}
+    for i, (scope, components) in enumerate(by_scope.items()):
+        name = f"{prefix}_g{i}"
+        if scope.window is None:
+            graphs[scope] = read_graph(engine, components, scope, instants, inputs.thresholds, name)
+            continue
+        content = window_content(
+            inputs.events[scope.window],
+            inputs.windows[scope.window],
+            instants.after,
+            instants.last,
+        )
+        engine.make(Statement(name, content, "cache"))
+        graphs[scope] = name
+    return graphs
+
+
+def _taken_back(stored: str, names: tuple[str, ...], leg: Leg) -> exp.Select:
+    """The stored rows of the instants that are evaluated again, with the opposite sign."""
+    assert leg.known is not None, "it corrects"
+    return select(
+        *columns((*names, "epoch")),
+        alias(-column("weight"), "weight"),
+        from_=rows_of(stored),
+        where=[column("epoch") > number(leg.low), column("epoch") <= number(leg.known)],
+    )
+
+
+def _stamps(leg: Leg) -> pa.Table:
+    stamps = leg.stamps
+    return pa.table(
+        {
+            "after": pa.array([each.after for each in stamps], pa.int64()),
+            "last": pa.array([each.last for each in stamps], pa.int64()),
+            "epoch": pa.array([each.epoch for each in stamps], pa.int64()),
+        }
+    )
+
+
+def _stamped(parts: list[exp.Query], names: tuple[str, ...], stamps: str) -> exp.Select:
+    """The net of logs on the axis, with the epoch of each instant."""
+    netted = select(
+        *columns((*names, "epoch")),
+        alias(bigint(sum_of(column("weight"))), "weight"),
+        from_=subquery(union_all(parts), "parts"),
+        group_by=columns((*names, "epoch")),
+        having=sum_of(column("weight")).neq(0),
+    )
+    return select(
+        *columns(names, "n"),
+        alias(column("epoch", "n"), "instant"),
+        column("epoch", "s"),
+        column("weight", "n"),
+        from_=subquery(netted, "n"),
+        joins=[
+            inner_join(
+                rows_of(stamps, "s"),
+                column("epoch", "n") > column("after", "s"),
+                column("epoch", "n") <= column("last", "s"),
+            )
+        ],
+    )

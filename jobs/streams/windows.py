@@ -1,0 +1,28 @@
+"""The windows of a query as the engine evaluates them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import assert_never
+
+from jobs.catalog.windowing import Windowing
+from jobs.engine.windows import LastElements, SlidingWindow, SteppedWindow, Window
+from jobs.sparql.algebra.windows import CountWindow, TimeWindow, WindowClause
+
+
+def windows_of(windowing: Windowing) -> Mapping[str, Window]:
+    """The windows of a query by their names."""
+    return {clause.name: _window(clause, windowing) for clause in windowing.windows}
+
+
+def _window(clause: WindowClause, windowing: Windowing) -> Window:
+    match clause.content:
+        case TimeWindow(width, None):
+            return SlidingWindow(width)
+        case TimeWindow(width, step):
+            assert step is not None, "the case before"
+            return SteppedWindow(width, step, windowing.t0, windowing.first, windowing.bounds)
+        case CountWindow(elements):
+            return LastElements(elements)
+        case _:
+            assert_never(clause.content)

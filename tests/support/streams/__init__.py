@@ -1,0 +1,1 @@
+"""Queries over streams in tests: histories, the definitions, and runs in memory."""

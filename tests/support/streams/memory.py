@@ -1,0 +1,162 @@
+"""Maintain a query over streams in one DuckDB connection, as the maintain stage does."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import duckdb
+import pyarrow as pa
+
+from jobs.compute.duck import DuckEngine
+from jobs.engine.fixpoint import make
+from jobs.engine.graph import QUADS, TRIPLES
+from jobs.engine.windows import Window
+from jobs.plan.plan import ANSWER, Plan
+from jobs.streams.evaluation import LegInputs, leg_rows
+from jobs.streams.graph_log import GraphLog
+from jobs.streams.legs import Leg
+from jobs.streams.timeline import StreamHistory, Timeline
+from tests.support.harness import LOOKED_UP
+from tests.support.streams.histories import Epochs, GraphChange, StreamBatch
+
+StreamRow = tuple[int, int, int, tuple[str | None, ...]]
+"""Epoch, instant, weight, the published columns."""
+
+
+class StreamMemory:
+    """Streams, a graph's log and one query's embeddings, in memory."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        windows: Mapping[str, Window],
+        streams: Mapping[str, str],
+        epochs: Epochs,
+        corrects_back: int = 0,
+    ) -> None:
+        self.plan, self.windows, self.streams = plan, windows, streams
+        self.epochs, self.corrects_back = epochs, corrects_back
+        self.connection = duckdb.connect()
+        self.connection.execute("SET threads = 1")
+        self.connection.execute("PRAGMA disable_optimizer")
+        self.engine = DuckEngine(self.connection)
+        self._load()
+        texts = ", ".join(f"{name} VARCHAR" for name in self.texts)
+        self.connection.execute(
+            f"CREATE TABLE stored ({texts}, instant BIGINT, epoch BIGINT, weight BIGINT)"
+        )
+
+    @property
+    def texts(self) -> list[str]:
+        """The columns of text that stored rows have."""
+        return ["node", *(f"v{i}" for i in range(self.plan.width))]
+
+    def run(self, after: int, last: int) -> list[Leg]:
+        """Process the epochs (after, last]; gives the legs."""
+        timeline = self.timeline(last)
+        legs = timeline.legs(after, last)
+        for leg in legs:
+            rows = self._made(timeline, leg)
+            self.connection.execute(f"INSERT INTO stored SELECT * FROM {rows}")
+        return [*legs]
+
+    def log(self) -> list[StreamRow]:
+        """The answer's log, sorted."""
+        columns = ", ".join(["epoch", "instant", "weight", *(c for _, c in self.plan.columns)])
+        found = self.connection.execute(
+            f"SELECT {columns} FROM stored WHERE node = '{ANSWER}'"
+        ).fetchall()
+        return sorted(((e, t, w, tuple(row)) for e, t, w, *row in found), key=repr)
+
+    def stored(self) -> list[tuple[object, ...]]:
+        """Every stored row, sorted."""
+        return sorted(self.connection.execute("SELECT * FROM stored").fetchall(), key=repr)
+
+    def timeline(self, last: int) -> Timeline:
+        """The timeline up to an epoch."""
+        return Timeline.of(
+            [*self.windows.values()],
+            [self._history(name, last) for name in sorted({*self.streams.values()})],
+            [
+                (epoch, each.event_time)
+                for epoch, each in enumerate(self.epochs[:last], start=1)
+                if isinstance(each, GraphChange) and (each.vanish or each.appear)
+            ],
+            self.corrects_back,
+        )
+
+    def _history(self, stream: str, last: int) -> StreamHistory | None:
+        frontiers, earliest = [], {}
+        for epoch, each in enumerate(self.epochs[:last], start=1):
+            if isinstance(each, StreamBatch) and each.stream == stream:
+                frontiers.append((epoch, each.frontier))
+                if each.events:
+                    earliest[epoch] = min(instant for _, instant in each.events)
+        if not earliest:
+            return None
+        return StreamHistory(earliest[min(earliest)], frontiers, earliest)
+
+    def _made(self, timeline: Timeline, leg: Leg) -> str:
+        assert timeline.origin is not None, "there is a leg"
+        events = {}
+        for i, (window, stream) in enumerate(self.streams.items()):
+            events[window] = f"events{i}"
+            self.connection.execute(
+                f"CREATE OR REPLACE VIEW events{i} AS SELECT * EXCLUDE (stream) FROM events"
+                f" WHERE stream = '{stream}' AND epoch <= {leg.last}"
+            )
+        settled, times = timeline.graph_at(leg)
+        logs = {name: f"stored_{name}" for name in (TRIPLES, QUADS)}
+        GraphLog(logs, logs, settled, times).on_axis(
+            self.engine, max(leg.low, timeline.origin)
+        )
+        inputs = LegInputs(events, self.windows, "stored", LOOKED_UP)
+        name = ""
+        for step in leg_rows(self.engine, self.plan, leg, timeline.origin, inputs, "q"):
+            make(self.engine, step)
+            name = step.name
+        return name
+
+    def _load(self) -> None:
+        run = self.connection.execute
+        run(
+            "CREATE TABLE events (stream VARCHAR, subject VARCHAR, predicate VARCHAR,"
+            " object VARCHAR, instant BIGINT, epoch BIGINT, line BIGINT)"
+        )
+        run(
+            "CREATE TABLE stored_triples (subject VARCHAR, predicate VARCHAR, object VARCHAR,"
+            " epoch BIGINT, weight INT)"
+        )
+        events: list[tuple[object, ...]] = []
+        triples: list[tuple[object, ...]] = []
+        for epoch, each in enumerate(self.epochs, start=1):
+            match each:
+                case StreamBatch():
+                    events += [
+                        (each.stream, *triple, instant, epoch, line)
+                        for line, (triple, instant) in enumerate(each.events)
+                    ]
+                case GraphChange():
+                    triples += [(*triple, epoch, -1) for triple in each.vanish]
+                    triples += [(*triple, epoch, 1) for triple in each.appear]
+        self._insert("events", events)
+        self._insert("stored_triples", triples)
+        run("CREATE VIEW stored_quads AS SELECT '' AS graph, * FROM stored_triples")
+
+    def _insert(self, table: str, rows: Sequence[tuple[object, ...]]) -> None:
+        if not rows:
+            return
+        names = [f"c{i}" for i in range(len(rows[0]))]
+        arrays = [pa.array(values) for values in zip(*rows, strict=True)]
+        self.connection.register("loaded", pa.table(arrays, names))
+        self.connection.execute(f"INSERT INTO {table} SELECT * FROM loaded")
+
+
+def state(log: Sequence[StreamRow], epoch: int, instant: int) -> Counter[tuple[str | None, ...]]:
+    """The answer at an instant, as known at an epoch: rows and multiplicities."""
+    total: Counter[tuple[str | None, ...]] = Counter()
+    for recorded, at, weight, row in log:
+        if recorded <= epoch and at <= instant:
+            total[row] += weight
+    return Counter({row: weight for row, weight in total.items() if weight})
