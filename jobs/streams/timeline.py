@@ -1,4 +1,4 @@
-"""What the epochs mean for one query over streams: horizons, corrections, the times of the graph."""
+"""What the epochs mean for a query over streams: horizons, corrections, times of the graph."""
 
 from __future__ import annotations
 
@@ -73,9 +73,7 @@ class Timeline:
         arrivals: list[Arrival] = []
         on_axis: list[GraphEpoch] = []
         for epoch in sorted({*event_times}.union(*frontiers)):
-            earliest = [
-                each.earliest[epoch] + shift for each in known if epoch in each.earliest
-            ]
+            earliest = [each.earliest[epoch] + shift for each in known if epoch in each.earliest]
             if epoch in event_times:
                 on_axis.append(GraphEpoch(epoch, event_times[epoch], horizon))
             for i, frontier in enumerate(frontiers):

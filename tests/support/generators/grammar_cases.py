@@ -65,14 +65,14 @@ def whole_case(seed: int) -> WholeCase:
 def case_of(query: str, default_graph: str, seed: int, departure: str | None) -> WholeCase:
     """A given query over three random histories."""
     rng = random.Random(f"given {seed}")
-    pool = sorted({_quad(rng, NODES) for _ in range(12)})
+    pool = sorted({random_quad(rng, NODES) for _ in range(12)})
     return WholeCase(seed, query, default_graph, _histories(rng, pool, 3), departure)
 
 
 def _case(seed: int, rng: random.Random) -> WholeCase:
     default_graph = rng.choice(("union", "default"))
     nodes = NODES if rng.random() < 0.7 else _CHAIN
-    pool = sorted({_quad(rng, nodes) for _ in range(rng.randint(8, 24))})
+    pool = sorted({random_quad(rng, nodes) for _ in range(rng.randint(8, 24))})
     histories = _histories(rng, pool, HISTORIES)
     read: dict[str, list[Triple]] = {}
     for graph, *triple in pool:
@@ -81,13 +81,24 @@ def _case(seed: int, rng: random.Random) -> WholeCase:
             read.setdefault(name, []).append((s, p, o))
     writer = Writer(rng, read)
     query = writer.query()
+    departure = departure_of(query, writer, pool)
+    return WholeCase(seed, query, default_graph, histories, departure)
+
+
+def departure_of(query: str, writer: Writer, pool: Sequence[Quad]) -> str | None:
+    """Why pyoxigraph may depart from the specification; None if it is the oracle.
+
+    Args:
+        query: the text.
+        writer: has written it.
+        pool: the quads that the dataset may have.
+    """
     reasons = [reason for words, reason in _DEPARTURES.items() if re.search(words, query)]
     if re.search(r"M(IN|AX)\(", query) and _has_literals_without_order(pool, query):
         reasons.append("SPARQL leaves open the order of literals that < does not compare")
     if _looks_out_of_an_optional(query):
         reasons.append("inside OPTIONAL, pyoxigraph gives MINUS and EXISTS the values from outside")
-    departure = next(iter([*writer.departures, *reasons]), None)
-    return WholeCase(seed, query, default_graph, histories, departure)
+    return next(iter([*writer.departures, *reasons]), None)
 
 
 def _different_answers(case: WholeCase) -> int:
@@ -168,7 +179,8 @@ def _history(rng: random.Random, pool: Sequence[Quad]) -> History:
     return tuple(epochs)
 
 
-def _quad(rng: random.Random, nodes: Sequence[str]) -> Quad:
+def random_quad(rng: random.Random, nodes: Sequence[str]) -> Quad:
+    """A quad of the random cases."""
     predicate = rng.choice((*PREDICATES[:2], *PREDICATES))
     if predicate == PREDICATES[2]:
         target = rng.choice(LITERALS)

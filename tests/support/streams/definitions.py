@@ -5,22 +5,22 @@ It shares no code with the engine but the parameters of windows.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 
 from jobs.engine.windows import LastElements, SlidingWindow, SteppedWindow, Window
 from tests.support.generators.basic_cases import Triple
 from tests.support.streams.histories import Epochs, GraphChange, StreamBatch
 
+KnownEvent = tuple[int, int, int, Triple]
+"""Instant, epoch, line, triple."""
 
-def content(
-    window: Window, events: Sequence[tuple[int, int, int, Triple]], instant: int
-) -> frozenset[Triple]:
+
+def content(window: Window, events: Sequence[KnownEvent], instant: int) -> frozenset[Triple]:
     """The content of a window at an instant.
 
     Args:
         window: the window.
-        events: (instant, epoch, line, triple) of its stream, in any order.
+        events: of its stream, in any order.
         instant: when.
     """
     if isinstance(window, LastElements):
@@ -43,83 +43,107 @@ def content(
 def _last_close(window: SteppedWindow, instant: int) -> int | None:
     """The last close of a window's grid up to an instant."""
     full = window.origin + window.width
-    closes = range(full - 100 * window.step, full + 100 * window.step, window.step)
     first = full if window.first == "full" else window.origin + 1
-    found = [each for each in closes if first <= each <= instant]
-    return found[-1] if found else None
+    for close in range(instant, first - 1, -1):
+        if (close - full) % window.step == 0:
+            return close
+    return None
 
 
-@dataclass(frozen=True)
 class Meaning:
     """A query's input at every epoch and instant.
 
-    Attributes:
+    Args:
         windows: by name.
         streams: the stream of each window.
         epochs: the history.
         corrects_back: as declared.
     """
 
-    windows: Mapping[str, Window]
-    streams: Mapping[str, str]
-    epochs: Epochs
-    corrects_back: int
+    def __init__(
+        self,
+        windows: Mapping[str, Window],
+        streams: Mapping[str, str],
+        epochs: Epochs,
+        corrects_back: int,
+    ) -> None:
+        self.windows, self.streams, self.epochs = windows, streams, epochs
+        self._used = {*streams.values()}
+        self.origin = self._origin()
+        self.horizons = [None, *self._horizons()]
+        """By epoch, the last instant at which the query is final."""
+        self._times = self._graph_times(corrects_back)
+        self._events: dict[str, list[KnownEvent]] = {each: [] for each in self._used}
+        for number, each in enumerate(epochs, start=1):
+            if isinstance(each, StreamBatch) and each.stream in self._used:
+                self._events[each.stream] += [
+                    (at, number, line, triple) for line, (triple, at) in enumerate(each.events)
+                ]
 
-    @property
-    def origin(self) -> int | None:
+    def _origin(self) -> int | None:
         """The first instant: of the first epoch with events of each stream the first event."""
         starts: dict[str, int] = {}
         for each in self.epochs:
             if isinstance(each, StreamBatch) and each.events:
                 starts.setdefault(each.stream, min(instant for _, instant in each.events))
-        used = set(self.streams.values())
-        return min(starts[each] for each in used) if used <= set(starts) else None
+        return min(starts[each] for each in self._used) if self._used <= {*starts} else None
 
-    def horizon(self, epoch: int) -> int | None:
-        """The last instant at which the query is final at an epoch."""
+    def _horizons(self) -> Iterator[int | None]:
         frontiers: dict[str, int] = {}
-        for each in self.epochs[:epoch]:
-            if isinstance(each, StreamBatch):
-                frontiers[each.stream] = each.frontier
-        used = set(self.streams.values())
-        origin = self.origin
-        if origin is None or not used <= set(frontiers):
-            return None
-        least = min(frontiers[each] for each in used)
         excludes_close = all(
             isinstance(each, SteppedWindow) and each.bounds == "[)"
             for each in self.windows.values()
         )
-        last = least if excludes_close else least - 1
-        return last if last >= origin else None
+        for each in self.epochs:
+            if isinstance(each, StreamBatch):
+                frontiers[each.stream] = each.frontier
+            if self.origin is None or not self._used <= {*frontiers}:
+                yield None
+                continue
+            least = min(frontiers[name] for name in self._used)
+            last = least if excludes_close else least - 1
+            yield last if last >= self.origin else None
+
+    def _graph_times(self, corrects_back: int) -> list[tuple[int, int]]:
+        """(epoch, instant): from when on each change of the graph holds."""
+        if self.origin is None:
+            return []
+        found = []
+        reached = self.origin
+        for number, each in enumerate(self.epochs, start=1):
+            if not isinstance(each, GraphChange):
+                continue
+            final = self.horizons[number - 1]
+            if final is None:
+                begins = self.origin if each.event_time is None else each.event_time
+            elif each.event_time is None:
+                begins = final + 1
+            else:
+                begins = max(each.event_time, final + 1 - corrects_back)
+            reached = max(reached, begins)
+            found.append((number, reached))
+        return found
+
+    def first_affected(self, epoch: int) -> int | None:
+        """The first instant whose input an epoch changes, by the definitions; None if none."""
+        each = self.epochs[epoch - 1]
+        if isinstance(each, GraphChange):
+            return dict(self._times).get(epoch)
+        if each.stream not in self._used:
+            return None
+        return min((instant for _, instant in each.events), default=None)
 
     def window(self, name: str, epoch: int, instant: int) -> frozenset[Triple]:
         """The content of a window at an instant, as known at an epoch."""
-        known = [
-            (at, number, line, triple)
-            for number, each in enumerate(self.epochs[:epoch], start=1)
-            if isinstance(each, StreamBatch) and each.stream == self.streams[name]
-            for line, (triple, at) in enumerate(each.events)
-        ]
-        return content(self.windows[name], known, instant)
+        events = [each for each in self._events[self.streams[name]] if each[1] <= epoch]
+        return content(self.windows[name], events, instant)
 
     def graph(self, epoch: int, instant: int) -> frozenset[Triple]:
         """The graph at an instant, as known at an epoch."""
         held: set[Triple] = set()
-        origin = self.origin
-        assert origin is not None, "there is an instant"
-        reached = origin
-        for number, each in enumerate(self.epochs[:epoch], start=1):
-            if not isinstance(each, GraphChange):
-                continue
-            final = self.horizon(number - 1)
-            if final is None:
-                begins = origin if each.event_time is None else each.event_time
-            elif each.event_time is None:
-                begins = final + 1
-            else:
-                begins = max(each.event_time, final + 1 - self.corrects_back)
-            reached = max(reached, begins)
-            if reached <= instant:
-                held = (held - each.vanish) | each.appear
+        for number, begins in self._times:
+            change = self.epochs[number - 1]
+            assert isinstance(change, GraphChange), "it has a time"
+            if number <= epoch and begins <= instant:
+                held = (held - change.vanish) | change.appear
         return frozenset(held)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tests.support.generators.basic_cases import Triple
@@ -41,9 +41,11 @@ class Declared:
     lateness: int = 0
 
 
-def ingested(
-    declared: Mapping[str, Declared], arriving: tuple[tuple[str, tuple[Event, ...]] | GraphChange, ...]
-) -> Epochs:
+Arriving = tuple[str, tuple[Event, ...]] | GraphChange
+"""Events of a stream, or a change of the graph, before ingest."""
+
+
+def ingested(declared: Mapping[str, Declared], arriving: Sequence[Arriving]) -> Epochs:
     """The epochs that ingest makes: events that are too late are left out."""
     frontiers: dict[str, int] = {}
     starts: dict[str, int] = {}

@@ -108,9 +108,7 @@ class StreamMemory:
             )
         settled, times = timeline.graph_at(leg)
         logs = {name: f"stored_{name}" for name in (TRIPLES, QUADS)}
-        GraphLog(logs, logs, settled, times).on_axis(
-            self.engine, max(leg.low, timeline.origin)
-        )
+        GraphLog(logs, logs, settled, times).on_axis(self.engine, max(leg.low, timeline.origin))
         inputs = LegInputs(events, self.windows, "stored", LOOKED_UP)
         name = ""
         for step in leg_rows(self.engine, self.plan, leg, timeline.origin, inputs, "q"):

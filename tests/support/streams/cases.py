@@ -1,0 +1,223 @@
+"""Random queries over streams: the grammar of the random SPARQL queries in windows, with histories.
+
+A seed gives the same case everywhere.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pyoxigraph as ox
+
+from jobs.engine.windows import LastElements, SlidingWindow, SteppedWindow, Window
+from jobs.sparql.algebra.queries import Query
+from jobs.sparql.frontend.errors import QueryError
+from jobs.sparql.frontend.translate import translate
+from tests.support.generators.basic_cases import NODES, PREDICATES, Triple
+from tests.support.generators.grammar import GRAPHS, Writer
+from tests.support.generators.grammar_cases import departure_of, random_quad
+from tests.support.streams.histories import (
+    Arriving,
+    Declared,
+    Epochs,
+    GraphChange,
+    StreamBatch,
+    ingested,
+)
+
+_ATTEMPTS = 12
+SECTIONS = 20
+"""Of a history: each may have late events, and is a case of its own in kind."""
+
+
+@dataclass(frozen=True)
+class StreamCase:
+    """A query over streams and a history.
+
+    Attributes:
+        seed: of the case.
+        query: RSP-QL.
+        oracle_query: SPARQL over a dataset in which each window is a named graph.
+        windows: by name.
+        streams: the stream of each window.
+        epochs: what was ingested.
+        corrects_back: as declared.
+        departure: why pyoxigraph may depart from the specification here; None if it is the oracle.
+    """
+
+    seed: int
+    query: str
+    oracle_query: str
+    windows: Mapping[str, Window]
+    streams: Mapping[str, str]
+    epochs: Epochs
+    corrects_back: int
+    departure: str | None
+
+
+def stream_case(seed: int) -> StreamCase:
+    """The case of a seed: of some random queries, mostly the first whose answer changes."""
+    rng = random.Random(f"stream {seed}")
+    wanted = rng.choices((1, 2, 4), (1, 2, 7))[0]
+    found: StreamCase | None = None
+    attempts = 0
+    while found is None or attempts < _ATTEMPTS:
+        case = _case(seed, rng)
+        if case is None:
+            continue
+        attempts += 1
+        found = case
+        if _different_answers(case, rng) >= wanted:
+            break
+    return found
+
+
+def _case(seed: int, rng: random.Random) -> StreamCase | None:
+    """A case; None if the query is none that is registered."""
+    nodes = NODES[: rng.randint(2, len(NODES))]
+    pool = sorted({random_quad(rng, nodes)[1:] for _ in range(rng.randint(5, 14))})
+    writer = Writer(rng, dict.fromkeys(("", *GRAPHS), pool))
+    text = writer.query()
+    if "FROM" in text:
+        return None
+    # Only the names of two graphs are windows; there is no window of a variable name.
+    text = re.sub(r"GRAPH (\?\w+|<[^>]*g3>)", lambda _: f"GRAPH {rng.choice(GRAPHS)}", text)
+    if "GRAPH" not in text or rng.random() < 0.5:
+        text = _in_window(text, rng.choice(GRAPHS), _beside(rng))
+    used = [name for name in GRAPHS if f"GRAPH {name}" in text]
+    streams = {name: rng.choice(("s", "t")) for name in used}
+    windows = {name: _window(rng) for name in used}
+    clauses = " ".join(
+        f"FROM NAMED WINDOW {name} ON <urn:weir:stream:{streams[name]}> {_text(windows[name])}"
+        for name in used
+    )
+    before, body = _cut_at_body(text.replace("GRAPH", "WINDOW"))
+    continuous = f"{before}{clauses} {body}"
+    try:
+        parsed(continuous)
+    except QueryError:
+        return None
+    return StreamCase(
+        seed,
+        continuous,
+        text,
+        windows,
+        streams,
+        _history(rng, pool, sorted({*streams.values()})),
+        rng.choice((0, 0, 0, 4, 100)),
+        departure_of(text, writer, [("", *triple) for triple in pool]),
+    )
+
+
+def _cut_at_body(text: str) -> tuple[str, str]:
+    """A query's text up to its WHERE, and the rest."""
+    at = text.index("{") if text.startswith("ASK") else text.index("WHERE {")
+    return text[:at], text[at:]
+
+
+def _beside(rng: random.Random) -> str:
+    """What may stand beside a window: a pattern over the graph or another window."""
+    pattern = f"?x {rng.choice(PREDICATES)} ?{rng.choice(('y', 'beside'))}"
+    forms = (
+        "",
+        "",
+        "",
+        f"{pattern} .",
+        f"{pattern} .",
+        f"OPTIONAL {{ {pattern} }}",
+        f"FILTER NOT EXISTS {{ {pattern} }}",
+        f"MINUS {{ {pattern} }}",
+        f"GRAPH {rng.choice(GRAPHS)} {{ {pattern} }}",
+    )
+    return rng.choice(forms)
+
+
+def _in_window(text: str, name: str, beside: str) -> str:
+    """The query with the outermost group in a window, and something beside it."""
+    before, body = _cut_at_body(text)
+    begin = body.index("{")
+    depth = 0
+    for end in range(begin, len(body)):
+        depth += {"{": 1, "}": -1}.get(body[end], 0)
+        if depth == 0:
+            break
+    inside, after = body[begin : end + 1], body[end + 1 :]
+    inside, after = body[begin : end + 1], body[end + 1 :]
+    return f"{before}{body[:begin]}{{ GRAPH {name} {inside} {beside} }}{after}"
+
+
+def _different_answers(case: StreamCase, rng: random.Random) -> int:
+    """About how many different answers there are over some datasets, by pyoxigraph."""
+    events = [each for each in case.epochs if isinstance(each, StreamBatch)]
+    triples = sorted({triple for each in events for triple, _ in each.events})
+    seen: set[frozenset[str]] = set()
+    for _ in range(8):
+        store = ox.Store()
+        for name in ("", *case.windows):
+            for triple in rng.sample(triples, min(len(triples), rng.randint(0, 5))):
+                line = f"{' '.join(triple)} {name} ."
+                store.extend(ox.parse(line.encode(), format=ox.RdfFormat.N_QUADS))
+        result = store.query(case.oracle_query)
+        if isinstance(result, ox.QueryBoolean):
+            seen.add(frozenset({str(bool(result))}))
+            if len(seen) == 2:
+                return _ATTEMPTS
+        else:
+            seen.add(frozenset(map(str, result)))
+    return len(seen)
+
+
+def parsed(query: str) -> Query:
+    """The algebra of a query of a case."""
+    return translate(query, "union")
+
+
+def _window(rng: random.Random) -> Window:
+    kind = rng.random()
+    if kind < 0.25:
+        return SlidingWindow(rng.choice((1, 2, 5, 10)))
+    if kind < 0.4:
+        return LastElements(rng.choice((1, 2, 3, 5)))
+    return SteppedWindow(
+        width=rng.choice((1, 2, 3, 5, 10)),
+        step=rng.choice((1, 2, 3, 5, 7)),
+        origin=rng.choice((0, 0, 3, -4, 12)),
+        first=rng.choice(("full", "full", "partial")),
+        bounds=rng.choice(("[)", "[)", "[)", "(]")),
+    )
+
+
+def _text(window: Window) -> str:
+    """Some clause of a window's kind; the parameters are given to the engine directly."""
+    return "[ELEMENTS 1]" if isinstance(window, LastElements) else "[RANGE 1s STEP 1s]"
+
+
+def _history(rng: random.Random, pool: list[Triple], streams: list[str]) -> Epochs:
+    """Sections of some epochs with late, tied and missing events, and changes of the graph."""
+    delays, lateness = (0, 0, 0, 2, 5), (0, 3, 8, 100, 100)
+    declared = {name: Declared(rng.choice(delays), rng.choice(lateness)) for name in streams}
+    present: frozenset[Triple] = frozenset()
+    now = rng.randint(0, 5)
+    arriving: list[Arriving] = []
+    for _ in range(SECTIONS):
+        has_late = rng.random() < 0.4
+        backward = (-9, -6, -4, -3, -2, -1) if has_late else ()
+        for _ in range(rng.randint(2, 5)):
+            if rng.random() < 0.25:
+                vanish = frozenset(t for t in sorted(present) if rng.random() < 0.3)
+                appear = frozenset(rng.sample(pool, min(len(pool), rng.randint(0, 4)))) - present
+                time = rng.choice((None, now + rng.randint(-6 if has_late else 0, 4)))
+                arriving.append(GraphChange(vanish, appear, time))
+                present = (present - vanish) | appear
+                continue
+            events = tuple(
+                (rng.choice(pool), now + rng.choice((*backward, 0, 0, 1, 2, 3)))
+                for _ in range(rng.choice((0, 1, 2, 4, 6)))
+            )
+            arriving.append((rng.choice(streams), events))
+            now = max([now, *(instant for _, instant in events)])
+        now += rng.choice((0, 1, 4, 12))
+    return ingested(declared, arriving)

@@ -1,0 +1,131 @@
+"""The laws of queries over streams, at every epoch and instant."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+
+import pyoxigraph as ox
+
+from jobs.plan.lower import lower
+from jobs.plan.plan import Plan
+from jobs.sparql.algebra.queries import Dataset, Query
+from tests.support.generators.basic_cases import Quad
+from tests.support.oracles import reference
+from tests.support.oracles.answers import FALSE, TRUE, Row, comparable
+from tests.support.streams.cases import StreamCase, parsed
+from tests.support.streams.definitions import Meaning
+from tests.support.streams.memory import StreamMemory, StreamRow, state
+
+SPLITS = 3
+"""Of a history into runs."""
+
+
+def broken_laws(case: StreamCase) -> list[str]:
+    """Which laws a case breaks, and how; none if all hold."""
+    query = parsed(case.query)
+    plan = lower(query, allow_product=True)
+    meaning = Meaning(case.windows, case.streams, case.epochs, case.corrects_back)
+    last = len(case.epochs)
+    at_once = _memory(case, plan)
+    at_once.run(0, last)
+    log = at_once.log()
+    broken = [*_snapshots(case, meaning, query, plan, log), *_local(meaning, log)]
+    cuts = sorted(random.Random(case.seed).sample(range(1, last), SPLITS))
+    cut = _memory(case, plan)
+    for after, until in pairwise((0, *cuts, last)):
+        cut.run(after, until)
+    if cut.stored() != at_once.stored():
+        extra = Counter(cut.stored()) - Counter(at_once.stored())
+        missing = Counter(at_once.stored()) - Counter(cut.stored())
+        broken.append(f"runs up to {cuts}: {[*extra][:4]} too many, {[*missing][:4]} missing")
+    if cut.run(last, last):
+        broken.append("a run over no epoch has a leg")
+    return [f"seed {case.seed}: {case.query}: {what}" for what in broken]
+
+
+def _memory(case: StreamCase, plan: Plan) -> StreamMemory:
+    return StreamMemory(plan, case.windows, case.streams, case.epochs, case.corrects_back)
+
+
+def _snapshots(
+    case: StreamCase, meaning: Meaning, query: Query, plan: Plan, log: list[StreamRow]
+) -> Iterator[str]:
+    """At every epoch and instant the state of the log is the evaluation on the definitions."""
+    columns = [name for name, _ in plan.columns]
+    origin = meaning.origin
+    if origin is None:
+        if log:
+            yield "rows before every stream has an event"
+        return
+    found_at: dict[object, Counter[Row]] = {}
+    # The state of earlier instants is that of the epoch before, in the log and by the definitions.
+    judged = origin - 2
+    for epoch in range(1, len(case.epochs) + 1):
+        affected = [instant for recorded, instant, *_ in log if recorded == epoch]
+        by_definition = meaning.first_affected(epoch)
+        if by_definition is not None:
+            affected.append(by_definition)
+        first = max(origin - 1, min([judged + 1, *affected]))
+        horizon = meaning.horizons[epoch]
+        if horizon is None:
+            continue
+        for instant in range(first, horizon + 1):
+            expected: Counter[Row] = Counter()
+            if instant >= origin:
+                graph = meaning.graph(epoch, instant)
+                contents = {name: meaning.window(name, epoch, instant) for name in case.windows}
+                key = (graph, *contents.items())
+                if key not in found_at:
+                    quads = {("", *triple) for triple in graph}
+                    for name, triples in contents.items():
+                        quads |= {(name, *triple) for triple in triples}
+                    found_at[key] = _answer(case, query, quads, columns)
+                expected = found_at[key]
+            found = comparable(state(log, epoch, instant))
+            if found != expected:
+                yield (
+                    f"at epoch {epoch} and instant {instant}: {found - expected} too many,"
+                    f" {expected - found} missing"
+                )
+                return
+        judged = horizon
+
+
+def _answer(case: StreamCase, query: Query, quads: set[Quad], columns: list[str]) -> Counter[Row]:
+    """The answer over a dataset in which windows are named graphs, empty or not."""
+    if case.departure is not None:
+        dataset = Dataset("default", None, tuple(case.windows))
+        return comparable(reference.rows(replace(query, dataset=dataset), quads, columns))
+    store = ox.Store()
+    for name in case.windows:
+        store.add_graph(ox.NamedNode(name[1:-1]))
+    for graph, *triple in quads:
+        line = f"{' '.join(triple)} {graph} ."
+        store.extend(ox.parse(line.encode(), format=ox.RdfFormat.N_QUADS))
+    result = store.query(case.oracle_query)
+    match result:
+        case ox.QueryBoolean():
+            rows: Counter[Row] = Counter({(TRUE if result else FALSE,): 1})
+        case ox.QueryTriples():
+            rows = Counter({(str(t.subject), str(t.predicate), str(t.object)) for t in result})
+        case _:
+            rows = Counter(
+                tuple(None if row[name] is None else str(row[name]) for name in columns)
+                for row in result
+            )
+    return comparable(rows)
+
+
+def _local(meaning: Meaning, log: list[StreamRow]) -> Iterator[str]:
+    """An epoch records instants up to its horizon only, each row once."""
+    for epoch, instant, *_ in log:
+        horizon = meaning.horizons[epoch]
+        if horizon is None or instant > horizon:
+            yield f"epoch {epoch} records the instant {instant}, which was not final"
+            return
+    if len({(epoch, instant, row) for epoch, instant, _, row in log}) != len(log):
+        yield "a row has two weights at one epoch and instant"
