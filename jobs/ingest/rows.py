@@ -47,8 +47,8 @@ SCHEMA = pa.schema(_FIELDS)
 
 part: `change`, `rejection`, or `file` for the one row per file. ordinal: of the change set in its
 batch. document: number of the file in its batch. time: of an event, if a column has it; text that
-`jobs.ingest.instants` reads. reason: of a file, why it was rejected as a whole.
-Columns of other parts are null.
+`jobs.ingest.instants` reads. file: what rejections call it. reason: of a file, why it was rejected
+as a whole. Columns of other parts are null.
 """
 SPARK_SCHEMA = (
     "part STRING, ordinal INT, document INT, line BIGINT, `insert` BOOLEAN, graph STRING,"
@@ -63,8 +63,8 @@ SPARK_SCHEMA = (
 class FileResult:
     """A parsed file without its rows; `changes` and `rejections` are numbers of rows.
 
-    name: what rejections call the file. refusal: why the file was rejected as a whole, None if it was not. unreadable: why it could not
-    be read, None if it could.
+    name: what rejections call the file. refusal: why the file was rejected as a whole, None if it
+    was not. unreadable: why it could not be read, None if it could.
     """
 
     ordinal: int
