@@ -30,7 +30,7 @@ TRANSACTIONS_SUITE = Suite(
         Expectation(
             "position_is_used_once",
             "Every position of a source is one transaction; without one, nothing changes.",
-            "source <> '' AND (at_position = 1"
+            "source <> '' AND ((position IS NOT NULL AND at_position = 1)"
             " OR (position IS NULL AND inserted = 0 AND deleted = 0 AND rejected = 0))",
         ),
         Expectation(

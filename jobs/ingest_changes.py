@@ -1,8 +1,8 @@
 """Ingest: every pending change set of every source becomes an epoch.
 
-It is one of `quads` and `triples`, or of `streams/<name>` if the source is a stream. Change sets are
-taken in batches, each with one commit per table. A source that cannot continue stops where it is;
-the others continue. A stream without input gets epochs in which only time passes.
+It is one of `quads` and `triples`, or of `streams/<name>` if the source is a stream. Change sets
+are taken in batches, each with one commit per table. A source that cannot continue stops where it
+is; the others continue. A stream without input gets epochs in which only time passes.
 """
 
 from __future__ import annotations

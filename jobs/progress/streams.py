@@ -11,7 +11,8 @@ from typing import Self
 from jobs.progress.watermarks import head
 from lake.commit_files import LOG
 from lake.lake import Lake, local_folder
-from lake.tables import STREAM_EPOCHS
+from lake.metadata import Metadata
+from lake.tables import STREAM_EPOCHS, stream
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,32 @@ class Frontiers:
         epochs = self.streams.get(stream, ())
         before = bisect_right(epochs, epoch, key=lambda each: each[0])
         return epochs[before - 1][1] if before else None
+
+
+@dataclass(frozen=True, slots=True)
+class EpochBounds:
+    """Which instants ingest took in an epoch of a stream: those in [starts, latest]."""
+
+    epoch: int
+    starts: int | None
+    latest: int
+
+
+def epoch_bounds(lake: Lake, name: str, from_epoch: int, to_epoch: int) -> tuple[EpochBounds, ...]:
+    """Those of the epochs (from_epoch, to_epoch] of a stream, by the commits of ingest."""
+    found: list[EpochBounds] = []
+    for commit in lake.commits(stream(name).name):
+        metadata = Metadata.from_json(commit.get("userMetadata"))
+        if metadata is None or metadata.job != "ingest":
+            continue
+        if metadata.watermark <= from_epoch:
+            break
+        extra = metadata.extra
+        found += [
+            EpochBounds(row["epoch"], extra["starts"], extra["latest"])
+            for row in extra["stream_epochs"]
+        ]
+    return tuple(each for each in found if from_epoch < each.epoch <= to_epoch)
 
 
 def stream_rows(lake: Lake) -> Mapping[str, StreamRows]:
