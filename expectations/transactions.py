@@ -29,8 +29,9 @@ TRANSACTIONS_SUITE = Suite(
         ),
         Expectation(
             "position_is_used_once",
-            "Every position of a source is one transaction.",
-            "source <> '' AND position IS NOT NULL AND at_position = 1",
+            "Every position of a source is one transaction; without one, nothing changes.",
+            "source <> '' AND ((position IS NOT NULL AND at_position = 1)"
+            " OR (position IS NULL AND inserted = 0 AND deleted = 0 AND rejected = 0))",
         ),
         Expectation(
             "counts_are_not_negative",

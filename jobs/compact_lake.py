@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING
 from jobs.catalog.catalog import Catalog
 from jobs.errors import BusyError
 from jobs.progress.completion import Completion
+from jobs.progress.streams import stream_names
 from jobs.progress.watermarks import head
 from jobs.settings import Settings
 from jobs.stage import Progress, claimed, run_stage, silent
 from lake.lake import Lake
 from lake.maintenance import Consolidated, compact_files, consolidate, keep_feed, vacuum
-from lake.tables import LEDGER_SUMMARY, QUADS, SHARED_TABLES, TRIPLES
+from lake.tables import LEDGER_SUMMARY, QUADS, SHARED_TABLES, TRIPLES, stream
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -51,6 +52,7 @@ def compact_lake(
         # Merging takes long: queries may have been maintained or dropped meanwhile.
         lake.refresh()
         names = [table.name for table in (*SHARED_TABLES, LEDGER_SUMMARY)]
+        names += [stream(name).name for name in stream_names(lake)]
         for query in Catalog.of(settings).members:
             names += [f"embeddings/{query.name}", f"answers/{query.name}"]
         for table in (QUADS, TRIPLES):

@@ -1,7 +1,8 @@
-"""Ingest: every pending change set of every source becomes an epoch of `quads` and `triples`.
+"""Ingest: every pending change set of every source becomes an epoch.
 
-Change sets are taken in batches, each with one commit per table. A source that cannot continue
-stops where it is; the others continue.
+It is one of `quads` and `triples`, or of `streams/<name>` if the source is a stream. Change sets
+are taken in batches, each with one commit per table. A source that cannot continue stops where it
+is; the others continue. A stream without input gets epochs in which only time passes.
 """
 
 from __future__ import annotations
@@ -15,13 +16,17 @@ from dataclasses import dataclass
 from jobs.compute.engine import Engine
 from jobs.compute.session import Session, Spark, session_of
 from jobs.errors import WeirError
-from jobs.ingest.batch import ingest_batch
+from jobs.ingest import clock
+from jobs.ingest.batch import BatchResult, ingest_batch
 from jobs.ingest.changesets import SourcePosition
 from jobs.ingest.journal import JOB, Journal, Transaction
 from jobs.ingest.pending import next_batch, pending_change_sets, positions_after, source_positions
 from jobs.ingest.sources.declared import load_sources
 from jobs.ingest.sources.errors import SourceError
 from jobs.ingest.sources.source import Source
+from jobs.ingest.stream_batch import ingest_stream_batch
+from jobs.ingest.stream_journal import StreamJournal, unfinished_epochs
+from jobs.ingest.ticks import due_ticks, tick
 from jobs.settings import Settings
 from jobs.stage import Progress, claimed, run_stage, silent
 from lake.lake import Lake
@@ -84,11 +89,15 @@ def ingest_changes(
     lake = settings.open_lake()
     with claimed(lake, JOB, run_id, settings.limits.lease_seconds) as run:
         journal = Journal(lake, run_id, settings.limits.literal_predicates)
+        streams = StreamJournal(lake, journal)
         start = journal.head()
-        recovered = _recover(journal, session, settings, lake, progress)
+        recovered = [
+            *_recover(journal, session, settings, lake, progress),
+            *_recover_stream(streams, lake, sources, progress),
+        ]
         consumed = source_positions(lake)
         done, operations, errors = _ingest_all(
-            journal, session, settings, lake, sources, consumed, progress
+            journal, streams, session, settings, lake, sources, consumed, progress
         )
         end = journal.head()
         run.totals |= {
@@ -114,13 +123,31 @@ def _recover(
     if transactions:
         with _engine(session, settings, lake) as engine:
             journal.recover(engine, transactions)
-        first, last = transactions[0].epoch, transactions[-1].epoch
-        progress(f"finished epochs {first}..{last}, which an earlier run had begun to commit")
+        _report_recovery(transactions, progress)
     return transactions
+
+
+def _recover_stream(
+    streams: StreamJournal, lake: Lake, sources: Sequence[Source], progress: Progress
+) -> Sequence[Transaction]:
+    """The same for a stream."""
+    found = unfinished_epochs(lake, [source.name for source in sources if source.stream])
+    if found is None:
+        streams.discard_late()
+        return ()
+    streams.finish(found)
+    _report_recovery(found.transactions, progress)
+    return found.transactions
+
+
+def _report_recovery(transactions: Sequence[Transaction], progress: Progress) -> None:
+    first, last = transactions[0].epoch, transactions[-1].epoch
+    progress(f"finished epochs {first}..{last}, which an earlier run had begun to commit")
 
 
 def _ingest_all(
     journal: Journal,
+    streams: StreamJournal,
     session: Session,
     settings: Settings,
     lake: Lake,
@@ -129,14 +156,18 @@ def _ingest_all(
     progress: Progress,
 ) -> tuple[list[Transaction], int, dict[str, WeirError]]:
     """Ingest batch after batch; returns transactions, operations read, why sources stopped."""
-    queue, errors = pending_change_sets(settings, sources, consumed)
+    queue, errors = pending_change_sets(settings, lake, sources, consumed)
+    busy = {each.source.name for each in queue}
     done: list[Transaction] = []
     operations = 0
     while queue:
         batch, queue = next_batch(queue, settings.limits)
         began = time.monotonic()
         with _engine(session, settings, lake) as engine:
-            result = ingest_batch(engine, settings, journal, batch, consumed)
+            if batch[0].source.stream is None:
+                result = ingest_batch(engine, settings, journal, batch, consumed)
+            else:
+                result = ingest_stream_batch(engine, settings, journal, streams, batch, consumed)
         done += result.transactions
         operations += result.operations
         errors |= result.stopped
@@ -147,7 +178,10 @@ def _ingest_all(
             if each.source.name not in result.stopped and each.source.name not in result.caught_up
         ]
         if result.transactions:
-            progress(_summary(result.transactions, time.monotonic() - began))
+            progress(_summary(result, time.monotonic() - began))
+    for source in due_ticks(lake, sources, consumed, {*busy, *errors}, clock.now()):
+        done.append(tick(journal, streams, source))
+        progress(f"epoch {done[-1].epoch}: time passed in the stream {source.name}")
     return done, operations, errors
 
 
@@ -169,11 +203,15 @@ def is_anything_pending(settings: Settings) -> bool:
     """
     lake = settings.open_lake()
     consumed = source_positions(lake)
-    queue, errors = pending_change_sets(settings, load_sources(settings.sources), consumed)
+    sources = load_sources(settings.sources)
+    queue, errors = pending_change_sets(settings, lake, sources, consumed)
+    if queue or errors or due_ticks(lake, sources, consumed, (), clock.now()):
+        return True
     begun = lake.last_metadata(QUADS.name, job=JOB)
     done = lake.last_metadata(TRANSACTIONS.name, job=JOB)
-    unfinished = begun is not None and (done is None or done[1].watermark < begun[1].watermark)
-    return bool(queue or errors or unfinished)
+    if begun is not None and (done is None or done[1].watermark < begun[1].watermark):
+        return True
+    return unfinished_epochs(lake, [each.name for each in sources if each.stream]) is not None
 
 
 def _source_result(
@@ -194,13 +232,19 @@ def _source_result(
     )
 
 
-def _summary(transactions: Sequence[Transaction], seconds: float) -> str:
+def _summary(result: BatchResult, seconds: float) -> str:
+    transactions = result.transactions
     first, last = transactions[0].epoch, transactions[-1].epoch
-    inserted = sum(each.inserted for each in transactions)
-    deleted = sum(each.deleted for each in transactions)
     rejected = sum(each.rejected for each in transactions)
+    if result.streams:
+        events, late = (sum(getattr(e, name) for e in result.streams) for name in ("rows", "late"))
+        what = f"{events:,} events{f', {late:,} late' if late else ''}"
+    else:
+        inserted = sum(each.inserted for each in transactions)
+        deleted = sum(each.deleted for each in transactions)
+        what = f"+{inserted:,} -{deleted:,} quads"
     return (
-        f"epochs {first}..{last}: +{inserted:,} -{deleted:,} quads"
+        f"epochs {first}..{last}: {what}"
         f"{f', {rejected:,} rejected' if rejected else ''}, {seconds:.1f} s"
     )
 

@@ -19,12 +19,16 @@ from jobs.catalog.catalog import Catalog
 from jobs.compute.engine import Engine
 from jobs.compute.session import Spark, session_of
 from jobs.errors import QualityError
+from jobs.ingest.sources.declared import load_sources
 from jobs.progress.completion import Completion
+from jobs.progress.streams import stream_names
 from jobs.settings import Settings
 from jobs.stage import Progress, claimed, run_stage, silent
 from jobs.validate.answer_rows import AnswerRules, Checked
 from jobs.validate.quality_results import record_results
+from jobs.validate.stream_rows import checked_streams
 from jobs.validate.validation import Validation, validate_graph, validate_queries
+from lake.lake import Lake
 from lake.ledger import FAILED, SUCCEEDED
 
 JOB: Literal["validate"] = "validate"
@@ -63,7 +67,9 @@ def validate_answers(
         try:
             if graph_to > graph_from:
                 progress(f"checking the graph, epochs {graph_from + 1}..{graph_to}")
-                graph = (validate_graph(engine, graph_from, graph_to),)
+                shares = _max_late_shares(settings, lake)
+                streams = checked_streams(lake, graph_from, graph_to, shares)
+                graph = (validate_graph(engine, graph_from, graph_to, streams),)
             if work:
                 progress(f"checking the new rows of {len(work)} queries")
             answers = validate_queries(engine, work)
@@ -86,6 +92,18 @@ def validate_answers(
             )
         _raise_for(settings, (*graph, *answers))
     return ValidateResult((*graph, *answers))
+
+
+def _max_late_shares(settings: Settings, lake: Lake) -> dict[str, float]:
+    """The largest shares of late events, of the declared streams; now, so that they can be raised.
+
+    Raises:
+        ConfigurationError: sources.yml is wrong.
+    """
+    if not stream_names(lake):
+        return {}
+    sources = load_sources(settings.sources)
+    return {each.name: each.stream.max_late_share for each in sources if each.stream}
 
 
 def _not_validated(completion: Completion, catalog: Catalog) -> list[Checked]:

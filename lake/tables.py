@@ -100,7 +100,12 @@ TRANSACTIONS = Table(
     columns=(
         Column("epoch", "BIGINT", "1, 2, 3, ... without gaps"),
         Column("source", "STRING", "name of the source in sources.yml"),
-        Column("position", "STRING", "file, version or commit of the source that is this epoch"),
+        Column(
+            "position",
+            "STRING",
+            "file, version or commit of the source that is this epoch; null if only time passed in"
+            " a stream",
+        ),
         Column("change_id", "STRING", "id of the patch (`H id`) or of the foreign table, or null"),
         Column("event_time", "TIMESTAMP", "when the change happened, as the source says, or null"),
         Column("ingested_at", "TIMESTAMP", "when Weir ingested it"),
@@ -210,10 +215,73 @@ QUALITY = Table(
     properties=_PLAIN,
 )
 
-SHARED_TABLES = (QUADS, TRIPLES, TRANSACTIONS, GRAPHS, REJECTED, RUNS, QUALITY)
+STREAM_EPOCHS = Table(
+    name="stream_epochs",
+    comment="One row per epoch of a stream: how far the stream is complete, and what it brought.",
+    columns=(
+        Column("epoch", "BIGINT", "epoch, as in `transactions`"),
+        Column("stream", "STRING", "name of the stream in sources.yml"),
+        Column(
+            "frontier",
+            "BIGINT",
+            "instant before which no event is expected any more; null before the first event",
+        ),
+        Column("rows", "BIGINT", "events of the epoch in `streams/<name>`"),
+        Column("late", "BIGINT", "events of the epoch in `late`"),
+        Column("early", "BIGINT", "those of them that are too far ahead of the time of ingest"),
+        _RUN_ID,
+    ),
+    properties=_MARKED,
+)
+
+_EVENT = (
+    Column("graph", "STRING", "IRI of the named graph, empty for the default graph"),
+    _SUBJECT,
+    _PREDICATE,
+    _OBJECT,
+    Column("instant", "BIGINT", "when it happened, in microseconds since 1970-01-01T00:00:00Z"),
+    Column("line", "BIGINT", "its place in the order of its change set"),
+    Column("epoch", "BIGINT", "epoch in which it arrived"),
+)
+
+LATE = Table(
+    name="late",
+    comment="Events that a stream did not take: too late, before its start, or too far ahead.",
+    columns=(
+        *_EVENT,
+        Column("stream", "STRING", "name of the stream in sources.yml"),
+        Column("frontier", "BIGINT", "frontier of the stream before the epoch, or null"),
+        Column("reason", "STRING", "why"),
+        _RUN_ID,
+    ),
+    properties=_MARKED,
+)
+
+SHARED_TABLES = (
+    QUADS,
+    TRIPLES,
+    TRANSACTIONS,
+    GRAPHS,
+    REJECTED,
+    STREAM_EPOCHS,
+    LATE,
+    RUNS,
+    QUALITY,
+)
 
 RESERVED_NAMES = frozenset(table.name for table in SHARED_TABLES)
 """What no query may be named: views of SQL are named after tables and after queries."""
+
+
+def stream(name: str) -> Table:
+    """The table of the stream `name`: its events, in the order (instant, epoch, line)."""
+    return Table(
+        name=f"streams/{name}",
+        comment=f"Events of the stream {name}: quads, each with the instant at which it happened.",
+        columns=(*_EVENT, Column("weight", "INT", "always +1")),
+        cluster_by=("instant",),
+        properties=_MARKED,
+    )
 
 
 def embeddings(query: str, width: int) -> Table:

@@ -30,7 +30,8 @@ class Surroundings:
         declared: the sources and the queries.
         offered: what the sources have to offer.
         stored: the ledger, of which every run changes something, and which tables there are.
-        is_known: whether that is all there is; not with a source or lake in an object store.
+        is_known: whether that is all there is; not with a source or lake in an object store, and
+            not with a stream in which time passes.
     """
 
     declared: Hashable
@@ -45,7 +46,9 @@ class Surroundings:
         offered = [_offered(location) for source in sources for location in _locations(source)]
         ledger, root = lake.newest_commit(RUNS.name), local_folder(lake.root)
         folders = None if root is None else tuple(stamp(root / each) for each in _FOLDERS)
-        is_known = None not in (ledger, folders, *offered)
+        # Time alone gives a stream that can be idle something to do.
+        is_timed = any(source.stream and source.stream.idle for source in sources)
+        is_known = None not in (ledger, folders, *offered) and not is_timed
         return cls(declared, tuple(offered), (ledger, folders), is_known)
 
 

@@ -222,6 +222,16 @@ def one_of(expression: exp.Expr, values: Iterable[str]) -> exp.Expr:
     return exp.In(this=expression, expressions=[text(value) for value in values])
 
 
+def matches(value: exp.Expr, pattern: str) -> exp.Expr:
+    """Whether a string contains a match of a regular expression."""
+    return exp.RegexpLike(this=value, expression=text(pattern))
+
+
+def extracted(value: exp.Expr, pattern: str) -> exp.Expr:
+    """The first group of the first match of a regular expression; empty if there is none."""
+    return exp.RegexpExtract(this=value, expression=text(pattern), group=small_number(1))
+
+
 def same_row(
     names: Iterable[str], left: str, right: str, certain: Collection[str] = ()
 ) -> list[exp.Expr]:
@@ -248,6 +258,11 @@ def over(
         partition_by=[*partition_by] or None,
         order=exp.Order(expressions=[*order_by]) if order_by else None,
     )
+
+
+def row_number(partition_by: Sequence[exp.Expr], order_by: Sequence[exp.Expr]) -> exp.Window:
+    """The place of a row in the order of its partition, from 1."""
+    return over(exp.RowNumber(), partition_by, order_by)
 
 
 def ascending(expression: exp.Expr) -> exp.Expr:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 import pyarrow as pa
 from sqlglot import exp
@@ -14,16 +13,13 @@ from jobs.compute.relations import Statement
 from jobs.compute.sql import (
     case,
     column,
-    columns,
-    equal,
-    inner_join,
     number,
     rows_of,
     select,
     small_number,
     union_all,
 )
-from jobs.ingest import netting, ownership
+from jobs.ingest import clock, netting, ownership
 from jobs.ingest.changesets import AcceptedChangeSets, ChangeSet, SourcePosition
 from jobs.ingest.journal import Journal, Transaction
 from jobs.ingest.quad_assertions import (
@@ -33,8 +29,10 @@ from jobs.ingest.quad_assertions import (
     state_assertions,
 )
 from jobs.ingest.reading import BatchReading, read_batch
+from jobs.ingest.rejections import located
 from jobs.ingest.sources.errors import SourceError
 from jobs.ingest.stored_quads import quads_about, quads_of
+from jobs.ingest.stream_journal import StreamEpoch
 from jobs.settings import Limits, Settings
 from lake.tables import GRAPHS
 
@@ -43,13 +41,15 @@ from lake.tables import GRAPHS
 class BatchResult:
     """The result of a batch: its transactions, and the sources that cannot continue.
 
-    caught_up: sources whose newest content was ingested in place of older change sets.
+    operations: rows that were read. caught_up: sources whose newest content was ingested in place
+    of older change sets. streams: what the epochs brought, if they are those of a stream.
     """
 
     transactions: tuple[Transaction, ...]
     operations: int
     stopped: Mapping[str, SourceError]
     caught_up: Set[str]
+    streams: tuple[StreamEpoch, ...] = ()
 
 
 def ingest_batch(
@@ -85,14 +85,16 @@ def ingest_batch(
     recorded = accepted.change_sets | accepted.refused
     rejected = {ordinal: batch.change_sets[ordinal].rejections for ordinal in recorded}
     if any(rejected.values()):
+        engine.load("rejections", batch.rows.rejections)
         places = [each.position for each in recorded.values()]
-        journal.reject(engine, _rejections(engine, recorded, batch), places, until)
+        rows = located(engine, recorded, "rejections")
+        journal.reject(engine, rows, places, until)
     if not epochs:
         return BatchResult((), 0, accepted.stopped, accepted.caught_up)
 
     log, present = _net(engine, settings.limits, accepted, batch, epochs)
     counts = _counts(engine, log)
-    now = datetime.now(UTC)
+    now = clock.now()
     transactions = [
         Transaction(
             epoch=epochs[ordinal],
@@ -108,8 +110,8 @@ def ingest_batch(
         )
         for ordinal, change_set in sorted(accepted.change_sets.items())
     ]
-    rows = sum(inserted + deleted for inserted, deleted in counts.values())
-    journal.commit(engine, log, present, rows, transactions)
+    changed = sum(inserted + deleted for inserted, deleted in counts.values())
+    journal.commit(engine, log, present, changed, transactions)
     operations = sum(batch.change_sets[ordinal].changes for ordinal in epochs)
     return BatchResult(tuple(transactions), operations, accepted.stopped, accepted.caught_up)
 
@@ -149,27 +151,6 @@ def _refusal(refusal: ownership.Refusal, change_set: ChangeSet) -> SourceError:
         change_set.source.location,
         "A graph is written by one source: give one of them another graph (`graph:` in sources.yml"
         " for quads without one), or make them one source.",
-    )
-
-
-def _rejections(
-    engine: Engine, change_sets: Mapping[int, ChangeSet], batch: BatchReading
-) -> exp.Select:
-    """The rejected rows of some change sets: `rejected` but for the run."""
-    places = pa.table(
-        {
-            "ordinal": pa.array([*change_sets], pa.int32()),
-            "source": [each.source.name for each in change_sets.values()],
-            "position": [each.position for each in change_sets.values()],
-        }
-    )
-    engine.load("places", places)
-    engine.load("rejections", batch.rows.rejections)
-    return select(
-        *columns(("source", "position"), "places"),
-        *columns(("file", "line", "column", "reason", "raw"), "rejections"),
-        from_=rows_of("rejections"),
-        joins=[inner_join(rows_of("places"), *equal(("ordinal",), "rejections", "places"))],
     )
 
 

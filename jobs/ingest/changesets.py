@@ -19,11 +19,13 @@ class Document:
 
     name: what identifies the document from version to version, empty if it is the only one.
     size: bytes. request: how it is parsed, with the graph and the base IRI of this document.
+    modified: when its file was written, in UTC, if that is known.
     """
 
     name: str
     size: int
     request: ParseRequest
+    modified: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +61,14 @@ class ChangeSet:
 
 @dataclass(frozen=True, slots=True)
 class SourcePosition:
-    """How far a source is ingested: the positions in `transactions`, and the last change id."""
+    """How far a source is ingested: the positions in `transactions`, and the last change id.
+
+    ingested_at: when its newest epoch was ingested, with or without a position.
+    """
 
     positions: tuple[str, ...] = ()
     last_id: str | None = None
+    ingested_at: datetime | None = None
 
     @property
     def last(self) -> str | None:

@@ -48,11 +48,14 @@ _TIMES = ("event_time", "ingested_at")
 
 @dataclass(frozen=True, slots=True)
 class Transaction:
-    """A row of `transactions`, but for the versions of the commits that hold the epoch."""
+    """A row of `transactions`, but for the versions of the commits that hold the epoch.
+
+    position: None if only time passed in a stream.
+    """
 
     epoch: int
     source: str
-    position: str
+    position: str | None
     change_id: str | None
     event_time: datetime | None
     ingested_at: datetime
@@ -87,7 +90,7 @@ class Journal:
 
     def record_owners(self, engine: Engine, graphs: exp.Query, until: int) -> None:
         """Record the owners of new graphs: columns graph, source."""
-        self._append(engine, GRAPHS, self._ours(graphs), self._metadata(until), 1)
+        append(engine, GRAPHS, self.signed(graphs), self.metadata(until), 1)
 
     def reject(self, engine: Engine, rows: exp.Query, positions: Sequence[str], until: int) -> None:
         """Record rejected input, except what an earlier run has recorded.
@@ -104,7 +107,7 @@ class Journal:
         engine.open("known_rejections", REJECTED.name, where=at_these)
         new = _without_known(rows, "known_rejections")
         if engine.rows(new.limit(1)):
-            self._append(engine, REJECTED, self._ours(new), self._metadata(until), 1)
+            append(engine, REJECTED, self.signed(new), self.metadata(until), 1)
 
     def commit(
         self,
@@ -125,13 +128,13 @@ class Journal:
         """
         until = transactions[-1].epoch
         if rows == 0:
-            self._conclude(transactions, self._committed(QUADS), self._committed(TRIPLES))
+            self.conclude(transactions)
             return
-        metadata = self._metadata(until, transactions=[each.to_json() for each in transactions])
+        metadata = self.metadata(until, transactions=[each.to_json() for each in transactions])
         quads = select(*columns(QUADS.column_names), from_=rows_of(log))
-        quads_version = self._append(engine, QUADS, quads, metadata, rows)
+        quads_version = append(engine, QUADS, quads, metadata, rows)
         triples = netting.net_triples(log, present)
-        triples_version = self._append(engine, TRIPLES, triples, self._metadata(until), rows)
+        triples_version = append(engine, TRIPLES, triples, self.metadata(until), rows)
         self._conclude(transactions, quads_version, triples_version)
 
     def unfinished(self) -> tuple[Transaction, ...]:
@@ -152,9 +155,21 @@ class Journal:
             )
             triples = netting.net_triples("recovered_log", "recovered_present")
             rows = sum(each.inserted + each.deleted for each in transactions)
-            self._append(engine, TRIPLES, triples, self._metadata(until), rows)
+            append(engine, TRIPLES, triples, self.metadata(until), rows)
+        self.conclude(transactions)
+
+    def conclude(self, transactions: Sequence[Transaction]) -> None:
+        """Commit epochs all of whose rows are committed."""
         # Not the newest versions: files may have been rearranged since.
         self._conclude(transactions, self._committed(QUADS), self._committed(TRIPLES))
+
+    def metadata(self, until: int, **extra: Any) -> Metadata:
+        """The metadata of a commit of this run that completes a table up to the epoch `until`."""
+        return Metadata(self.run_id, JOB, until, extra=extra)
+
+    def signed(self, rows: exp.Query) -> exp.Select:
+        """The rows with the run that writes them."""
+        return select("*", alias(text(self.run_id), "run_id"), from_=subquery(rows, "rows"))
 
     def _conclude(
         self, transactions: Sequence[Transaction], quads_version: int, triples_version: int
@@ -164,22 +179,8 @@ class Journal:
             self._lake,
             TRANSACTIONS,
             [asdict(each) | versions for each in transactions],
-            self._metadata(transactions[-1].epoch),
+            self.metadata(transactions[-1].epoch),
         )
-
-    def _append(
-        self, engine: Engine, table: Table, rows: exp.Query, metadata: Metadata, count: int
-    ) -> int:
-        """Append about `count` rows in one commit; returns its version."""
-        name = f"new_{table.name}"
-        engine.make(Statement(name, rows))
-        return engine.write(table, name, metadata, rows=count).version
-
-    def _metadata(self, until: int, **extra: Any) -> Metadata:
-        return Metadata(self.run_id, JOB, until, extra=extra)
-
-    def _ours(self, rows: exp.Query) -> exp.Select:
-        return select("*", alias(text(self.run_id), "run_id"), from_=subquery(rows, "rows"))
 
     def _watermark(self, table: Table) -> int:
         last = self._lake.last_metadata(table.name, job=JOB)
@@ -195,6 +196,13 @@ class Journal:
         name = f"{table.name}_version"
         known = self._lake.rows(TRANSACTIONS.name, [name])[name]
         return int(pc.max(known).as_py() or 0)
+
+
+def append(engine: Engine, table: Table, rows: exp.Query, metadata: Metadata, count: int) -> int:
+    """Append about `count` rows in one commit; returns its version."""
+    name = f"new_{table.name.replace('/', '_')}"
+    engine.make(Statement(name, rows))
+    return engine.write(table, name, metadata, rows=count).version
 
 
 def _without_known(rows: exp.Query, known: str) -> exp.Select:

@@ -64,6 +64,7 @@ def _file_rows(task: FileTask, parsed: ParsedFile, most: int) -> Iterator[pa.Rec
         "file",
         1,
         **place,
+        file=task.name,
         **asdict(parsed.header),
         changes=parsed.changes.num_rows,
         rejections=parsed.rejections.num_rows,

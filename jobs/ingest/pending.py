@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import accumulate
+from typing import TypeAlias
 
 from jobs.compute.placement import Placement
 from jobs.errors import WeirError
 from jobs.ingest.changesets import ChangeSet, SourcePosition
 from jobs.ingest.journal import Transaction
-from jobs.ingest.sources.errors import errors_of
+from jobs.ingest.sources.errors import SourceError, errors_of
 from jobs.ingest.sources.source import Source
+from jobs.progress.streams import stream_names
 from jobs.settings import Limits, Settings
 from lake.lake import Lake
 from lake.tables import TRANSACTIONS
@@ -30,9 +33,9 @@ def source_positions(lake: Lake) -> Mapping[str, SourcePosition]:
     known = lake.derived(TRANSACTIONS.name)
     if isinstance(known, _Read) and known.version == version:
         return known.positions
-    columns = ["epoch", "source", "position", "change_id"]
+    columns = ["epoch", "source", "position", "change_id", "ingested_at"]
     rows = lake.rows(TRANSACTIONS.name, columns).sort_by("epoch").to_pylist()
-    found = _advanced({}, [(row["source"], row["position"], row["change_id"]) for row in rows])
+    found = _advanced({}, [tuple(row[name] for name in columns[1:]) for row in rows])
     lake.derive(TRANSACTIONS.name, _Read(version, found))
     return found
 
@@ -49,44 +52,77 @@ def positions_after(
     positions: Mapping[str, SourcePosition], transactions: Iterable[Transaction]
 ) -> Mapping[str, SourcePosition]:
     """How far each source is ingested after further transactions, in the order of their epochs."""
-    return _advanced(positions, [(t.source, t.position, t.change_id) for t in transactions])
+    return _advanced(
+        positions, [(t.source, t.position, t.change_id, t.ingested_at) for t in transactions]
+    )
+
+
+_Step: TypeAlias = tuple[str, str | None, str | None, datetime]
+"""Source, position, change id, time of ingest."""
 
 
 def _advanced(
-    positions: Mapping[str, SourcePosition], steps: Iterable[tuple[str, str, str | None]]
+    positions: Mapping[str, SourcePosition], steps: Iterable[_Step]
 ) -> Mapping[str, SourcePosition]:
-    """`positions` after further steps: source, position, change id."""
+    """`positions` after further steps."""
     new: dict[str, list[str]] = defaultdict(list)
     last_ids: dict[str, str | None] = {}
-    for source, position, change_id in steps:
-        new[source].append(position)
-        last_ids[source] = change_id
+    times: dict[str, datetime] = {}
+    for source, position, change_id, ingested_at in steps:
+        times[source] = ingested_at
+        # Where only time passed, the source is where it was.
+        if position is not None:
+            new[source].append(position)
+            last_ids[source] = change_id
     found = defaultdict(SourcePosition, positions)
-    for source, last_id in last_ids.items():
-        found[source] = SourcePosition((*found[source].positions, *new[source]), last_id)
+    for source, ingested_at in times.items():
+        before = found[source]
+        last_id = last_ids.get(source, before.last_id)
+        found[source] = SourcePosition((*before.positions, *new[source]), last_id, ingested_at)
     return found
 
 
 def pending_change_sets(
-    settings: Settings, sources: Sequence[Source], consumed: Mapping[str, SourcePosition]
+    settings: Settings,
+    lake: Lake,
+    sources: Sequence[Source],
+    consumed: Mapping[str, SourcePosition],
 ) -> tuple[list[ChangeSet], dict[str, WeirError]]:
     """The pending change sets, source by source, and why some sources have none."""
     queue: list[ChangeSet] = []
     errors: dict[str, WeirError] = {}
+    streams = stream_names(lake)
     for source in sources:
         try:
             with errors_of(source):
+                if consumed[source.name].positions:
+                    _refuse_turned(source, is_stream=source.name in streams)
                 queue += source.pending(consumed[source.name], settings)
         except WeirError as error:
             errors[source.name] = error
     return queue, errors
 
 
+def _refuse_turned(source: Source, *, is_stream: bool) -> None:
+    """Refuse a source that was ingested as a part of the graph, and is a stream now, or conversely.
+
+    Raises:
+        SourceError: it is one.
+    """
+    if is_stream != (source.stream is not None):
+        before, now = ("events", "changes") if is_stream else ("changes", "events")
+        raise SourceError(
+            f"source {source.name}: it was ingested as {before}, and is declared to give {now}",
+            source.location,
+            "Declare it under another name: what is ingested is not read again.",
+        )
+
+
 def next_batch(queue: list[ChangeSet], limits: Limits) -> tuple[list[ChangeSet], list[ChangeSet]]:
     """The next batch, and the rest.
 
-    Files and foreign tables, which need Spark, are in batches apart; of files there are as many as
-    the driver may parse, if it may parse the first.
+    A stream is in batches of its own. Files and foreign tables, which need Spark, are in batches
+    apart; of files there are as many as the driver may parse, if it may parse the first.
     """
     in_files = [bool(each.documents) for each in queue]
     sizes = accumulate(sum(file.size for file in each.documents) for each in queue)
@@ -95,5 +131,13 @@ def next_batch(queue: list[ChangeSet], limits: Limits) -> tuple[list[ChangeSet],
     for index in range(min(len(queue), limits.batch_epochs)):
         if in_files[index] != in_files[0] or fits[index] != fits[0]:
             break
+        if _stream_of(queue[index]) != _stream_of(queue[0]):
+            break
         length = index + 1
     return queue[:length], queue[length:]
+
+
+def _stream_of(change_set: ChangeSet) -> str | None:
+    """The stream that a change set is of, None if it is of the graph."""
+    source = change_set.source
+    return None if source.stream is None else source.name

@@ -17,7 +17,7 @@ from jobs.rdf.records import Header
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-CHANGE_COLUMNS = ("ordinal", "document", "line", "insert", *QUAD)
+CHANGE_COLUMNS = ("ordinal", "document", "line", "insert", *QUAD, "time")
 REJECTION_COLUMNS = ("ordinal", "file", "line", "column", "reason", "raw")
 
 _FIELDS: list[tuple[str, pa.DataType]] = [
@@ -30,6 +30,7 @@ _FIELDS: list[tuple[str, pa.DataType]] = [
     ("subject", pa.string()),
     ("predicate", pa.string()),
     ("object", pa.string()),
+    ("time", pa.string()),
     ("file", pa.string()),
     ("column", pa.int64()),
     ("reason", pa.string()),
@@ -45,12 +46,13 @@ SCHEMA = pa.schema(_FIELDS)
 """The rows that parsing a file yields, of one schema so that a Spark task can return them.
 
 part: `change`, `rejection`, or `file` for the one row per file. ordinal: of the change set in its
-batch. document: number of the file in its batch. reason: of a file, why it was rejected as a whole.
-Columns of other parts are null.
+batch. document: number of the file in its batch. time: of an event, if a column has it; text that
+`jobs.ingest.instants` reads. file: what rejections call it. reason: of a file, why it was rejected
+as a whole. Columns of other parts are null.
 """
 SPARK_SCHEMA = (
     "part STRING, ordinal INT, document INT, line BIGINT, `insert` BOOLEAN, graph STRING,"
-    " subject STRING, predicate STRING, object STRING, file STRING, `column` BIGINT,"
+    " subject STRING, predicate STRING, object STRING, time STRING, file STRING, `column` BIGINT,"
     " reason STRING, raw STRING, change_id STRING, previous_id STRING, event_time TIMESTAMP,"
     " changes BIGINT, rejections BIGINT, unreadable STRING"
 )
@@ -61,12 +63,13 @@ SPARK_SCHEMA = (
 class FileResult:
     """A parsed file without its rows; `changes` and `rejections` are numbers of rows.
 
-    refusal: why the file was rejected as a whole, None if it was not. unreadable: why it could not
-    be read, None if it could.
+    name: what rejections call the file. refusal: why the file was rejected as a whole, None if it
+    was not. unreadable: why it could not be read, None if it could.
     """
 
     ordinal: int
     document: int
+    name: str
     header: Header
     changes: int
     rejections: int
@@ -137,6 +140,7 @@ def _result(row: Mapping[str, Any]) -> FileResult:
     return FileResult(
         ordinal=row["ordinal"],
         document=row["document"],
+        name=row["file"],
         header=Header(row["change_id"], row["previous_id"], _in_utc(row["event_time"])),
         changes=row["changes"],
         rejections=row["rejections"],

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import IO, cast
 from urllib.parse import quote
@@ -36,12 +37,14 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 class FileInfo:
     """One file of a source.
 
-    path: path or URI to open it. name: relative to the listed folder. size: bytes.
+    path: path or URI to open it. name: relative to the listed folder. size: bytes. modified: when
+    it was written, in UTC; None if the store does not say.
     """
 
     path: str
     name: str
     size: int
+    modified: datetime | None = None
 
 
 def list_files(location: str) -> list[FileInfo]:
@@ -57,10 +60,10 @@ def list_files(location: str) -> list[FileInfo]:
     if info.type == fs.FileType.NotFound:
         raise FileNotFoundError(f"{location}: no such file or folder")
     if info.type == fs.FileType.File:
-        return [FileInfo(location, info.base_name, info.size)]
+        return [FileInfo(location, info.base_name, info.size, info.mtime)]
     prefix = root.rstrip("/") + "/"
     found = [
-        FileInfo(_below(location, name), name, each.size)
+        FileInfo(_below(location, name), name, each.size, each.mtime)
         for each in system.get_file_info(fs.FileSelector(root, recursive=True))
         if each.type == fs.FileType.File
         for name in [each.path.removeprefix(prefix)]

@@ -12,6 +12,7 @@ from expectations.embeddings import EMBEDDINGS_SUITE
 from expectations.held_rows import HeldRows
 from expectations.quads import QUADS_SUITE
 from expectations.run import Check, run_checks
+from expectations.streams import STREAMS_SUITE
 from expectations.suite import QualityResult
 from expectations.transactions import TRANSACTIONS_SUITE
 from jobs.compute.duck import is_out_of_memory
@@ -23,6 +24,7 @@ from jobs.validate.answer_rows import (
     make_answer_rows,
     stored_rows,
 )
+from jobs.validate.stream_rows import CheckedStream, make_stream_rows
 from jobs.validate.validation_queries import quad_rows, transaction_rows
 
 if TYPE_CHECKING:
@@ -53,16 +55,21 @@ class Validation:
         )
 
 
-def validate_graph(engine: Engine, from_epoch: int, to_epoch: int) -> Validation:
-    """The result for the quads and the transactions of the epochs (from_epoch, to_epoch]."""
+def validate_graph(
+    engine: Engine, from_epoch: int, to_epoch: int, streams: Sequence[CheckedStream] = ()
+) -> Validation:
+    """The result for the quads, transactions and streams of the epochs (from_epoch, to_epoch]."""
     engine.query("checked_quads", quad_rows(from_epoch, to_epoch))
     engine.query("checked_transactions", transaction_rows(from_epoch, to_epoch))
-    quads, transactions = (
-        engine.held([name]) or engine.frame(name)
-        for name in ("checked_quads", "checked_transactions")
-    )
-    results = run_checks([Check((QUADS_SUITE,), quads), Check((TRANSACTIONS_SUITE,), transactions)])
-    return Validation("", from_epoch, to_epoch, results)
+    relations = {"checked_quads": QUADS_SUITE, "checked_transactions": TRANSACTIONS_SUITE}
+    if streams:
+        make_stream_rows(engine, "checked_epochs", streams, from_epoch, to_epoch)
+        relations["checked_epochs"] = STREAMS_SUITE
+    checks = [
+        Check((suite,), engine.held([name]) or engine.frame(name))
+        for name, suite in relations.items()
+    ]
+    return Validation("", from_epoch, to_epoch, run_checks(checks))
 
 
 def validate_queries(engine: Engine, work: Sequence[Checked]) -> list[Validation]:

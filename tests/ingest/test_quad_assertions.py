@@ -71,7 +71,7 @@ def netted(
         configuration = Settings(lake=folder)
         engine = Engine.of(configuration, configuration.open_lake(), no_spark, "ingest")
         changes = [(ordinal, document, 0, True, *quad) for ordinal, document, quad in rows]
-        engine.load("changes", table(CHANGE_COLUMNS, changes))
+        engine.load("changes", table(CHANGE_COLUMNS[:-1], changes))
         engine.load("stored", table(QUAD, sorted(before)))
         no_changes = changes_as_assertions(
             "changes", pairs(engine, "plain", ("ordinal", "epoch"), [])

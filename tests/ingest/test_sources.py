@@ -57,7 +57,7 @@ def test_each_kind_is_read_with_locations_relative_to_the_file(tmp_path: Path) -
         ("kind: patch", "kind: patches", 2, "kind"),
         ("name: Coins", "name: coins", 2, "name"),
         ("name: coins", "name: brick", 7, "two sources"),
-        ("graph: no iri", "graph: http://example.org/g", 10, "not an iri"),
+        ("graph: no iri", "graph: http://example.org/g", 10, "not an IRI"),
         ("columns: {subjekt: s}", "columns: {subject: s, predicate: p, object: o}", 16, "subjekt"),
         ("  sauce:", "sources:", 1, "sauce"),
         ("kind: 'patches", "kind: patches", 17, "not YAML"),

@@ -8,6 +8,7 @@ from typing import Annotated, TypeAlias
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
 
 from jobs.errors import ConfigurationError
 from jobs.ingest.sources.delta import DeltaTable
@@ -60,7 +61,7 @@ def _declared(file: Path, folder: Path, text: str) -> tuple[Source, ...]:
         # sources, index, kind, keys: the kind is no key of the file.
         path = [*first["loc"][:2], *first["loc"][3:]]
         key = ".".join(str(part) for part in path) or "the file"
-        wrong = "unknown key" if first["type"] == "extra_forbidden" else first["msg"].lower()
+        wrong = _mistake(first)
         raise ConfigurationError(f"{key}: {wrong}", f"{file}:{_line(root, path)}") from None
     names = [source.name for source in sources]
     for index, name in enumerate(names):
@@ -70,6 +71,16 @@ def _declared(file: Path, folder: Path, text: str) -> tuple[Source, ...]:
                 f"{file}:{_line(root, ['sources', index, 'name'])}",
             )
     return tuple(source.located_in(folder) for source in sources)
+
+
+def _mistake(error: ErrorDetails) -> str:
+    match error:
+        case {"type": "extra_forbidden"}:
+            return "unknown key"
+        case {"type": "value_error", "ctx": {"error": ValueError() as own}}:
+            return str(own)
+        case _:
+            return error["msg"].lower()
 
 
 def _line(node: yaml.Node | None, path: list[int | str]) -> int:

@@ -10,7 +10,7 @@ from typing import Literal
 from deltalake import DeltaTable as ForeignTable
 from deltalake.exceptions import DeltaError, TableNotFoundError
 from deltalake.schema import PrimitiveType
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 from jobs.errors import ConfigurationError
 from jobs.ingest.changesets import AcceptedChangeSets, ChangeSet, SourcePosition, State
@@ -21,6 +21,7 @@ from jobs.settings import Settings
 from lake.change_feed import ChangeFeedGap, lost_files_are_a_gap
 
 _STATE = State()
+_TIMES = tuple(map(PrimitiveType, ("string", "long", "timestamp", "timestamp_ntz")))
 
 
 class Columns(BaseModel):
@@ -32,6 +33,13 @@ class Columns(BaseModel):
     predicate: str = "predicate"
     object: str = "object"
     graph: str | None = None
+    time: str | None = None
+
+    @property
+    def of_terms(self) -> tuple[str, ...]:
+        """Those that hold terms."""
+        names = (self.subject, self.predicate, self.object, self.graph)
+        return tuple(name for name in names if name is not None)
 
 
 class DeltaTable(Source):
@@ -42,12 +50,28 @@ class DeltaTable(Source):
     """
 
     kind: Literal["delta"]
-    columns: Columns = Field(Columns(), description="which columns hold the terms")
+    columns: Columns = Field(
+        Columns(),
+        validate_default=True,
+        description="which columns hold the terms; `time`, the time of an event: a timestamp, a"
+        " number of microseconds since 1970, or an xsd:dateTime as text or as a literal",
+    )
     starting_version: int | None = Field(
         None,
         ge=0,
         description="version whose content is the first epoch; else the newest at first sight",
     )
+
+    @field_validator("columns")
+    @classmethod
+    def _dates_events(cls, columns: Columns, info: ValidationInfo) -> Columns:
+        stream = info.data.get("stream")
+        is_dated = stream is not None and stream.time == "column"
+        if is_dated and columns.time is None:
+            raise ValueError("`time: column` needs the name of the column (`columns: {time: ...}`)")
+        if columns.time is not None and not is_dated:
+            raise ValueError("`time` is read by a stream with `time: column` only")
+        return columns
 
     def pending(self, position: SourcePosition, settings: Settings) -> list[ChangeSet]:
         """The commits that are not ingested; before the first of them the content of a version."""
@@ -161,19 +185,27 @@ class DeltaTable(Source):
                 "Set its property delta.enableChangeDataFeed to true.",
             )
         types = {field.name.lower(): field.type for field in table.schema().fields}
-        for name in self.columns.model_dump(exclude_none=True).values():
+        for name in (*self.columns.of_terms, *filter(None, [self.columns.time])):
             if name.lower() not in types:
                 raise ConfigurationError(
                     f"source {self.name}: the table has no column {name}, but {', '.join(types)}",
                     self.location,
                     "Name the columns of the terms in sources.yml (`columns:`).",
                 )
+        for name in self.columns.of_terms:
             if types[name.lower()] != PrimitiveType("string"):
                 raise ConfigurationError(
                     f"source {self.name}: the column {name} is not a string",
                     self.location,
                     "Columns hold terms in N-Triples form; a view or another table can give it.",
                 )
+        time = self.columns.time
+        if time is not None and types[time.lower()] not in _TIMES:
+            raise ConfigurationError(
+                f"source {self.name}: the column {time} holds no times",
+                self.location,
+                "Its type is string, long, timestamp or timestamp without time zone.",
+            )
         return table
 
 

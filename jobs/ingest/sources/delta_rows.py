@@ -61,8 +61,10 @@ def read_versions(
     commits = {
         int(each.position): ordinal for ordinal, each in change_sets.items() if each.state is None
     }
-    if commits:
+    if commits and source.stream is None:
         parts.append(_commits(engine, prefix, source, commits))
+    elif commits:
+        parts.append(_events(engine, source, commits))
     unchecked = reduce(DataFrame.unionByName, (part.select(*UNCHECKED) for part in parts))
     check = checking(source.name, source.graph_term, document, limits.raw_bytes)
     few = _on_driver(engine, unchecked)
@@ -75,7 +77,8 @@ def read_versions(
 
 
 def _content(engine: Engine, source: DeltaTable, version: int, ordinal: int) -> DataFrame:
-    table = _table(engine, source, version).distinct()
+    stored = _version(engine, source, version)
+    table = stored.select(*_terms(source), _time(source, stored)).distinct()
     return table.withColumns({"ordinal": F.lit(ordinal), "line": F.lit(0), "insert": F.lit(True)})
 
 
@@ -87,24 +90,47 @@ def _commits(
     Rows are counted by the one spelling of their quad: it holds as long as one of any spelling
     does. `ordinals` is by version.
     """
-    first, last = min(ordinals), max(ordinals)
-    feed = changes_of(engine.spark, source.location, first, last)
-    sign = F.when(F.col(CHANGE_TYPE).isin(*_APPEARED), 1).otherwise(-1)
-    ordinal = F.col(COMMIT_VERSION) - F.lit(first - ordinals[first])
-    net = (
-        feed.select(ordinal.alias("epoch"), sign.alias("one"), *_terms(source))
-        .groupBy("epoch", *QUAD)
-        .agg(F.sum("one").alias("sign"))
-        .where("sign <> 0")
-    )
+    last = max(ordinals)
+    net = _net(engine, source, ordinals).where("sign <> 0").drop("time")
     changes, near, held = f"changes_of_{prefix}", f"near_of_{prefix}", f"held_of_{prefix}"
     _respell(engine, changes, net, source.graph_term)
-    about = _near(_table(engine, source, last), engine.frame(changes))
+    about = _near(_version(engine, source, last).select(*_terms(source)), engine.frame(changes))
     _respell(engine, near, about, source.graph_term)
     engine.make(Statement(held, netting.rows_about(near, changes, QUAD)))
     engine.make(Statement(f"assertions_of_{prefix}", bag_assertions(changes, held)))
     assertions = engine.frame(f"assertions_of_{prefix}")
-    return assertions.withColumn("ordinal", F.col("epoch").cast("int"))
+    return assertions.select("*", F.col("epoch").cast("int").alias("ordinal"), _no_time())
+
+
+def _events(engine: Engine, source: DeltaTable, ordinals: Mapping[int, int]) -> DataFrame:
+    """The rows that commits add; one that a commit writes again is none. `ordinals` by version."""
+    return (
+        _net(engine, source, ordinals)
+        .where("sign > 0")
+        .select(
+            F.col("epoch").cast("int").alias("ordinal"),
+            F.lit(0).alias("line"),
+            F.lit(True).alias("insert"),
+            *QUAD,
+            "time",
+        )
+    )
+
+
+def _net(engine: Engine, source: DeltaTable, ordinals: Mapping[int, int]) -> DataFrame:
+    """The net changes of commits: epoch, which is the ordinal, QUAD, time, sign.
+
+    sign: how many rows more or fewer the commit leaves. `ordinals` is by version.
+    """
+    first, last = min(ordinals), max(ordinals)
+    feed = changes_of(engine.spark, source.location, first, last)
+    sign = F.when(F.col(CHANGE_TYPE).isin(*_APPEARED), 1).otherwise(-1)
+    ordinal = F.col(COMMIT_VERSION) - F.lit(first - ordinals[first])
+    return (
+        feed.select(ordinal.alias("epoch"), sign.alias("one"), *_terms(source), _time(source, feed))
+        .groupBy("epoch", *QUAD, "time")
+        .agg(F.sum("one").alias("sign"))
+    )
 
 
 def _near(table: DataFrame, changes: DataFrame) -> DataFrame:
@@ -137,9 +163,9 @@ def _respell(engine: Engine, name: str, rows: DataFrame, default_graph: str) -> 
         engine.make(Statement(name, select("*", from_=rows_of(spelled)), "cache"))
 
 
-def _table(engine: Engine, source: DeltaTable, version: int) -> DataFrame:
+def _version(engine: Engine, source: DeltaTable, version: int) -> DataFrame:
     reader = engine.spark.read.format("delta").option("versionAsOf", version)
-    return reader.load(source.location).select(*_terms(source))
+    return reader.load(source.location)
 
 
 def _terms(source: DeltaTable) -> list[Any]:
@@ -153,6 +179,23 @@ def _terms(source: DeltaTable) -> list[Any]:
         "object": F.col(columns.object),
     }
     return [F.coalesce(term, F.lit("")).alias(name) for name, term in named.items()]
+
+
+def _no_time() -> Any:
+    return F.lit(None).cast("string").alias("time")
+
+
+def _time(source: DeltaTable, rows: DataFrame) -> Any:
+    """The time of an event as `jobs.ingest.instants` reads it; null if no column has it."""
+    if source.columns.time is None:
+        return _no_time()
+    time = F.col(source.columns.time)
+    match rows.select(time).dtypes[0][1]:
+        case "timestamp":
+            time = F.unix_micros(time)
+        case "timestamp_ntz":
+            time = F.date_format(time, "yyyy-MM-dd'T'HH:mm:ss.SSSSSS")
+    return time.cast("string").alias("time")
 
 
 def _reading(rows: Rows, change_sets: Mapping[int, ChangeSet]) -> SourceReading:

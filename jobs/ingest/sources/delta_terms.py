@@ -13,7 +13,7 @@ from jobs.rdf.blank_nodes import scoped_label
 from jobs.rdf.terms import POSITIONS, TermError, canonical_term
 
 Batches = Iterable[pa.RecordBatch]
-UNCHECKED = ("ordinal", "line", "insert", *QUAD)
+UNCHECKED = ("ordinal", "line", "insert", *QUAD, "time")
 
 
 def respelling(default_graph: str) -> Callable[[Batches], Iterator[pa.RecordBatch]]:

@@ -7,12 +7,13 @@ from collections.abc import Callable, Collection
 from fnmatch import fnmatchcase
 from typing import Any
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from jobs.errors import ConfigurationError
 from jobs.ingest.changesets import ChangeSet
 from jobs.ingest.sources.errors import SourceError
 from jobs.ingest.sources.source import Source
+from jobs.ingest.sources.stream import Stream
 from jobs.rdf.files import FileInfo, format_of, list_files
 from jobs.rdf.records import Format
 
@@ -21,6 +22,13 @@ class FileSource(Source):
     """A source that is a folder of files."""
 
     glob: str = Field("*", description="names that count, relative to the folder; * also matches /")
+
+    @field_validator("stream")
+    @classmethod
+    def _has_no_columns(cls, stream: Stream | None) -> Stream | None:
+        if stream is not None and stream.time == "column":
+            raise ValueError("files have no columns: `time: column` is for the kind delta")
+        return stream
 
 
 def rdf_files(
@@ -71,12 +79,13 @@ def new_change_sets(
         order: sort key of positions.
 
     Raises:
-        SourceError: a new change set comes before one that is ingested.
+        SourceError: a new change set comes before one that is ingested, and is not of a stream.
     """
     new = [each for each in found if each.position not in ingested]
     newest = max(map(order, ingested), default=None)
     late = [each for each in new if newest is not None and order(each.position) < newest]
-    if late:
+    # Events may arrive in any order.
+    if late and late[0].source.stream is None:
         raise SourceError(
             f"{late[0].position} appeared after later change sets had been ingested",
             late[0].source.location,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, ValidationInfo, field_validator
 
 from jobs.errors import ConfigurationError
 from jobs.ingest.changesets import AcceptedChangeSets, ChangeSet, Document, SourcePosition
@@ -32,6 +32,13 @@ class Patches(FileSource):
 
     locations: ClassVar[tuple[str, ...]] = ("location", "base")
 
+    @field_validator("base")
+    @classmethod
+    def _is_of_a_graph(cls, base: str | None, info: ValidationInfo) -> str | None:
+        if base is not None and info.data.get("stream") is not None:
+            raise ValueError("a stream has no base")
+        return base
+
     def pending(self, position: SourcePosition, settings: Settings) -> list[ChangeSet]:
         """The patches that are not ingested; before the first of them the base."""
         del settings
@@ -55,7 +62,8 @@ class Patches(FileSource):
         results = {ordinal: one.result for ordinal, (one,) in parsed.documents.items()}
         ids = {ordinal: _change_id(change_sets[ordinal], one) for ordinal, one in results.items()}
         self._refuse_broken_patch(accepted, results)
-        self._stop_at_broken_chain(accepted, results, ids, position.last_id)
+        if self.stream is None:
+            self._stop_at_broken_chain(accepted, results, ids, position.last_id)
         return SourceReading(
             parsed.rows,
             {
@@ -70,7 +78,7 @@ class Patches(FileSource):
         request = ParseRequest(
             file.path, format_, "patch", scope=self.name, graph=self.graph_term, base=None
         )
-        return Document(file.name, file.size, request)
+        return Document(file.name, file.size, request, file.modified)
 
     def _base_document(self, location: str) -> Document:
         for file, format_ in rdf_files(self, location):

@@ -39,7 +39,9 @@ class Snapshots(FileSource):
             for ordinal, documents in parsed.documents.items()
         }
         earlier = _EarlierVersions(self, position.last, reader)
-        accepted_versions = [versions[ordinal] for ordinal in accepted.of(self.name)]
+        # The events of a broken document are lost: earlier ones happened already.
+        is_state = self.stream is None
+        accepted_versions = [versions[each] for each in accepted.of(self.name) if is_state]
         carry = carried(accepted_versions, earlier.last_good)
         return SourceReading(
             parsed.rows + earlier.rows,
@@ -83,7 +85,7 @@ class Snapshots(FileSource):
             graph=self.graph_term,
             base=self.base_iri,
         )
-        return Document(name, file.size, request)
+        return Document(name, file.size, request, file.modified)
 
 
 def _usable_numbers(documents: tuple[ParsedDocument, ...]) -> dict[str, int | None]:

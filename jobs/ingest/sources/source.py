@@ -9,6 +9,7 @@ from urllib.parse import urlparse
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from jobs.ingest.sources.stream import Stream
 from jobs.rdf.terms import check_term
 
 if TYPE_CHECKING:
@@ -41,6 +42,12 @@ class Source(BaseModel, ABC):
         None,
         description="where quads without a graph go: an IRI, or `default` for the unnamed graph;"
         " without it a graph of the source's own, <urn:weir:graph:NAME>",
+    )
+
+    stream: Stream | None = Field(
+        None,
+        description="how events are dated, if the source gives events rather than changes of the"
+        " graph; its keys are below",
     )
 
     @field_validator("graph")
