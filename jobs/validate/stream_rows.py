@@ -45,7 +45,7 @@ class CheckedStream:
 def checked_streams(
     lake: Lake, from_epoch: int, to_epoch: int, max_late_shares: Mapping[str, float]
 ) -> list[CheckedStream]:
-    """The streams with epochs in (from_epoch, to_epoch]; shares are by name of a declared stream."""
+    """The streams with epochs in (from_epoch, to_epoch]; shares by name, of declared ones."""
     found = [
         CheckedStream(
             name, epoch_bounds(lake, name, from_epoch, to_epoch), max_late_shares.get(name)
@@ -172,13 +172,7 @@ def _bounds(streams: Sequence[CheckedStream]) -> pa.Table:
         for each in streams
         for bounds in each.bounds
     ]
-    schema = pa.schema(
-        [
-            ("stream", pa.string()),
-            ("epoch", pa.int64()),
-            ("starts", pa.int64()),
-            ("latest", pa.int64()),
-            ("max_late_share", pa.float64()),
-        ]
-    )
+    names = ("epoch", "starts", "latest")
+    kinds: dict[str, pa.DataType] = {"stream": pa.string()} | dict.fromkeys(names, pa.int64())
+    schema = pa.schema(kinds | {"max_late_share": pa.float64()})
     return pa.Table.from_pylist(rows, schema=schema)
