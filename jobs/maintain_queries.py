@@ -15,6 +15,7 @@ from jobs.compute.session import Spark, session_of
 from jobs.errors import WeirError
 from jobs.maintain.group import Group
 from jobs.maintain.outcome import MaintainResult, Outcome
+from jobs.maintain.stream_queries import StreamQueries
 from jobs.maintain.tasks import JOB, groups, tasks_behind
 from jobs.progress.completion import Completion
 from jobs.settings import Settings
@@ -46,9 +47,12 @@ def maintain_queries(
         result.errors += [str(error) for error in catalog.errors.values()]
         run.totals |= {"to_epoch": last}
         tasks = tasks_behind(completion, catalog.members)
-        group = Group(session, settings, lake, Outcome(run, result), last, progress)
-        for at_one_epoch in groups(tasks):
+        outcome = Outcome(run, result)
+        group = Group(session, settings, lake, outcome, last, progress)
+        for at_one_epoch in groups(task for task in tasks if task.query.windowing is None):
             group.maintain(at_one_epoch)
+        over_streams = StreamQueries(session, settings, lake, outcome, last, progress)
+        over_streams.maintain([task for task in tasks if task.query.windowing is not None])
         if result.errors:
             raise WeirError(
                 "\n  ".join(

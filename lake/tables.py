@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 ColumnType = Literal["STRING", "BIGINT", "INT", "DOUBLE", "BOOLEAN", "TIMESTAMP"]
@@ -302,6 +302,19 @@ def embeddings(query: str, width: int) -> Table:
         ),
         properties=_MARKED,
     )
+
+
+def stream_embeddings(query: str, width: int) -> Table:
+    """The embedding table of a query over streams: its log by instant and by epoch.
+
+    Args:
+        query: name of the query.
+        width: number of variables of the query.
+    """
+    table = embeddings(query, width)
+    *first, epoch, weight = table.columns
+    instant = Column("instant", "BIGINT", "microseconds since 1970-01-01T00:00:00Z")
+    return replace(table, columns=(*first, instant, epoch, weight))
 
 
 def answers(query: str, variables: tuple[str, ...]) -> Table:

@@ -182,26 +182,7 @@ def read_query(
         compiled = compile_query(text, str(file))
         if cache is not None:
             cache.store(declaration.name, source, compiled.model_dump_json())
-    query = RegisteredQuery(declaration.name, file, text, compiled)
-    _refuse_windows(query)
-    return query
-
-
-def _refuse_windows(query: RegisteredQuery) -> None:
-    """Refuse a query with windows, until the engine maintains them."""
-    from jobs.sparql.frontend.errors import UnsupportedQuery
-    from jobs.sparql.frontend.lexer import tokenize
-
-    if query.windows:
-        token = next(token for token in tokenize(query.text) if token.is_word("WINDOW"))
-        raise UnsupportedQuery(
-            "WINDOW",
-            str(query.file),
-            token.line,
-            token.column,
-            "queries with windows are not maintained yet",
-            "Read the graph with GRAPH.",
-        )
+    return RegisteredQuery(declaration.name, file, text, compiled)
 
 
 def compile_query(text: str, file: str) -> CompiledQuery:

@@ -158,6 +158,11 @@ def cast(expression: exp.Expr, to: exp.DType | exp.DataType) -> exp.Expr:
     return exp.Cast(this=expression, to=kind)
 
 
+def time_of(instant: exp.Expr) -> exp.Expr:
+    """The time of an instant: microseconds since 1970-01-01T00:00:00Z."""
+    return exp.UnixToTime(this=instant, scale=exp.UnixToTime.MICROS)
+
+
 def sum_of(expression: exp.Expr) -> exp.Expr:
     """The sum over a group or a window."""
     return exp.Sum(this=expression)

@@ -13,14 +13,13 @@ from dataclasses import dataclass, replace
 from itertools import count
 
 from jobs.compute.engine import Commit, Engine
-from jobs.engine.fixpoint import make
-from jobs.engine.plan_delta import PlanDelta, plan_delta
+from jobs.engine.plan_delta import plan_delta
 from jobs.engine.relations import Inputs
 from jobs.maintain.outcome import Outcome
 from jobs.maintain.prepared import Prepared
-from jobs.maintain.products import ProductCheck
+from jobs.maintain.products import make_delta
 from jobs.maintain.same_shape import MemberRows, TooLarge, of_one_shape, rows_of_members
-from jobs.maintain.tasks import JOB, Task
+from jobs.maintain.tasks import Task, commit_metadata
 from jobs.settings import Settings
 from jobs.stage import Progress
 from lake.commit import SaveMode
@@ -83,7 +82,13 @@ class NewRows:
         started = time.monotonic()
         try:
             table = embeddings(task.query.name, task.plan.width)
-            commit = found.write(self.engine, task, table, self._metadata(task), _mode(task))
+            commit = found.write(
+                self.engine,
+                task,
+                table,
+                self._metadata(task),
+                _mode(task),
+            )
         except Exception as error:  # noqa: BLE001  (recorded, and raised for all at the end)
             self.outcome.failed(task, error)
             return
@@ -117,45 +122,21 @@ class NewRows:
         if not task.from_nothing:
             # Counted, then written.
             delta = replace(delta, result=replace(delta.result, keep=self.prepared.keep))
-        self._make(task, delta)
+        make_delta(
+            self.engine,
+            delta,
+            self.settings.limits.product_rows,
+            allow_product=task.plan.allow_product,
+            file=task.query.file.name,
+        )
         rows = None if task.from_nothing else self.engine.count(delta.result.name)
         if rows == 0:
             return None
         metadata = self._metadata(task)
         return self.engine.write(table, delta.result.name, metadata, mode=_mode(task), rows=rows)
 
-    def _make(self, task: Task, delta: PlanDelta) -> None:
-        """Make the relations in order; the size of a product is checked before it is made.
-
-        Raises:
-            WeirError: a product exceeds `limits.product_rows`.
-        """
-        products = () if task.plan.allow_product else delta.products
-        check = ProductCheck(self.engine, products, self.settings.limits.product_rows)
-        for statement in (*delta.statements, delta.result):
-            make(self.engine, statement)
-            for parts in check.made(statement.name):
-                check.of_query(parts, task.query.file.name)
-
     def _metadata(self, task: Task) -> Metadata:
-        last = self.prepared.epochs.last
-        base = last if task.collapsed else 0
-        if task.stored is not None and not task.collapsed:
-            base = task.stored.metadata.base
-        return Metadata(
-            run_id=self.outcome.run.run_id,
-            job=JOB,
-            watermark=last,
-            base=base,
-            fingerprint=task.query.fingerprint,
-            mode=task.mode,
-            extra={
-                # A list: the order is the query's, and JSON objects are stored sorted.
-                "columns": [[shown, int(column[1:])] for shown, column in task.plan.columns],
-                "is_set": task.plan.is_set,
-                "reason": task.reason,
-            },
-        )
+        return commit_metadata(task, self.outcome.run.run_id, self.prepared.epochs.last)
 
 
 def _mode(task: Task) -> SaveMode:

@@ -9,6 +9,8 @@ from sqlglot import exp
 
 from jobs.compute.engine import Engine
 from jobs.compute.sql import alias, column, rows_of, select
+from jobs.engine.fixpoint import make
+from jobs.engine.plan_delta import PlanDelta
 from jobs.errors import WeirError
 from jobs.plan.leaves import MEMBER
 
@@ -70,6 +72,28 @@ class ProductCheck:
             file,
             "Join the parts by a variable, or write `#+ allow_product: true`.",
         )
+
+
+def make_delta(
+    engine: Engine, delta: PlanDelta, limit: int, *, allow_product: bool, file: str
+) -> None:
+    """Make the relations of one query's delta; the size of a product is checked before it is made.
+
+    Args:
+        engine: makes them.
+        delta: what to make.
+        limit: most rows of a product.
+        allow_product: whether the query may exceed it.
+        file: that declares the query.
+
+    Raises:
+        WeirError: a product exceeds the limit.
+    """
+    check = ProductCheck(engine, () if allow_product else delta.products, limit)
+    for statement in (*delta.statements, delta.result):
+        make(engine, statement)
+        for parts in check.made(statement.name):
+            check.of_query(parts, file)
 
 
 def rows_by_member(engine: Engine, relation: str) -> dict[str, int]:

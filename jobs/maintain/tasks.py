@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from jobs.catalog.maintained import Maintained
 from jobs.plan.plan import Plan
@@ -12,6 +12,7 @@ from jobs.progress.completion import Completion
 from jobs.progress.verdicts import Verdict
 from jobs.progress.watermarks import Watermark
 from lake.consolidated import consolidated_until
+from lake.metadata import Metadata
 from lake.tables import QUADS, TRIPLES
 
 JOB: Literal["maintain"] = "maintain"
@@ -70,6 +71,8 @@ def tasks_behind(completion: Completion, queries: Iterable[Maintained]) -> list[
 def _task(
     query: Maintained, stored: Watermark | None, verdict: Verdict | None, states_until: int
 ) -> Task:
+    if query.windowing is not None:
+        return _stream_task(query, stored, verdict, states_until)
     if stored is None:
         if query.history == "full":
             reason = "new, with its full history"
@@ -87,6 +90,25 @@ def _task(
         reason = f"changes before epoch {states_until} have been compacted away"
         return Task(query, "rebased", reason, collapsed=True, stored=stored)
     return Task(query, "incremental", _whole_reads(query), collapsed=False, stored=stored)
+
+
+def _stream_task(
+    query: Maintained, stored: Watermark | None, verdict: Verdict | None, states_until: int
+) -> Task:
+    """The task of a query over streams: its log has every instant, from the first one on."""
+    if stored is None:
+        return Task(query, "initial", "new", collapsed=False, stored=None)
+    why: str | None = None
+    mode: Mode = "rebased"
+    if stored.metadata.fingerprint != query.fingerprint:
+        mode, why = "migrated", f"the query was edited since epoch {stored.epoch}"
+    elif verdict is not None and _is_broken(stored, verdict):
+        why = f"the stored state failed its check: {verdict.reason}"
+    elif stored.epoch < states_until:
+        why = f"changes before epoch {states_until} have been compacted away"
+    if why is not None:
+        return Task(query, mode, why, collapsed=False, stored=None)
+    return Task(query, "incremental", "", collapsed=False, stored=stored)
 
 
 def _whole_reads(query: Maintained) -> str:
@@ -112,3 +134,32 @@ def groups(tasks: Iterable[Task]) -> list[list[Task]]:
     for task in tasks:
         groups.setdefault((0 if task.collapsed else task.after, task.collapsed), []).append(task)
     return list(groups.values())
+
+
+def commit_metadata(task: Task, run_id: str, last: int, **extra: Any) -> Metadata:
+    """The metadata of a commit of a query's embedding table.
+
+    Args:
+        task: what was done.
+        run_id: of the run.
+        last: the epoch up to which the table is complete with it.
+        extra: what is recorded beside what every query records.
+    """
+    base = last if task.collapsed else 0
+    if task.stored is not None and not task.collapsed:
+        base = task.stored.metadata.base
+    return Metadata(
+        run_id=run_id,
+        job=JOB,
+        watermark=last,
+        base=base,
+        fingerprint=task.query.fingerprint,
+        mode=task.mode,
+        extra={
+            # A list: the order is the query's, and JSON objects are stored sorted.
+            "columns": [[shown, int(column[1:])] for shown, column in task.plan.columns],
+            "is_set": task.plan.is_set,
+            "reason": task.reason,
+            **extra,
+        },
+    )

@@ -10,6 +10,8 @@ from lake.metadata import Metadata
 
 WHOLE_STATE = ("initial", "migrated", "rebased")
 """Modes of the commits that replace all rows of an embedding table by the state at the base."""
+HORIZON = "horizon"
+"""What the metadata of a query over streams has besides: the last instant that was evaluated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,11 @@ class Backlog:
     def variables(self) -> tuple[str, ...]:
         """The columns of the embedding table that have the values of `columns`."""
         return tuple(f"v{number}" for _, number in self.columns)
+
+    @property
+    def is_over_streams(self) -> bool:
+        """Whether the rows have an instant, too: the query reads streams."""
+        return HORIZON in self.maintained.metadata.extra
 
     @property
     def snapshot(self) -> int:

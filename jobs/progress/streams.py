@@ -75,6 +75,12 @@ def epoch_bounds(lake: Lake, name: str, from_epoch: int, to_epoch: int) -> tuple
     return tuple(each for each in found if from_epoch < each.epoch <= to_epoch)
 
 
+def first_instant(lake: Lake, name: str) -> int | None:
+    """The first instant of a stream, which never changes; None before its first event."""
+    last = lake.last_metadata(stream(name).name, job="ingest")
+    return None if last is None else last[1].extra["starts"]
+
+
 def stream_rows(lake: Lake) -> Mapping[str, StreamRows]:
     """How many events each stream has."""
     if not lake.exists(STREAM_EPOCHS.name):

@@ -79,7 +79,11 @@ def publish(
         )
         return publication
 
-    appending = [item for item in work if not item.rebuilt or item.published is None]
+    appending = [
+        item
+        for item in work
+        if (not item.rebuilt or item.published is None) and not item.is_over_streams
+    ]
     found: dict[str, Publication] = {}
     with ThreadPoolExecutor(parallel) as threads:
         together = packs(engine, appending, lambda _: None, appended_rows, fetched=True)

@@ -23,6 +23,7 @@ from jobs.compute.sql import (
     subquery,
     sum_of,
     text,
+    time_of,
     union_all,
 )
 from jobs.plan.plan import ANSWER
@@ -55,7 +56,8 @@ def rows_to_publish(work: Backlog, names: Sequence[str], stored: Sequence[str]) 
     """epoch, weight, `names` (`published_columns`), event_time.
 
     Rebuilt: at the base, the state there minus what is published; then the rows after the base.
-    Else: the rows after the published watermark.
+    Else: the rows after the published watermark. Of a query over streams, event_time is the instant
+    of the row, and the states are those at every instant.
     """
     wanted = [column("node").eq(text(ANSWER)), column("epoch") <= number(work.to_epoch)]
     if not work.rebuilt:
@@ -67,6 +69,7 @@ def rows_to_publish(work: Backlog, names: Sequence[str], stored: Sequence[str]) 
     later = column("epoch") > number(work.from_epoch)
     transactions = StoredTable(f"transactions_{work.query}", TRANSACTIONS.name, where=later)
     variables = work.variables
+    own = ("event_time",) if work.is_over_streams else ()
 
     def rows(*where: exp.Expr) -> exp.Select:
         values: list[exp.Expr] = [
@@ -74,11 +77,12 @@ def rows_to_publish(work: Backlog, names: Sequence[str], stored: Sequence[str]) 
         ]
         # The columns of earlier texts of the query come last.
         values += [null_text(name) for name in names[len(variables) :]]
+        values += [alias(time_of(column("instant")), name) for name in own]
         return select(
             *columns(("epoch", "weight")), *values, from_=rows_of(embeddings.name), where=where
         )
 
-    relations = [embeddings, transactions]
+    relations = [embeddings]
     delta: exp.Query
     if not work.rebuilt or work.published is None:
         delta = rows()
@@ -88,12 +92,19 @@ def rows_to_publish(work: Backlog, names: Sequence[str], stored: Sequence[str]) 
         gone = select(
             alias(exp.Neg(this=column("weight")), "weight"),
             *padded_columns(names, stored),
+            *columns(own),
             from_=rows_of(answers.name),
         )
         state = rows(column("epoch") <= number(start))
         delta = union_all(
-            [_difference(state, gone, names, start), rows(column("epoch") > number(start))]
+            [
+                _difference(state, gone, (*names, *own), start),
+                rows(column("epoch") > number(start)),
+            ]
         )
+    if own:
+        return LakeQuery(delta, tuple(relations))
+    relations.append(transactions)
     times = select(*columns(("epoch", "event_time")), from_=rows_of(transactions.name))
     timed = select(
         *columns(("epoch", "weight", *names), "delta"),
@@ -107,7 +118,7 @@ def rows_to_publish(work: Backlog, names: Sequence[str], stored: Sequence[str]) 
 
 
 def _difference(rows: exp.Select, gone: exp.Select, names: Sequence[str], epoch: int) -> exp.Select:
-    """The state that `rows` add up to minus what is published, as changes at `epoch`."""
+    """What `rows` add up to minus what is published, as changes at `epoch`."""
     now = select(*columns(("weight", *names)), from_=subquery(rows, "log"))
     return select(
         alias(number(epoch), "epoch"),

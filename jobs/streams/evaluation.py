@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -23,8 +23,7 @@ from jobs.compute.sql import (
     sum_of,
     union_all,
 )
-from jobs.engine.fixpoint import Step
-from jobs.engine.plan_delta import plan_delta
+from jobs.engine.plan_delta import PlanDelta, plan_delta
 from jobs.engine.read_graph import Thresholds
 from jobs.engine.relations import EpochRange, Inputs
 from jobs.engine.windows import Window, window_content
@@ -52,13 +51,13 @@ class LegInputs:
     thresholds: Thresholds
 
 
-def leg_rows(
+def leg_delta(
     engine: SqlEngine, plan: Plan, leg: Leg, origin: int, inputs: LegInputs, prefix: str
-) -> Iterator[Step]:
-    """The statements that make the new rows of a leg; the last one makes them.
+) -> PlanDelta:
+    """The statements that make the new rows of a leg.
 
-    They are (node, v0, .., instant, epoch, weight): the rows of (low, high] as they are now, less
-    those that are stored.
+    The result is (node, v0, .., instant, epoch, weight): the rows of (low, high] as they are now,
+    less those that are stored.
 
     Args:
         engine: has the relations of `inputs`; if the plan reads the graph, `triples` and `quads` on
@@ -79,16 +78,16 @@ def leg_rows(
         column("weight"),
         from_=rows_of(inputs.stored),
     )
-    yield Statement(on_axis, axis)
+    engine.make(Statement(on_axis, axis))
     delta = plan_delta(plan, instants, Inputs(graphs, on_axis), prefix)
-    yield from delta.statements
     stamps = f"{prefix}_stamps"
     engine.load(stamps, _stamps(leg))
     new = select(*columns((*names, "epoch", "weight")), from_=subquery(delta.result.select, "new"))
     parts: list[exp.Query] = [new]
     if leg.corrects:
         parts.append(_taken_back(on_axis, names, leg))
-    yield Statement(f"{prefix}_rows", _stamped(parts, names, stamps))
+    result = Statement(f"{prefix}_rows", _stamped(parts, names, stamps), "small")
+    return PlanDelta(delta.statements, result, delta.products)
 
 
 def _graphs(

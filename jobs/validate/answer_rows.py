@@ -2,6 +2,9 @@
 
 Queries of one kind are read by one statement. What differs between them (range of epochs, limits)
 are rows of a relation that it joins with.
+
+The rows of a query over streams are checked by instant, which is in the column `epoch`: of every
+row that has an unpublished change, the log over all instants, as known at the newest epoch.
 """
 
 from __future__ import annotations
@@ -38,8 +41,9 @@ from jobs.compute.sql import (
     text,
     union_all,
 )
+from jobs.engine.relations import BEFORE_ALL
 from jobs.plan.plan import ANSWER
-from jobs.progress.backlog import Backlog
+from jobs.progress.backlog import HORIZON, Backlog
 from jobs.validate.derived_columns import DerivedColumn, changes_at_epoch, with_derived_columns
 
 
@@ -62,7 +66,8 @@ def kind_of(checked: Checked) -> Hashable:
     Those of SELECTs may have different columns: a column that an answer lacks is unbound.
     """
     work, rules = checked
-    return work.rebuilt, rules.form, () if rules.form == "select" else work.variables
+    columns_ = () if rules.form == "select" else work.variables
+    return work.rebuilt, work.is_over_streams, rules.form, columns_
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,18 +78,26 @@ class _Read:
         variables: the columns of their answers.
         rebuilt: whether all rows are new, so that no older ones are looked up.
         is_ask: whether every change needs the number of rows after it.
+        over_streams: whether the axis is the instant.
     """
 
     variables: tuple[str, ...]
     rebuilt: bool
     is_ask: bool
+    over_streams: bool
 
     @classmethod
     def of(cls, checked: Sequence[Checked]) -> _Read:
         """How `checked` are read together."""
         work, rules = checked[0]
         variables = dict.fromkeys(name for item, _ in checked for name in item.variables)
-        return cls(tuple(variables), work.rebuilt, rules.form == "ask")
+        is_ask = rules.form == "ask"
+        return cls(tuple(variables), work.rebuilt, is_ask, work.is_over_streams)
+
+    @property
+    def has_whole_log(self) -> bool:
+        """Whether a row is checked from its first change on, so that nothing is looked up."""
+        return self.rebuilt or self.over_streams
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -130,8 +143,11 @@ def make_answer_rows(engine: Engine, name: str, checked: Sequence[Checked]) -> N
     _open(engine, new, read, {item.query: opened(item) for item, _ in checked})
     # Read several times; all rows of an answer may be too many to be kept.
     keep: Keep = "view" if read.rebuilt else "small"
-    engine.make(Statement(changes, _changes(read, work, new), keep))
-    if not read.rebuilt:
+    if read.over_streams:
+        _make_changes_by_instant(engine, read, name, work, new, checked)
+    else:
+        engine.make(Statement(changes, _changes(read, work, new), keep))
+    if not read.has_whole_log:
         tables = {item.query: stored_rows(item) for item, _ in checked}
         _open(engine, stored, read, tables)
         keys = select(*columns(read.key), from_=rows_of(changes), distinct=True)
@@ -139,18 +155,22 @@ def make_answer_rows(engine: Engine, name: str, checked: Sequence[Checked]) -> N
         engine.make(Statement(changed, keys, "broadcast"))
         looked_up = _multiplicities_before(read, work, changed, stored)
         engine.make(Statement(before, looked_up, "small"))
-    engine.make(Statement(name, _answer_rows(read, work, changes, before)))
+    engine.make(Statement(name, _answer_rows(read, work, changes, before, new)))
 
 
 def _work(checked: Sequence[Checked]) -> pa.Table:
     """What the rows of a query are checked by, a row per query."""
-    names = ("scope", "from_epoch", "to_epoch", "rows_before", "form", "is_set", "max_rows")
-    types = (pa.string(), *[pa.int64()] * 3, pa.string(), pa.bool_(), pa.int64())
+    names = (
+        *("scope", "from_epoch", "to_epoch", "after", "last"),
+        *("rows_before", "form", "is_set", "max_rows"),
+    )
+    types = (pa.string(), *[pa.int64()] * 5, pa.string(), pa.bool_(), pa.int64())
     rows = (
         (
             item.query,
             item.from_epoch,
             item.to_epoch,
+            *_axis(item),
             item.rows_before,
             rules.form,
             rules.is_set,
@@ -162,9 +182,17 @@ def _work(checked: Sequence[Checked]) -> pa.Table:
     return pa.table([pa.array(c, t) for c, t in zip(cells, types, strict=True)], names=[*names])
 
 
+def _axis(work: Backlog) -> tuple[int, int]:
+    """The range of what the column `epoch` of the checked rows has: of epochs, or of instants."""
+    if not work.is_over_streams:
+        return work.from_epoch, work.to_epoch
+    horizon = work.maintained.metadata.extra[HORIZON]
+    return BEFORE_ALL, BEFORE_ALL if horizon is None else horizon
+
+
 def _open(engine: Engine, name: str, read: _Read, tables: dict[str, StoredTable]) -> None:
     """Make a relation of stored rows of answers: scope, variables, epoch, weight."""
-    own = (*read.variables, "epoch", "weight")
+    own = (*read.variables, *(["instant"] if read.over_streams else []), "epoch", "weight")
     stored = f"{name}_tables"
     if len(tables) == 1:
         ((query, table),) = tables.items()
@@ -180,6 +208,45 @@ def _open(engine: Engine, name: str, read: _Read, tables: dict[str, StoredTable]
         where=[column("node").eq(text(ANSWER))],
     )
     engine.make(Statement(name, rows))
+
+
+def _make_changes_by_instant(
+    engine: Engine, read: _Read, name: str, work: str, new: str, checked: Sequence[Checked]
+) -> None:
+    """Make the relation of the logs of the rows that have unpublished changes, by instant.
+
+    scope, variables, epoch (the instant), weight.
+    """
+    changed, stored = f"{name}_changed", f"{name}_stored"
+    _open(engine, stored, read, {item.query: stored_rows(item) for item, _ in checked})
+    in_range = [
+        column("epoch", "n") > column("from_epoch", "w"),
+        column("epoch", "n") <= column("to_epoch", "w"),
+    ]
+    keys = select(
+        *columns(read.key, "n"),
+        from_=rows_of(new, "n"),
+        joins=[inner_join(rows_of(work, "w"), *equal(("scope",), "n", "w"), *in_range)],
+        distinct=True,
+    )
+    engine.make(Statement(changed, keys, "broadcast"))
+    logs = select(
+        *columns(read.key, "s"),
+        alias(column("instant", "s"), "epoch"),
+        alias(bigint(sum_of(column("weight", "s"))), "weight"),
+        from_=rows_of(stored, "s"),
+        joins=[
+            inner_join(rows_of(changed, "c"), *same_row(read.key, "s", "c")),
+            inner_join(
+                rows_of(work, "w"),
+                *equal(("scope",), "s", "w"),
+                column("epoch", "s") <= column("to_epoch", "w"),
+            ),
+        ],
+        group_by=[*columns(read.key, "s"), column("instant", "s")],
+        having=sum_of(column("weight", "s")).neq(0),
+    )
+    engine.make(Statement(f"{name}_changes", logs, "small"))
 
 
 def _changes(read: _Read, work: str, new: str) -> exp.Select:
@@ -198,10 +265,11 @@ def _changes(read: _Read, work: str, new: str) -> exp.Select:
     )
 
 
-def _answer_rows(read: _Read, work: str, changes: str, before: str) -> exp.Query:
+def _answer_rows(read: _Read, work: str, changes: str, before: str, new: str) -> exp.Query:
     checked = _with_multiplicity(read, changes, before)
     at_epoch = over(sum_of(column("weight")), [column("scope", "c")], [ascending(column("epoch"))])
-    rows_at = column("rows_before", "w") + at_epoch if read.is_ask else exp.null()
+    rows_before = number(0) if read.over_streams else column("rows_before", "w")
+    rows_at = rows_before + at_epoch if read.is_ask else exp.null()
     rows = select(
         alias(exp.Array(expressions=columns(read.variables, "c")), "terms"),
         *columns(("epoch", "weight", "at_epoch", "multiplicity"), "c"),
@@ -214,13 +282,15 @@ def _answer_rows(read: _Read, work: str, changes: str, before: str) -> exp.Query
     net = select(
         column("scope"),
         alias(bigint(sum_of(column("weight"))), "net"),
-        from_=rows_of(changes),
+        from_=subquery(_changes(read, work, new), "new")
+        if read.over_streams
+        else rows_of(changes),
         group_by=[column("scope")],
     )
     no_terms = exp.DataType.build("ARRAY<STRING>", dialect="spark")
     total = select(
         alias(cast(exp.null(), no_terms), "terms"),
-        alias(column("to_epoch", "w"), "epoch"),
+        alias(column("last", "w"), "epoch"),
         alias(number(0), "weight"),
         alias(bigint(exp.null()), "at_epoch"),
         alias(bigint(exp.null()), "multiplicity"),
@@ -238,8 +308,12 @@ def _answer_rows(read: _Read, work: str, changes: str, before: str) -> exp.Query
 
 def _rules() -> list[exp.Expr]:
     """Columns that are the same for all rows of a query."""
-    names = ("form", "is_set", "max_rows", "scope", "from_epoch", "to_epoch")
-    return [alias(text(ANSWER), "node"), *columns(names, "w")]
+    return [
+        alias(text(ANSWER), "node"),
+        *columns(("form", "is_set", "max_rows", "scope"), "w"),
+        alias(column("after", "w"), "from_epoch"),
+        alias(column("last", "w"), "to_epoch"),
+    ]
 
 
 def _with_multiplicity(read: _Read, changes: str, before: str) -> exp.Query:
@@ -250,7 +324,7 @@ def _with_multiplicity(read: _Read, changes: str, before: str) -> exp.Query:
         sum_of(column("weight")), columns(read.key), [ascending(column("epoch"))]
     )
     rows = select(*columns((*read.key, *others)), from_=rows_of(changes))
-    if not read.rebuilt:
+    if not read.has_whole_log:
         rows = select(
             *columns((*read.key, *others), "new"),
             alias(

@@ -111,7 +111,8 @@ class Meaning:
         found = []
         reached = self.origin
         for number, each in enumerate(self.epochs, start=1):
-            if not isinstance(each, GraphChange):
+            # What changes nothing has no time.
+            if not isinstance(each, GraphChange) or not (each.vanish or each.appear):
                 continue
             final = self.horizons[number - 1]
             if final is None:

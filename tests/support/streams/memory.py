@@ -13,7 +13,7 @@ from jobs.engine.fixpoint import make
 from jobs.engine.graph import QUADS, TRIPLES
 from jobs.engine.windows import Window
 from jobs.plan.plan import ANSWER, Plan
-from jobs.streams.evaluation import LegInputs, leg_rows
+from jobs.streams.evaluation import LegInputs, leg_delta
 from jobs.streams.graph_log import GraphLog
 from jobs.streams.legs import Leg
 from jobs.streams.timeline import StreamHistory, Timeline
@@ -110,11 +110,10 @@ class StreamMemory:
         logs = {name: f"stored_{name}" for name in (TRIPLES, QUADS)}
         GraphLog(logs, logs, settled, times).on_axis(self.engine, max(leg.low, timeline.origin))
         inputs = LegInputs(events, self.windows, "stored", LOOKED_UP)
-        name = ""
-        for step in leg_rows(self.engine, self.plan, leg, timeline.origin, inputs, "q"):
+        delta = leg_delta(self.engine, self.plan, leg, timeline.origin, inputs, "q")
+        for step in (*delta.statements, delta.result):
             make(self.engine, step)
-            name = step.name
-        return name
+        return delta.result.name
 
     def _load(self) -> None:
         run = self.connection.execute

@@ -1,0 +1,90 @@
+"""Read what decides on the legs of a query over streams."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+from sqlglot import exp
+
+from jobs.catalog.windowing import Windowing
+from jobs.compute.engine import Engine
+from jobs.compute.sql import alias, column, number, rows_of, select
+from jobs.progress.streams import Frontiers, first_instant
+from jobs.sparql.frontend.rspql.names import STREAM_IRI
+from jobs.streams.timeline import StreamHistory, Timeline
+from jobs.streams.windows import windows_of
+from lake.lake import Lake
+from lake.tables import TRANSACTIONS, stream
+
+_EPOCH_0 = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def stream_name(iri: str) -> str:
+    """The name of the stream that an IRI of a window clause means; N-Triples form."""
+    return iri.removeprefix(f"<{STREAM_IRI}").removesuffix(">")
+
+
+def read_timeline(
+    engine: Engine, lake: Lake, windowing: Windowing, *, reads_graph: bool, after: int, last: int
+) -> Timeline:
+    """The timeline of a query up to an epoch.
+
+    Args:
+        engine: reads the first instants of epochs.
+        lake: holds the streams.
+        windowing: the windows of the query.
+        reads_graph: whether it reads the graph.
+        after: the epoch up to which the query is maintained.
+        last: the newest epoch.
+    """
+    frontiers = Frontiers.read(lake)
+    names = dict.fromkeys(stream_name(each.stream) for each in windowing.windows)
+    streams = [_history(engine, lake, name, frontiers, after, last) for name in names]
+    graph = _graph_epochs(lake, last) if reads_graph else ()
+    return Timeline.of([*windows_of(windowing).values()], streams, graph, windowing.corrects_back)
+
+
+def _history(
+    engine: Engine, lake: Lake, name: str, frontiers: Frontiers, after: int, last: int
+) -> StreamHistory | None:
+    """What is recorded of a stream up to an epoch; None if it has had no event."""
+    known = [
+        (epoch, frontier)
+        for epoch, frontier in frontiers.streams.get(name, ())
+        if frontier is not None and epoch <= last
+    ]
+    starts = first_instant(lake, name)
+    if not known or starts is None:
+        return None
+    relation = f"arrived_{name}"
+    engine.open(relation, stream(name).name, where=column("epoch") > number(after))
+    first = select(
+        column("epoch"),
+        alias(exp.Min(this=column("instant")), "instant"),
+        from_=rows_of(relation),
+        where=[column("epoch") <= number(last)],
+        group_by=[column("epoch")],
+    )
+    earliest = {int(str(epoch)): int(str(instant)) for epoch, instant in engine.rows(first)}
+    return StreamHistory(starts, known, earliest)
+
+
+def _graph_epochs(lake: Lake, last: int) -> Sequence[tuple[int, int | None]]:
+    """The epochs that changed the graph, with their event times as instants."""
+    names = ["epoch", "event_time", "inserted", "deleted"]
+    rows = lake.rows(TRANSACTIONS.name, names, [("epoch", "<=", last)]).sort_by("epoch")
+    return [
+        (row["epoch"], _instant(row["event_time"]))
+        for row in rows.to_pylist()
+        if row["inserted"] or row["deleted"]
+    ]
+
+
+def _instant(time: datetime | None) -> int | None:
+    """Microseconds since 1970; a time of the lake is in UTC."""
+    if time is None:
+        return None
+    aware = time if time.tzinfo else time.replace(tzinfo=UTC)
+    return (aware - _EPOCH_0) // _MICROSECOND
