@@ -282,9 +282,7 @@ def _answer_rows(read: _Read, work: str, changes: str, before: str, new: str) ->
     net = select(
         column("scope"),
         alias(bigint(sum_of(column("weight"))), "net"),
-        from_=subquery(_changes(read, work, new), "new")
-        if read.over_streams
-        else rows_of(changes),
+        from_=subquery(_changes(read, work, new), "new") if read.over_streams else rows_of(changes),
         group_by=[column("scope")],
     )
     no_terms = exp.DataType.build("ARRAY<STRING>", dialect="spark")

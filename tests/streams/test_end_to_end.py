@@ -3,54 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.support.projects.ingest import no_spark
 from tests.support.projects.maintain import MaintainedProject
-from tests.support.stages import STAGES
+from tests.support.streams.project import FILES, START, answer_log, arrive, run, sensors
 
-START = datetime(2026, 1, 1, tzinfo=UTC)
-SENSORS = {
-    "name": "readings",
-    "kind": "snapshots",
-    "location": "events",
-    "glob": "*.nt",
-    "stream": {"time": {"predicate": "http://www.w3.org/ns/sosa/resultTime"}, "lateness": "PT1H"},
-}
-ROOMS = {"name": "rooms", "kind": "patches", "location": "changes"}
-HOT = """PREFIX ex: <http://example.org/>
-SELECT ?room (COUNT(*) AS ?n)
-FROM NAMED WINDOW ex:w ON readings [RANGE PT10S STEP PT10S]
-WHERE { WINDOW ex:w { ?reading ex:of ?sensor } ?sensor ex:in ?room }
-GROUP BY ?room
-"""
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
-
-def events(*readings: tuple[str, int]) -> str:
-    """Readings of sensors, at seconds after the start."""
-    lines = []
-    for sensor, second in readings:
-        time = (START + timedelta(seconds=second)).isoformat()
-        reading = f"<http://example.org/{sensor}/{second}>"
-        lines += [
-            f"{reading} <http://example.org/of> <http://example.org/{sensor}> .",
-            f"{reading} <http://www.w3.org/ns/sosa/resultTime>"
-            f' "{time}"^^<http://www.w3.org/2001/XMLSchema#dateTime> .',
-        ]
-    return "\n".join(lines) + "\n"
-
-
-FILES = (
-    events(("s1", 1), ("s2", 3), ("s1", 12)),
-    events(("s1", 14), ("s2", 23)),
-    # s2 at 7 is late: the window [0, 10) is published.
-    events(("s2", 7), ("s1", 25), ("s1", 31)),
-    events(("s2", 41), ("s2", 55)),
-)
 COUNTS = {
     # second of the close: by room, with everything known
     10: {"kitchen": 1, "hall": 2},
@@ -63,30 +27,10 @@ COUNTS = {
 
 @pytest.fixture
 def project(tmp_path: Path) -> MaintainedProject:
-    """A graph that says where sensors are, and a stream of their readings."""
-    project = MaintainedProject(tmp_path)
-    project.declare(ROOMS, SENSORS)
-    (tmp_path / "queries").mkdir()
-    (tmp_path / "events").mkdir()
-    project.query("hot", HOT)
-    rooms = (("s1", "kitchen"), ("s2", "hall"))
-    project.patch(
-        "changes/0001.rdfp",
-        *(
-            f"A <http://example.org/{s}> <http://example.org/in> <http://example.org/{room}> ."
-            for s, room in rooms
-        ),
-    )
-    return project
-
-
-def run(project: MaintainedProject) -> None:
-    for stage in STAGES.values():
-        stage(no_spark, project.settings, "test")
-
-
-def answer_log(project: MaintainedProject) -> list[tuple[Any, ...]]:
-    return project.rows("answers/hot", "epoch", "event_time", "weight", "room", "n")
+    """A project whose stream has no file yet."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    return sensors(folder)
 
 
 def state(log: list[tuple[Any, ...]], second: int) -> dict[str, int]:
@@ -104,8 +48,8 @@ def state(log: list[tuple[Any, ...]], second: int) -> dict[str, int]:
 def test_windows_are_published_as_the_frontier_passes_their_end(
     project: MaintainedProject,
 ) -> None:
-    for number, text in enumerate(FILES):
-        project.write(f"events/{number}.nt", text)
+    for number in range(len(FILES)):
+        arrive(project, number)
         run(project)
     log = answer_log(project)
     for second, expected in COUNTS.items():
@@ -115,12 +59,13 @@ def test_windows_are_published_as_the_frontier_passes_their_end(
 def test_late_events_correct_published_answers_at_a_later_epoch(
     project: MaintainedProject,
 ) -> None:
-    for number, text in enumerate(FILES[:2]):
-        project.write(f"events/{number}.nt", text)
-        run(project)
+    arrive(project, 0)
+    run(project)
+    arrive(project, 1)
+    run(project)
     before = answer_log(project)
     assert state(before, 10) == {"kitchen": 1, "hall": 1}
-    project.write("events/2.nt", FILES[2])
+    arrive(project, 2)
     run(project)
     after = answer_log(project)
     assert {*before} < {*after}
@@ -131,9 +76,61 @@ def test_late_events_correct_published_answers_at_a_later_epoch(
 
 def test_one_run_gives_the_log_of_many(project: MaintainedProject, tmp_path: Path) -> None:
     at_once = project.copy(tmp_path / "at_once")
-    for number, text in enumerate(FILES):
-        project.write(f"events/{number}.nt", text)
-        at_once.write(f"events/{number}.nt", text)
+    for number in range(len(FILES)):
+        arrive(project, number)
         run(project)
+    arrive(at_once, *range(len(FILES)))
     run(at_once)
     assert answer_log(at_once) == answer_log(project)
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_spark_alone_publishes_the_same_log(
+    project: MaintainedProject, tmp_path: Path, spark: SparkSession
+) -> None:
+    (tmp_path / "on_spark").mkdir()
+    on_spark = sensors(
+        tmp_path / "on_spark", driver_rows=0, driver_table_bytes=0, driver_parse_bytes=0
+    )
+    for numbers in ((0, 1), (2, 3)):
+        arrive(project, *numbers)
+        run(project)
+        arrive(on_spark, *numbers)
+        run(on_spark, spark)
+    assert answer_log(on_spark) == answer_log(project)
+
+
+def test_a_query_that_is_registered_later_has_the_same_answers_at_every_instant(
+    project: MaintainedProject,
+) -> None:
+    text = (project.folder / "queries/hot.rq").read_text()
+    project.remove_query("hot")
+    arrive(project, *range(len(FILES)))
+    run(project)
+    project.query("hot", text)
+    run(project)
+    log = answer_log(project)
+    for second, expected in COUNTS.items():
+        assert state(log, second) == expected, second
+
+
+def test_an_edited_query_publishes_the_difference_at_every_instant(
+    project: MaintainedProject,
+) -> None:
+    arrive(project, 0, 1)
+    run(project)
+    text = (project.folder / "queries/hot.rq").read_text()
+    project.query("hot", text.replace("?sensor ex:in ?room", "?sensor ex:in ?room . FILTER(true)"))
+    arrive(project, 2, 3)
+    run(project)
+    log = answer_log(project)
+    for second, expected in COUNTS.items():
+        assert state(log, second) == expected, second
+    project.query("hot", text.replace("STEP PT10S", "STEP PT20S"))
+    run(project)
+    edited = answer_log(project)
+    assert {*log} < {*edited}
+    assert state(edited, 10) == {"kitchen": 1, "hall": 2}
+    assert state(edited, 20) == {"kitchen": 1, "hall": 2}
+    assert state(edited, 30) == COUNTS[30]
