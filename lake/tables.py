@@ -336,3 +336,6 @@ def answers(query: str, variables: tuple[str, ...]) -> Table:
 
 ANSWER_COLUMNS = ("epoch", "weight", "event_time")
 """Columns of an answer table that no variable may be named like."""
+
+STREAM_ANSWER_COLUMNS = ("since", "until", "correction")
+"""Columns besides that no variable of a query over streams may be named like: views have them."""

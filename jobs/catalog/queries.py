@@ -24,7 +24,7 @@ from jobs.plan.parameters import parameterized
 from jobs.plan.plan import Plan
 from jobs.sparql.algebra.queries import Ask, Construct, Query, Select
 from jobs.sparql.algebra.windows import Registration, WindowClause
-from lake.tables import ANSWER_COLUMNS, QUADS, TRIPLES
+from lake.tables import ANSWER_COLUMNS, QUADS, STREAM_ANSWER_COLUMNS, TRIPLES
 
 
 class CompiledQuery(BaseModel):
@@ -250,6 +250,9 @@ def _check_columns(query: Query, text: str, file: str) -> None:
     if not isinstance(query.form, Select):
         return
     taken = {name: f"the column {name} of every answer table" for name in ANSWER_COLUMNS}
+    if query.windows:
+        where = "that is printed of queries over streams"
+        taken |= {name: f"the column {name} {where}" for name in STREAM_ANSWER_COLUMNS}
     for name in query.form.variables:
         lower = name.lower()
         if lower in taken:

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import duckdb
 from sqlglot import exp
 
+from jobs.cli.moments import Moment
 from jobs.cli.plain_values import connect_with_plain_values
-from jobs.compute.sql import column, columns, rows_of, select
+from jobs.compute.sql import (
+    alias,
+    ascending,
+    bigint,
+    column,
+    columns,
+    number,
+    over,
+    rows_of,
+    select,
+    subquery,
+    sum_of,
+    time_of,
+)
 from jobs.errors import WeirError
 from jobs.settings import Settings
 from lake.lake import Lake
@@ -45,6 +59,51 @@ class AnswerLog:
             .from_(rows_of(self.relation))
             .group_by(*columns(self.variables))
             .having(weight.neq(0))
+        )
+
+    def intervals(
+        self,
+        variables: Sequence[str],
+        values: Iterable[exp.Expr],
+        *,
+        epoch: int | None = None,
+        after_weight: Iterable[exp.Expr] = (),
+    ) -> exp.Select:
+        """`values`, since, until, weight, `after_weight`: when rows held by their event times.
+
+        Of a query over streams. A row has one interval for each time in which its weight did not
+        change; until is null where it still holds.
+
+        Args:
+            variables: the columns that distinguish rows.
+            values: what is selected of them.
+            epoch: at which the answer was known, by default the newest.
+            after_weight: what is selected of them besides.
+        """
+        weight, time = column("weight"), column("event_time")
+        net = select(
+            *columns(variables),
+            time,
+            alias(sum_of(weight), "weight"),
+            from_=rows_of(self.relation),
+            where=[] if epoch is None else [column("epoch") <= number(epoch)],
+            group_by=columns((*variables, "event_time")),
+            having=sum_of(weight).neq(0),
+        )
+        rows, order = columns(variables), [ascending(time)]
+        spans = select(
+            *columns(variables),
+            alias(time, "since"),
+            alias(over(exp.Lead(this=time), rows, order), "until"),
+            alias(bigint(over(sum_of(weight), rows, order)), "weight"),
+            from_=subquery(net, "net"),
+        )
+        return select(
+            *values,
+            *columns(("since", "until", "weight")),
+            *after_weight,
+            from_=subquery(spans, "spans"),
+            where=[weight.neq(0)],
         )
 
     def variables_at(self, lake: Lake, epoch: int | None) -> tuple[str, ...]:
@@ -85,12 +144,13 @@ def register_table(
     return list(dataset.schema.names)
 
 
-def answer_at(
-    settings: Settings, query: str, epoch: int | None, *, terms: bool, limit: int
-) -> Rows:
-    """The published answer of a query at an epoch, by default the newest.
+def answer_at(settings: Settings, query: str, moment: Moment, *, terms: bool, limit: int) -> Rows:
+    """The published answer of a query at a moment.
 
     Args:
+        settings: of the project.
+        query: its name.
+        moment: which state.
         terms: exact terms instead of plain values.
         limit: maximum number of rows; 0 = all.
 
@@ -99,11 +159,35 @@ def answer_at(
     """
     lake, connection = settings.open_lake(), connect_with_plain_values(settings)
     log = _existing_log(connection, lake, query)
-    variables = log.variables_at(lake, epoch)
+    variables = _variables(log, lake, moment)
     answer = log.state(*_values(variables, terms=terms))
-    if epoch is not None:
-        answer = answer.where(column("epoch") <= epoch)
+    if moment.epoch is not None:
+        answer = answer.where(column("epoch") <= number(moment.epoch))
+    if moment.instant is not None:
+        answer = answer.where(column("event_time") <= time_of(number(moment.instant)))
     return _fetch(connection, answer.order_by(*columns(variables)), limit)
+
+
+def intervals_at(
+    settings: Settings, query: str, moment: Moment, *, terms: bool, limit: int
+) -> Rows:
+    """Since and until when each row of a query over streams held, as known at a moment's epoch.
+
+    Args:
+        settings: of the project.
+        query: its name.
+        moment: which state.
+        terms: exact terms instead of plain values.
+        limit: maximum number of rows; 0 = all.
+
+    Raises:
+        WeirError: the query has no published answer.
+    """
+    lake, connection = settings.open_lake(), connect_with_plain_values(settings)
+    log = _existing_log(connection, lake, query)
+    variables = _variables(log, lake, moment)
+    found = log.intervals(variables, _values(variables, terms=terms), epoch=moment.epoch)
+    return _fetch(connection, found.order_by(*columns((*variables, "since"))), limit)
 
 
 def changes_between(
@@ -128,7 +212,7 @@ def changes_between(
         )
         .from_(rows_of(log.relation))
         .where(column("epoch") >= first)
-        .order_by(*columns(("epoch", *log.variables)))
+        .order_by(*columns(("epoch", "event_time", *log.variables)))
     )
     if last is not None:
         changes = changes.where(column("epoch") <= last)
@@ -145,6 +229,16 @@ def _existing_log(connection: duckdb.DuckDBPyConnection, lake: Lake, query: str)
     if log is None:
         raise WeirError(f"{query} has no published answer", lake.root, "`weir run` creates one.")
     return log
+
+
+def _variables(log: AnswerLog, lake: Lake, moment: Moment) -> tuple[str, ...]:
+    """The columns of the text that the query had then.
+
+    Of a query over streams, whose rows do not begin at the base of a text, those of all texts.
+    """
+    if moment.over_streams and moment.epoch is not None:
+        return log.variables
+    return log.variables_at(lake, moment.epoch)
 
 
 def _values(variables: tuple[str, ...], *, terms: bool) -> list[exp.Expr]:

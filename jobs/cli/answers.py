@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from jobs.cli.options import Options
+from jobs.cli.options import Options, Output
 from jobs.cli.output import print_rows
 
 if TYPE_CHECKING:
@@ -23,8 +24,19 @@ def show(
     context: typer.Context,
     query: Query,
     at: Annotated[
-        int | None, typer.Option(min=0, help="Answer at this epoch instead of the newest.")
+        str | None,
+        typer.Option(
+            help="Answer at this epoch instead of the newest; of a query over streams, at this time"
+            " with its zone."
+        ),
     ] = None,
+    epoch: Annotated[
+        int | None, typer.Option("--as-of", min=0, help="Answer as it was known at this epoch.")
+    ] = None,
+    intervals: Annotated[
+        bool,
+        typer.Option("--intervals", help="Of a query over streams: since and until each row held."),
+    ] = False,
     limit: Limit = 100,
     terms: Terms = False,
 ) -> None:
@@ -32,16 +44,20 @@ def show(
 
     `weight` is the multiplicity of a row: SPARQL answers are bags unless the query says DISTINCT.
     """
-    from jobs.cli.answer_logs import answer_at
-    from jobs.cli.views import CURRENT
+    from jobs.cli.answer_logs import answer_at, intervals_at
+    from jobs.cli.moments import moment_of
 
     options = Options.of(context)
     settings = options.settings()
     _require_published(settings, query)
-    if at is not None:
-        _require_published_to(settings, query, at)
-    columns, rows = answer_at(settings, query, at, terms=terms, limit=_one_more(limit))
-    _print(options, columns, rows, limit, title=f"{query}{CURRENT}")
+    moment = moment_of(settings, query, at, epoch)
+    if intervals:
+        _require_intervals(query, at, over_streams=moment.over_streams)
+        columns, rows = intervals_at(settings, query, moment, terms=terms, limit=_one_more(limit))
+        _print(options, columns, rows, limit, title=moment.title, times=("since", "until"))
+        return
+    columns, rows = answer_at(settings, query, moment, terms=terms, limit=_one_more(limit))
+    _print(options, columns, rows, limit, title=moment.title)
 
 
 def log(
@@ -52,9 +68,15 @@ def log(
     limit: Limit = 100,
     terms: Terms = False,
 ) -> None:
-    """Print the published changes of a query: rows that appeared (+) or vanished (-), by epoch."""
+    """Print the published changes of a query: rows that appeared (+) or vanished (-), by epoch.
+
+    Of a query over streams, `event_time` is the instant of the change, and `correction` says
+    whether the answer at that instant was final before the epoch.
+    """
     from jobs.cli.answer_logs import changes_between
+    from jobs.cli.moments import published_over_streams
     from jobs.cli.views import CHANGES
+    from jobs.progress.completion import Completion
 
     options = Options.of(context)
     settings = options.settings()
@@ -62,7 +84,15 @@ def log(
     columns, rows = changes_between(
         settings, query, from_epoch, to_epoch, terms=terms, limit=_one_more(limit)
     )
-    _print(options, columns, rows, limit, title=f"{query}{CHANGES}")
+    title = f"{query}{CHANGES}"
+    answer = published_over_streams(settings, Completion.read(settings.open_lake()), query)
+    if answer is None:
+        _print(options, columns, rows, limit, title=title)
+        return
+    first, last = columns.index("epoch"), columns.index("event_time")
+    marked = [(*row, answer.is_correction(row[first], row[last])) for row in rows]
+    times = ("event_time",)
+    _print(options, (*columns, "correction"), marked, limit, title=title, times=times)
 
 
 def sql(
@@ -71,8 +101,9 @@ def sql(
 ) -> None:
     """Run SQL over the answers (DuckDB, no Spark).
 
-    Views: <query>_current, <query>_changes, quads_current, triples_current, transactions, runs,
-    quality, rejected. A variable is a plain value; <variable>_term is the exact term.
+    Views: <query>_current, <query>_changes, <query>_intervals, <stream>_events, quads_current,
+    triples_current, transactions, stream_epochs, late, runs, quality, rejected. A variable is a
+    plain value; <variable>_term is the exact term.
     """
     from jobs.cli.views import query_lake
 
@@ -100,26 +131,18 @@ def _require_published(settings: Settings, query: str) -> None:
     )
 
 
-def _require_published_to(settings: Settings, query: str, epoch: int) -> None:
+def _require_intervals(query: str, at: str | None, *, over_streams: bool) -> None:
     from jobs.errors import ConfigurationError
-    from jobs.progress.completion import Completion
 
-    completion = Completion.read(settings.open_lake())
-    newest = completion.head
-    if epoch > newest:
+    if not over_streams:
         raise ConfigurationError(
-            f"epoch {epoch} does not exist yet: the newest is {newest}",
-            settings.lake,
-            "Without --at, the newest answer is printed.",
+            f"{query} reads no stream, so its rows have epochs, not times",
+            "",
+            f"`weir log {query}` prints at which epochs rows appeared and vanished.",
         )
-    published = completion.published(query)
-    if published is not None and epoch > published.epoch:
+    if at is not None:
         raise ConfigurationError(
-            f"the answer of {query} is not known at epoch {epoch}: it is published up to epoch"
-            f" {published.epoch}",
-            settings.lake,
-            "`weir run` publishes later epochs, unless a check holds them (`weir status`). Without"
-            " --at, the newest answer is printed.",
+            "--intervals prints all times, and --at one of them", "", "Give one of the two."
         )
 
 
@@ -135,9 +158,16 @@ def _print(
     limit: int,
     *,
     title: str,
+    times: Collection[str] = (),
 ) -> None:
+    """Print rows; in a table the columns `times` have all digits and the zone."""
+    from jobs.cli.instants import time_text
+
     shown = rows[:limit] if limit else rows
     if len(shown) < len(rows):
         title += f", the first {limit} rows (--limit 0 for all)"
     found = [dict(zip(columns, row, strict=True)) for row in shown]
+    if options.output is Output.table:
+        for row in found:
+            row |= {name: time_text(row[name]) for name in times if row[name] is not None}
     print_rows(options.output, columns, found, title=title)

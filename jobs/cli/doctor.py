@@ -111,6 +111,7 @@ def _jars() -> Finding:
 
 def _queries(settings: Settings) -> Iterator[Finding]:
     from jobs.catalog.catalog import Catalog
+    from jobs.ingest.stream_readers import undeclared_streams
 
     try:
         catalog = Catalog.of(settings)
@@ -124,7 +125,8 @@ def _queries(settings: Settings) -> Iterator[Finding]:
         f"{number} in {settings.queries}",
         "Write a query: <name>.rq.",
     )
-    for wrong in catalog.errors.values():
+    undeclared = undeclared_streams(catalog.members, settings.sources)
+    for wrong in (*catalog.errors.values(), *undeclared.values()):
         yield Finding("query", False, f"{wrong.where}: {wrong.what}", wrong.hint)
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import assert_never
 
 from jobs.catalog.maintained import Maintained
+from jobs.catalog.windowing import Windowing
+from jobs.cli.window_explanation import explain_windows
 from jobs.compute.relations import Loaded, Statement
 from jobs.engine.fixpoint import Fixpoint, Step
 from jobs.engine.graph import log_columns
@@ -13,6 +15,7 @@ from jobs.engine.neighbourhood import hops
 from jobs.engine.plan_delta import plan_delta
 from jobs.engine.read_graph import neighbourhood_graph
 from jobs.engine.relations import EpochRange, Inputs
+from jobs.engine.windows import window_content
 from jobs.plan.leaves import Component, Values
 from jobs.plan.lookups import lookups
 from jobs.plan.operators import (
@@ -40,6 +43,7 @@ from jobs.plan.structure import children, shared
 from jobs.sparql.algebra.expressions import Call, Constant, Exists, Expression, Variable
 from jobs.sparql.algebra.patterns import TriplePattern
 from jobs.sparql.recursion import deep_recursion
+from jobs.streams.windows import windows_of
 
 DIALECT = "spark"
 # The SQL of a run over three epochs; only the numbers differ from run to run.
@@ -47,8 +51,16 @@ EXAMPLE = EpochRange(after=4, last=7)
 
 
 @deep_recursion()
-def explain_query(query: Maintained, *, sql: bool = False) -> str:
-    """The explanation of a query as text; with `sql` also the statements of an example run."""
+def explain_query(
+    query: Maintained, *, sql: bool = False, starts: Mapping[str, int | None] | None = None
+) -> str:
+    """The explanation of a query as text; with `sql` also the statements of an example run.
+
+    Args:
+        query: what is explained.
+        sql: whether the statements are part of it.
+        starts: of a query over streams, the first instant of each; None before its first event.
+    """
     plan = query.plan
     lines = [
         f"{query.name}: {query.description or query.file.name}",
@@ -56,6 +68,7 @@ def explain_query(query: Maintained, *, sql: bool = False) -> str:
         + (", ".join(name for name, _ in plan.columns) or "empty solutions"),
         *(f"without effect on the stored answer: {part}" for part in query.presentation),
         "",
+        *explain_windows(query.windowing, starts or {}),
         "plan (* = stored in embeddings/" + query.name + "):",
         *_tree(plan, plan.root, 1, set()),
         "",
@@ -63,8 +76,9 @@ def explain_query(query: Maintained, *, sql: bool = False) -> str:
         *_parts(plan),
     ]
     if sql:
-        lines += ["", f"SQL of a run over the epochs {EXAMPLE.start}..{EXAMPLE.last}:"]
-        for statement in _statements(plan):
+        axis = "epochs" if query.windowing is None else "instants, which are in the columns epoch,"
+        lines += ["", f"SQL of a run over the {axis} {EXAMPLE.start}..{EXAMPLE.last}:"]
+        for statement in _statements(plan, query.windowing):
             lines += ["", *_sql(statement)]
     return "\n".join(lines)
 
@@ -204,11 +218,18 @@ def _sql(step: Loaded | Step) -> Iterator[str]:
             assert_never(step)
 
 
-def _statements(plan: Plan) -> Iterator[Loaded | Step]:
+def _statements(plan: Plan, windowing: Windowing | None) -> Iterator[Loaded | Step]:
     graphs = {}
+    windows = {} if windowing is None else windows_of(windowing)
     for i, scope in enumerate(dict.fromkeys(part.scope for part in plan.components)):
         parts = [part for part in plan.components if part.scope == scope]
         prefix, changes = f"g{i}", f"changes{i}"
+        if scope.window is not None:
+            window, events = windows[scope.window], f"events{i}"
+            content = window_content(events, window, EXAMPLE.after, EXAMPLE.last)
+            yield Statement(f"{prefix}_window", content, "cache")
+            graphs[scope] = f"{prefix}_window"
+            continue
         found = hops(prefix, f"{prefix}_log", changes, lookups(parts), log_columns(scope))
         for hop in found:
             yield hop.lookups

@@ -3,33 +3,75 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from datetime import datetime
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from jobs.cli.options import Options, Output
 from jobs.cli.output import print_json, print_line, print_rows
 
+if TYPE_CHECKING:
+    from jobs.catalog.maintained import Maintained
+    from jobs.settings import Settings
+
+_FINAL = ("query", "final_to", "held_back_by")
 _NARROW = ("query", "state", "watermark", "lag_epochs", "lag", "rows", "mode")
 """The columns of `weir status` as a table, which fit into 80 characters; JSON has all."""
 
 
-def status(context: typer.Context) -> None:
-    """Print how far each query is maintained and published, and what the last run did."""
+def status(
+    context: typer.Context,
+    streams: Annotated[
+        bool, typer.Option("--streams", help="Only how far each stream is complete.")
+    ] = False,
+) -> None:
+    """Print how far each query is maintained and published, and how far each stream is complete."""
     from jobs.cli.query_status import QueryStatus, query_statuses
 
     options = Options.of(context)
-    rows = [asdict(each) for each in query_statuses(options.settings())]
+    settings = options.settings()
+    if streams:
+        _print_streams(options, settings)
+        return
+    rows = [asdict(each) for each in query_statuses(settings)]
     if options.output is Output.json:
         print_rows(options.output, tuple(QueryStatus.__dataclass_fields__), rows, title="")
-    elif rows:
-        print_rows(options.output, _NARROW, rows, title="")
-        for row in rows:
-            if row["reason"]:
-                print_line(f"{row['query']}: {row['reason']}")
-    else:
+        return
+    if not rows:
         print_line("No query is registered: write one into the folder `queries`.")
+        return
+    print_rows(options.output, _NARROW, rows, title="")
+    for row in rows:
+        if row["reason"]:
+            print_line(f"{row['query']}: {row['reason']}")
+    over_streams = [_with_times(row) for row in rows if row["held_back_by"] or row["final_to"]]
+    if over_streams:
+        print_rows(options.output, _FINAL, over_streams, title="Queries over streams")
+        _print_streams(options, settings)
+
+
+def _print_streams(options: Options, settings: Settings) -> None:
+    from jobs.cli.stream_status import StreamStatus, stream_statuses
+
+    rows = [asdict(each) for each in stream_statuses(settings)]
+    columns = tuple(StreamStatus.__dataclass_fields__)
+    if options.output is Output.json:
+        print_rows(options.output, columns, rows, title="")
+    elif rows:
+        print_rows(options.output, columns, [*map(_with_times, rows)], title="Streams")
+    else:
+        print_line("No stream is declared: give a source the key `stream`.")
+
+
+def _with_times(row: dict[str, Any]) -> dict[str, Any]:
+    """A row whose times have all digits and the zone."""
+    from jobs.cli.instants import time_text
+
+    return {
+        name: time_text(cell) if isinstance(cell, datetime) else cell for name, cell in row.items()
+    }
 
 
 def explain(
@@ -52,11 +94,31 @@ def explain(
         raise ConfigurationError(
             f"there is no query {query}", str(settings.queries), f"Registered: {known}."
         ) from None
-    explanation = explain_query(found, sql=with_sql)
+    explanation = explain_query(found, sql=with_sql, starts=_first_instants(settings, found))
     if options.output is Output.json:
         print_json({"query": query, "explanation": explanation})
     else:
         print_line(explanation)
+
+
+def _first_instants(settings: Settings, query: Maintained) -> dict[str, int | None]:
+    """The first instants of the streams that a query reads.
+
+    Raises:
+        ConfigurationError: a stream that no source gives.
+    """
+    if query.windowing is None:
+        return {}
+    from jobs.ingest.sources.declared import load_sources
+    from jobs.ingest.stream_readers import undeclared_stream
+    from jobs.progress.streams import first_instant
+    from jobs.streams.horizons import streams_of
+
+    error = undeclared_stream(query, load_sources(settings.sources))
+    if error is not None:
+        raise error
+    lake = settings.open_lake()
+    return {name: first_instant(lake, name) for name in streams_of(query.windowing)}
 
 
 def report(

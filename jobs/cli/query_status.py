@@ -10,9 +10,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.catalog.catalog import Catalog
+from jobs.cli.stream_status import stream_answer
 from jobs.cli.views import published_queries
+from jobs.ingest.stream_readers import undeclared_streams
 from jobs.progress.backlog import Backlog
 from jobs.progress.completion import Completion
+from jobs.progress.streams import Frontiers
 from jobs.settings import Settings
 from lake.tables import TRANSACTIONS
 
@@ -32,6 +35,8 @@ class QueryStatus:
         rows: rows of the published answer.
         mode: what the last run that looked at it did.
         reason: why, or why it is held or broken.
+        final_to: of a query over streams, the last instant at which the published answer is final.
+        held_back_by: the stream whose frontier decides on it.
     """
 
     query: str
@@ -43,12 +48,16 @@ class QueryStatus:
     rows: int | None
     mode: str | None
     reason: str | None
+    final_to: datetime | None = None
+    held_back_by: str | None = None
 
 
 def query_statuses(settings: Settings) -> list[QueryStatus]:
     """Every registered query, and every removed one that still has answers, by name."""
     catalog, completion = Catalog.of(settings), Completion.read(settings.open_lake())
-    registered = [query.name for query in catalog.members]
+    frontiers, members = Frontiers.read(completion.lake), {q.name: q for q in catalog.members}
+    errors = {**catalog.errors, **undeclared_streams(members.values(), settings.sources)}
+    registered = [*members]
     declared = {*registered, *catalog.errors}
     removed = {*published_queries(settings)} - declared
     backlog = completion.backlog(registered)
@@ -61,8 +70,8 @@ def query_statuses(settings: Settings) -> list[QueryStatus]:
         maintained, published = completion.maintained(name), completion.published(name)
         to_epoch = published.epoch if published else 0
         mode, reason = completion.last_maintenance.get(name, (None, None))
-        if name in catalog.errors:
-            state, reason = "broken", str(catalog.errors[name])
+        if name in errors:
+            state, reason = "broken", str(errors[name])
         elif name in removed:
             state = "removed"
         elif name in held:
@@ -72,6 +81,7 @@ def query_statuses(settings: Settings) -> list[QueryStatus]:
         else:
             is_behind = completion.head > to_epoch or name in waiting
             state = "behind" if is_behind else "current"
+        answer = stream_answer(completion, frontiers, name, members.get(name))
         found.append(
             QueryStatus(
                 query=name,
@@ -83,6 +93,8 @@ def query_statuses(settings: Settings) -> list[QueryStatus]:
                 rows=published.metadata.extra["rows"] if published else None,
                 mode=mode,
                 reason=reason,
+                final_to=answer.final_to if answer else None,
+                held_back_by=answer.held_back_by if answer else None,
             )
         )
     return found

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from jobs.cli.output import cell_text
 from jobs.cli.query_status import query_statuses
+from jobs.cli.stream_status import stream_statuses
 from jobs.cli.views import published_queries
 from jobs.settings import Settings
 
@@ -31,8 +32,10 @@ svg { max-width: 100%; height: auto; }
 def report_page(settings: Settings) -> str:
     """The page, for the lake as it is now."""
     queries = [asdict(each) for each in query_statuses(settings)]
+    streams = [asdict(each) for each in stream_statuses(settings)]
     parts = (
         ("Queries", _table(queries, "No query is registered.")),
+        ("Streams", _table(streams, "No stream is declared.")),
         ("Changes per epoch", _chart(_changes(settings))),
         ("Last runs", _table(_runs(settings), "Nothing has run yet.")),
         ("Checks of the last validation", _table(_checks(settings), "Nothing was checked yet.")),

@@ -5,15 +5,20 @@
   multiplicity of the row), and `<variable>_term`, the exact term in N-Triples form.
 * `<query>_changes`: the published log: `epoch`, `weight`, `event_time`, and the same columns of the
   variables.
-* `quads`, `triples`, `transactions`, `graphs`, `rejected`, `runs`, `quality`: the tables.
+* `<query>_intervals`, of a query over streams: `since` and `until` when each row held, as known at
+  the newest epoch; `until` is null where it still holds at the last instant that is final.
+* `<stream>_events`: the events of a stream, terms in N-Triples form, with `event_time`.
+* `quads`, `triples`, `transactions`, `graphs`, `rejected`, `stream_epochs`, `late`, `runs`,
+  `quality`: the tables.
 
-A view is created only if the statement names it: opening a table takes time.
+No two views have the same name: the endings differ, and no table has one of them. A view is created
+only if the statement names it: opening a table takes time.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import duckdb
 from sqlglot import exp
@@ -21,15 +26,18 @@ from sqlglot import exp
 from jobs.catalog.names import declared_names
 from jobs.cli.answer_logs import AnswerLog, Rows, plain_value, register_log, register_table
 from jobs.cli.plain_values import connect_with_plain_values
-from jobs.compute.sql import column, columns, rows_of, select
+from jobs.cli.stream_status import is_over_streams
+from jobs.compute.sql import alias, cast, column, columns, number, rows_of, select, time_of
 from jobs.errors import WeirError
+from jobs.progress.completion import Completion
+from jobs.progress.streams import stream_names
 from jobs.progress.watermarks import head
 from jobs.settings import Settings
 from lake.commit_files import LOG
 from lake.lake import Lake, local_folder
-from lake.tables import ANSWER_COLUMNS, QUADS, SHARED_TABLES, TRIPLES, Table
+from lake.tables import ANSWER_COLUMNS, QUADS, SHARED_TABLES, TRIPLES, Table, stream
 
-CURRENT, CHANGES = "_current", "_changes"
+CURRENT, CHANGES, INTERVALS, EVENTS = "_current", "_changes", "_intervals", "_events"
 _GRAPHS = {f"{table.name}{CURRENT}": table for table in (QUADS, TRIPLES)}
 _TABLES = tuple(table.name for table in SHARED_TABLES)
 
@@ -62,10 +70,14 @@ def connect_to_views(settings: Settings, names: Iterable[str]) -> duckdb.DuckDBP
 
 def view_names(settings: Settings) -> list[str]:
     """The views that a statement can name."""
-    answers = [
-        f"{query}{view}" for query in published_queries(settings) for view in (CURRENT, CHANGES)
-    ]
-    return [*_GRAPHS, *answers, *_TABLES]
+    lake = settings.open_lake()
+    completion = Completion.read(lake)
+    answers = []
+    for query in published_queries(settings):
+        intervals = [INTERVALS] if is_over_streams(completion, query) else []
+        answers += [f"{query}{view}" for view in (CURRENT, CHANGES, *intervals)]
+    events = [f"{name}{EVENTS}" for name in stream_names(lake)]
+    return [*_GRAPHS, *answers, *events, *_TABLES]
 
 
 def published_queries(settings: Settings) -> list[str]:
@@ -89,9 +101,17 @@ def _create_view(connection: duckdb.DuckDBPyConnection, lake: Lake, name: str) -
         if register_table(connection, lake, graph.name, relation):
             _create(connection, name, _graph(graph, relation, newest))
         return
-    for ending in (CURRENT, CHANGES):
-        if name.endswith(ending) and (log := register_log(connection, lake, name[: -len(ending)])):
-            _create(connection, name, _answer(log, lake) if ending == CURRENT else _changes(log))
+    if name.endswith(EVENTS):
+        events = stream(name.removesuffix(EVENTS))
+        relation, newest = f"{events.name} log", head(lake)
+        if register_table(connection, lake, events.name, relation):
+            _create(connection, name, _events(relation, newest))
+        return
+    for ending, answer in _ANSWERS.items():
+        query = name.removesuffix(ending)
+        if query != name and (log := register_log(connection, lake, query)):
+            if ending != INTERVALS or is_over_streams(Completion.read(lake), query):
+                _create(connection, name, answer(log, lake))
             return
 
 
@@ -113,11 +133,39 @@ def _answer(log: AnswerLog, lake: Lake) -> exp.Select:
     return log.state(*map(plain_value, variables), after_weight=_terms(variables))
 
 
-def _changes(log: AnswerLog) -> exp.Select:
+def _changes(log: AnswerLog, lake: Lake) -> exp.Select:
     """The log with plain values and terms."""
+    del lake
     return select(
         *columns(ANSWER_COLUMNS), *map(plain_value, log.variables), *_terms(log.variables)
     ).from_(rows_of(log.relation))
+
+
+def _intervals(log: AnswerLog, lake: Lake) -> exp.Select:
+    """When rows held: plain values, since, until, weight, terms."""
+    variables = log.variables_at(lake, None)
+    values = map(plain_value, variables)
+    return log.intervals(variables, values, after_weight=_terms(variables))
+
+
+_ANSWERS: Mapping[str, Callable[[AnswerLog, Lake], exp.Select]] = {
+    CURRENT: _answer,
+    CHANGES: _changes,
+    INTERVALS: _intervals,
+}
+"""The views of a query by the endings of their names."""
+
+
+def _events(relation: str, last: int) -> exp.Select:
+    """The events of the epochs up to `last`; an ingest that died may have written later ones."""
+    time = cast(time_of(column("instant")), exp.DType.TIMESTAMPTZ)
+    return select(
+        *columns(("graph", "subject", "predicate", "object")),
+        alias(time, "event_time"),
+        *columns(("epoch", "line")),
+        from_=rows_of(relation),
+        where=[column("epoch") <= number(last)],
+    )
 
 
 def _terms(variables: Sequence[str]) -> list[exp.Expr]:

@@ -1,0 +1,145 @@
+"""Which state of a published answer is asked for: that at an epoch, of streams also at an instant.
+
+The answer of a query over streams has two times: the instant that it is about, and the epoch at
+which it was known. A later epoch may correct it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from jobs.catalog.catalog import Catalog
+from jobs.catalog.names import is_declared
+from jobs.cli.instants import instant_of, time_at, time_text
+from jobs.cli.stream_status import StreamAnswer, stream_answer
+from jobs.errors import ConfigurationError
+from jobs.progress.completion import Completion
+from jobs.progress.streams import Frontiers
+from jobs.settings import Settings
+
+_EPOCH = re.compile("[0-9]{1,18}")
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A state of a published answer.
+
+    Attributes:
+        epoch: at which it was known; None for the newest.
+        instant: that it is about; None for everything known.
+        over_streams: whether the query reads streams.
+        title: what the state is called.
+    """
+
+    epoch: int | None
+    instant: int | None
+    over_streams: bool
+    title: str
+
+
+def moment_of(settings: Settings, query: str, at: str | None, as_of: int | None) -> Moment:
+    """The state that `--at` and `--as-of` name.
+
+    Args:
+        settings: of the project.
+        query: it is published.
+        at: a time for a query over streams, else an epoch.
+        as_of: an epoch.
+
+    Raises:
+        ConfigurationError: the query has no such state, or not yet.
+    """
+    completion = Completion.read(settings.open_lake())
+    answer = published_over_streams(settings, completion, query)
+    if answer is not None:
+        return _of_streams(settings, completion, query, answer, at, as_of)
+    if at is None:
+        epoch, option = as_of, "--as-of"
+    else:
+        epoch, option = _epoch_of(query, at), "--at"
+        if as_of is not None:
+            raise ConfigurationError(
+                f"{query} reads no stream, so --at and --as-of both name an epoch",
+                "",
+                "Give one of them.",
+            )
+    if epoch is not None:
+        _require_published_to(completion, query, epoch, option)
+    return Moment(epoch, None, over_streams=False, title=query)
+
+
+def published_over_streams(
+    settings: Settings, completion: Completion, query: str
+) -> StreamAnswer | None:
+    """What is known of a published answer; None of a query that reads no stream."""
+    registered = None
+    if is_declared(settings.queries, query):
+        catalog = Catalog.of(settings)
+        registered = catalog.member(query) if catalog.is_usable(query) else None
+    return stream_answer(completion, Frontiers.read(completion.lake), query, registered)
+
+
+def _of_streams(
+    settings: Settings,
+    completion: Completion,
+    query: str,
+    answer: StreamAnswer,
+    at: str | None,
+    as_of: int | None,
+) -> Moment:
+    if as_of is not None:
+        _require_published_to(completion, query, as_of, "--as-of")
+    epoch = answer.published if as_of is None else as_of
+    horizon = answer.horizons.at(epoch)
+    if at is None:
+        when = "nothing is final" if horizon is None else f"at {time_text(time_at(horizon))}"
+        return Moment(as_of, None, over_streams=True, title=f"{query} {when}, as of epoch {epoch}")
+    if _EPOCH.fullmatch(at):
+        raise ConfigurationError(
+            f"{query} reads streams, so --at takes a time, and {at} is an epoch",
+            "",
+            f"--as-of {at} prints the answer as it was known at that epoch.",
+        )
+    instant = instant_of(at, "--at")
+    if horizon is None or instant > horizon:
+        known = "nothing is" if horizon is None else f"it is up to {time_text(time_at(horizon))}"
+        raise ConfigurationError(
+            f"the answer of {query} at {at} is not final at epoch {epoch}: {known}",
+            settings.lake,
+            "Without --at, everything known is printed; `weir status` shows how far streams are.",
+        )
+    time = time_text(time_at(instant))
+    return Moment(
+        as_of, instant, over_streams=True, title=f"{query} at {time}, as of epoch {epoch}"
+    )
+
+
+def _epoch_of(query: str, at: str) -> int:
+    if _EPOCH.fullmatch(at):
+        return int(at)
+    instant_of(at, "--at")
+    raise ConfigurationError(
+        f"{query} reads no stream, so --at takes an epoch, and {at} is a time",
+        "",
+        "`weir sql 'SELECT epoch, event_time FROM transactions'` prints the times of epochs.",
+    )
+
+
+def _require_published_to(completion: Completion, query: str, epoch: int, option: str) -> None:
+    newest, where = completion.head, completion.lake.root
+    if epoch > newest:
+        raise ConfigurationError(
+            f"epoch {epoch} does not exist yet: the newest is {newest}",
+            where,
+            f"Without {option}, the newest answer is printed.",
+        )
+    published = completion.published(query)
+    if published is not None and epoch > published.epoch:
+        raise ConfigurationError(
+            f"the answer of {query} is not known at epoch {epoch}: it is published up to epoch"
+            f" {published.epoch}",
+            where,
+            "`weir run` publishes later epochs, unless a check holds them (`weir status`). Without"
+            f" {option}, the newest answer is printed.",
+        )

@@ -1,0 +1,85 @@
+"""The windows of a query as text: what each holds, when it changes, how far back it reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from jobs.catalog.windowing import Windowing
+from jobs.cli.instants import duration_text, time_at, time_text
+from jobs.engine.windows import LastElements, SlidingWindow, SteppedWindow, Window, look_back
+from jobs.streams.horizons import streams_of
+from jobs.streams.reading import stream_name
+from jobs.streams.windows import windows_of
+
+
+def explain_windows(windowing: Windowing | None, starts: Mapping[str, int | None]) -> Iterator[str]:
+    """The lines about the windows of a query; none for a query without windows.
+
+    Args:
+        windowing: the windows.
+        starts: the first instant of each stream that is declared; None before its first event.
+    """
+    if windowing is None:
+        return
+    yield "streams:"
+    for name in streams_of(windowing):
+        start = starts.get(name)
+        begins = "no event yet" if start is None else f"begins at {time_text(time_at(start))}"
+        yield f"  {name}: {'declared in sources.yml, ' if name in starts else ''}{begins}"
+    yield ""
+    yield "windows:"
+    windows = windows_of(windowing)
+    for clause in windowing.windows:
+        window = windows[clause.name]
+        yield f"  {clause.name} on {stream_name(clause.stream)}: {_content(window)}"
+        if isinstance(window, SteppedWindow):
+            yield f"      {_closes(window)}"
+            start = starts.get(stream_name(clause.stream))
+            if start is not None:
+                close = time_text(time_at(first_close(window, start)))
+                yield f"      first close after the stream begins: {close}"
+        back = look_back(window)
+        length = "until as many later events" if back is None else duration_text(back)
+        yield f"      look-back: {length}"
+    yield f"report: {_REPORT[windowing.report]}"
+    yield f"changes of the graph correct the answer back: {duration_text(windowing.corrects_back)}"
+    yield ""
+
+
+def first_close(window: SteppedWindow, start: int) -> int:
+    """The first close at which an event at `start`, or later, may be in the window."""
+    begin = max(start, window.origin)
+    # An event at a close is in the window that ends there if that end belongs to it.
+    after = begin if window.bounds == "[)" else begin - 1
+    if window.first == "full":
+        after = max(after, window.origin + window.width - 1)
+    else:
+        after = max(after, window.origin)
+    full = window.origin + window.width
+    return full + ((after - full) // window.step + 1) * window.step
+
+
+_REPORT = {
+    "close": "at each close",
+    "non_empty": "at each close where a window has triples",
+    "change": "where the content of a window changed",
+}
+
+
+def _content(window: Window) -> str:
+    match window:
+        case SlidingWindow(width):
+            return f"(t - {duration_text(width)}, t] at every instant t"
+        case SteppedWindow(width, bounds=bounds):
+            return f"{bounds[0]}c - {duration_text(width)}, c{bounds[1]} at every close c"
+        case LastElements(elements):
+            return "the last triple" if elements == 1 else f"the last {elements} triples"
+
+
+def _closes(window: SteppedWindow) -> str:
+    """The grid of closes."""
+    width, step = duration_text(window.width), duration_text(window.step)
+    t0 = time_text(time_at(window.origin))
+    if window.first == "full":
+        return f"closes: t0 + {width} + k * {step}, k = 0, 1, ..; t0 = {t0}"
+    return f"closes: t0 + {width} + k * {step} after t0, also for k < 0; t0 = {t0}"

@@ -1,0 +1,81 @@
+"""Up to which instant a query over streams is final at each epoch: its horizon, read from the lake.
+
+A horizon follows from what ingest recorded, so it moves on with epochs that do not touch the query.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Self
+
+from jobs.catalog.windowing import Windowing
+from jobs.progress.backlog import HORIZON
+from jobs.progress.streams import Frontiers, first_instant
+from jobs.streams.reading import stream_name
+from jobs.streams.timeline import StreamHistory, Timeline
+from jobs.streams.windows import windows_of
+from lake.lake import Lake
+from lake.metadata import Metadata
+
+
+@dataclass(frozen=True, slots=True)
+class Horizons:
+    """The horizons of a query.
+
+    Attributes:
+        by_epoch: (epoch, horizon), in the order of epochs: from the epoch on, the last instant that
+            is final; None before there is one.
+    """
+
+    by_epoch: tuple[tuple[int, int | None], ...]
+
+    @classmethod
+    def read(cls, lake: Lake, windowing: Windowing, frontiers: Frontiers) -> Self:
+        """Those of a query with these windows."""
+        streams = [_history(lake, name, frontiers) for name in streams_of(windowing)]
+        windows = [*windows_of(windowing).values()]
+        timeline = Timeline.of(windows, streams, (), windowing.corrects_back)
+        return cls(tuple((each.epoch, each.horizon) for each in timeline.arrivals))
+
+    @classmethod
+    def recorded(cls, lake: Lake, query: str) -> Self:
+        """Those of a query whose windows are not known any more, by the commits of maintain.
+
+        Epochs that did not touch the query are missing.
+        """
+        found: list[tuple[int, int | None]] = []
+        for commit in lake.commits(f"embeddings/{query}"):
+            metadata = Metadata.from_json(commit.get("userMetadata"))
+            if metadata is not None and metadata.job == "maintain" and HORIZON in metadata.extra:
+                found.append((metadata.watermark, metadata.extra[HORIZON]))
+        return cls(tuple(sorted(found, key=lambda each: (each[0], each[1] or 0))))
+
+    def at(self, epoch: int) -> int | None:
+        """The last instant that is final at an epoch."""
+        before = bisect_right(self.by_epoch, epoch, key=lambda each: each[0])
+        return self.by_epoch[before - 1][1] if before else None
+
+
+def streams_of(windowing: Windowing) -> Mapping[str, str]:
+    """The names of the streams that a query reads, with their IRIs in N-Triples form."""
+    return {stream_name(each.stream): each.stream for each in windowing.windows}
+
+
+def slowest_stream(windowing: Windowing, frontiers: Frontiers, epoch: int) -> str:
+    """Of the streams of a query, the one with the least frontier, on which its horizon depends."""
+
+    def order(name: str) -> tuple[bool, int, str]:
+        frontier = frontiers.at(name, epoch)
+        return frontier is not None, frontier or 0, name
+
+    return min(streams_of(windowing), key=order)
+
+
+def _history(lake: Lake, name: str, frontiers: Frontiers) -> StreamHistory | None:
+    """What decides on horizons; None of a stream that has had no event."""
+    recorded = frontiers.streams.get(name, ())
+    known = [(epoch, frontier) for epoch, frontier in recorded if frontier is not None]
+    starts = first_instant(lake, name) if known else None
+    return None if starts is None else StreamHistory(starts, known, {})
