@@ -46,6 +46,7 @@ def show(
     """
     from jobs.cli.answer_logs import answer_at, intervals_at
     from jobs.cli.moments import moment_of
+    from jobs.cli.views import CURRENT, INTERVALS
 
     options = Options.of(context)
     settings = options.settings()
@@ -54,10 +55,11 @@ def show(
     if intervals:
         _require_intervals(query, at, over_streams=moment.over_streams)
         columns, rows = intervals_at(settings, query, moment, terms=terms, limit=_one_more(limit))
-        _print(options, columns, rows, limit, title=moment.title, times=("since", "until"))
+        title = f"{query}{INTERVALS}" + ("" if epoch is None else f", as of epoch {epoch}")
+        _print(options, columns, rows, limit, title=title, times=("since", "until"))
         return
     columns, rows = answer_at(settings, query, moment, terms=terms, limit=_one_more(limit))
-    _print(options, columns, rows, limit, title=moment.title)
+    _print(options, columns, rows, limit, title=moment.title or f"{query}{CURRENT}")
 
 
 def log(

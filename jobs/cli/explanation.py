@@ -76,8 +76,11 @@ def explain_query(
         *_parts(plan),
     ]
     if sql:
-        axis = "epochs" if query.windowing is None else "instants, which are in the columns epoch,"
-        lines += ["", f"SQL of a run over the {axis} {EXAMPLE.start}..{EXAMPLE.last}:"]
+        range_ = f"{EXAMPLE.start}..{EXAMPLE.last}"
+        if query.windowing is None:
+            lines += ["", f"SQL of a run over the epochs {range_}:"]
+        else:
+            lines += ["", f"SQL of a run over the instants {range_}, in columns named epoch:"]
         for statement in _statements(plan, query.windowing):
             lines += ["", *_sql(statement)]
     return "\n".join(lines)

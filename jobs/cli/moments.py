@@ -29,13 +29,13 @@ class Moment:
         epoch: at which it was known; None for the newest.
         instant: that it is about; None for everything known.
         over_streams: whether the query reads streams.
-        title: what the state is called.
+        title: of a query over streams, what the state is called.
     """
 
     epoch: int | None
-    instant: int | None
-    over_streams: bool
-    title: str
+    instant: int | None = None
+    over_streams: bool = False
+    title: str = ""
 
 
 def moment_of(settings: Settings, query: str, at: str | None, as_of: int | None) -> Moment:
@@ -66,7 +66,7 @@ def moment_of(settings: Settings, query: str, at: str | None, as_of: int | None)
             )
     if epoch is not None:
         _require_published_to(completion, query, epoch, option)
-    return Moment(epoch, None, over_streams=False, title=query)
+    return Moment(epoch)
 
 
 def published_over_streams(
@@ -92,9 +92,10 @@ def _of_streams(
         _require_published_to(completion, query, as_of, "--as-of")
     epoch = answer.published if as_of is None else as_of
     horizon = answer.horizons.at(epoch)
+    final = None if horizon is None else time_text(time_at(horizon))
     if at is None:
-        when = "nothing is final" if horizon is None else f"at {time_text(time_at(horizon))}"
-        return Moment(as_of, None, over_streams=True, title=f"{query} {when}, as of epoch {epoch}")
+        title = f"{query}: nothing is final" if final is None else f"{query} at {final}"
+        return Moment(as_of, over_streams=True, title=f"{title}, as of epoch {epoch}")
     if _EPOCH.fullmatch(at):
         raise ConfigurationError(
             f"{query} reads streams, so --at takes a time, and {at} is an epoch",
@@ -103,16 +104,14 @@ def _of_streams(
         )
     instant = instant_of(at, "--at")
     if horizon is None or instant > horizon:
-        known = "nothing is" if horizon is None else f"it is up to {time_text(time_at(horizon))}"
+        known = "nothing of it is final" if final is None else f"it is final up to {final}"
         raise ConfigurationError(
-            f"the answer of {query} at {at} is not final at epoch {epoch}: {known}",
+            f"the answer of {query} at {at} is not final yet: as of epoch {epoch}, {known}",
             settings.lake,
             "Without --at, everything known is printed; `weir status` shows how far streams are.",
         )
-    time = time_text(time_at(instant))
-    return Moment(
-        as_of, instant, over_streams=True, title=f"{query} at {time}, as of epoch {epoch}"
-    )
+    title = f"{query} at {time_text(time_at(instant))}, as of epoch {epoch}"
+    return Moment(as_of, instant, over_streams=True, title=title)
 
 
 def _epoch_of(query: str, at: str) -> int:

@@ -39,10 +39,9 @@ def explain_windows(windowing: Windowing | None, starts: Mapping[str, int | None
                 close = time_text(time_at(first_close(window, start)))
                 yield f"      first close after the stream begins: {close}"
         back = look_back(window)
-        length = "until as many later events" if back is None else duration_text(back)
-        yield f"      look-back: {length}"
+        yield f"      look-back: {'its elements' if back is None else duration_text(back)}"
     yield f"report: {_REPORT[windowing.report]}"
-    yield f"changes of the graph correct the answer back: {duration_text(windowing.corrects_back)}"
+    yield f"corrects back: {duration_text(windowing.corrects_back)}, after changes of the graph"
     yield ""
 
 

@@ -13,9 +13,11 @@ from pydantic.fields import FieldInfo
 
 from jobs.catalog.front_matter import FrontMatter
 from jobs.cli import app
+from jobs.cli.instants import duration_text
 from jobs.ingest.sources.declared import AnySource
+from jobs.ingest.sources.stream import Stream
 from jobs.settings import Settings
-from lake.tables import SHARED_TABLES, Table, answers, embeddings
+from lake.tables import SHARED_TABLES, Table, answers, embeddings, stream
 
 Row = Sequence[str]
 
@@ -61,6 +63,15 @@ def sources() -> str:
     return _table(("key", "kinds", "default", "meaning"), rows)
 
 
+def streams() -> str:
+    """Every key of a source's `stream`."""
+    rows = [
+        (f"`{name}`", _duration(field) or _default(field), field.description or "")
+        for name, field in Stream.model_fields.items()
+    ]
+    return _table(("key", "default", "meaning"), rows)
+
+
 def commands() -> str:
     """Every command with its arguments and options, then the options that all have."""
     group: Any = typer.main.get_command(app)
@@ -78,7 +89,8 @@ def commands() -> str:
 def tables() -> str:
     """Every table of the lake with its columns."""
     parts = []
-    for table in (*SHARED_TABLES, embeddings("<query>", 1), answers("<query>", ("<variable>",))):
+    own = (stream("<stream>"), embeddings("<query>", 1), answers("<query>", ("<variable>",)))
+    for table in (*SHARED_TABLES, *own):
         columns = [(f"`{each.name}`", each.type, each.comment) for each in table.columns]
         parts += [f"### `{table.name}`", "", *_wrapped(_comment(table)), ""]
         parts += [_table(("column", "type", "holds"), columns), ""]
@@ -88,6 +100,7 @@ def tables() -> str:
 SECTIONS: Mapping[str, Callable[[], str]] = {
     "settings": settings,
     "sources": sources,
+    "streams": streams,
     "front matter": front_matter,
     "commands": commands,
     "tables": tables,
@@ -140,6 +153,12 @@ def _default(field: FieldInfo) -> str:
             return f"`{value}`"
 
 
+def _duration(field: FieldInfo) -> str | None:
+    """The default of a key that is a duration, None of another key."""
+    value = field.default
+    return f"`{duration_text(value)}`" if type(value) is int else None
+
+
 def _argument(parameter: Any) -> str:
     name = parameter.name.upper()
     return name if parameter.required else f"[{name}]"
@@ -159,7 +178,7 @@ def _help(parameter: Any) -> str:
 
 
 def _comment(table: Table) -> str:
-    return table.comment.replace("<query>", "the query")
+    return table.comment.replace("<query>", "the query").replace("<stream>", "that name")
 
 
 def _wrapped(text: str) -> Iterator[str]:
