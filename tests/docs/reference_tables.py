@@ -14,8 +14,9 @@ from pydantic.fields import FieldInfo
 from jobs.catalog.front_matter import FrontMatter
 from jobs.cli import app
 from jobs.ingest.sources.declared import AnySource
+from jobs.ingest.sources.stream import Stream
 from jobs.settings import Settings
-from lake.tables import SHARED_TABLES, Table, answers, embeddings
+from lake.tables import SHARED_TABLES, Table, answers, embeddings, stream
 
 Row = Sequence[str]
 
@@ -61,6 +62,17 @@ def sources() -> str:
     return _table(("key", "kinds", "default", "meaning"), rows)
 
 
+def streams() -> str:
+    """Every key below `stream` of a source."""
+    rows = []
+    for name, field in Stream.model_fields.items():
+        # The only integers are durations, in microseconds.
+        is_duration = isinstance(field.default, int)
+        default = f"`PT{field.default // 1_000_000}S`" if is_duration else _default(field)
+        rows.append((f"`{name}`", default, field.description or ""))
+    return _table(("key", "default", "meaning"), rows)
+
+
 def commands() -> str:
     """Every command with its arguments and options, then the options that all have."""
     group: Any = typer.main.get_command(app)
@@ -78,7 +90,8 @@ def commands() -> str:
 def tables() -> str:
     """Every table of the lake with its columns."""
     parts = []
-    for table in (*SHARED_TABLES, embeddings("<query>", 1), answers("<query>", ("<variable>",))):
+    others = (stream("<stream>"), embeddings("<query>", 1), answers("<query>", ("<variable>",)))
+    for table in (*SHARED_TABLES, *others):
         columns = [(f"`{each.name}`", each.type, each.comment) for each in table.columns]
         parts += [f"### `{table.name}`", "", *_wrapped(_comment(table)), ""]
         parts += [_table(("column", "type", "holds"), columns), ""]
@@ -88,6 +101,7 @@ def tables() -> str:
 SECTIONS: Mapping[str, Callable[[], str]] = {
     "settings": settings,
     "sources": sources,
+    "streams": streams,
     "front matter": front_matter,
     "commands": commands,
     "tables": tables,
@@ -159,7 +173,7 @@ def _help(parameter: Any) -> str:
 
 
 def _comment(table: Table) -> str:
-    return table.comment.replace("<query>", "the query")
+    return table.comment.replace("<query>", "the query").replace("<stream>", "the stream")
 
 
 def _wrapped(text: str) -> Iterator[str]:
