@@ -60,7 +60,7 @@ class StreamQueries:
                 engine,
                 self.lake,
                 windowing,
-                reads_graph=_reads_graph(task),
+                reads_graph=bool(task.query.reads),
                 after=task.after,
                 last=self.last,
             )
@@ -106,7 +106,7 @@ class StreamQueries:
         else:
             _make_empty(engine, stored, table)
         events = self._events(engine, windowing, windows, leg)
-        if _reads_graph(task):
+        if task.query.reads:
             _graph_log(engine, timeline, leg).on_axis(engine, max(leg.low, timeline.origin))
         limits = self.settings.limits
         small = max(limits.driver_rows, limits.broadcast_rows)
@@ -157,10 +157,6 @@ class StreamQueries:
             yield engine
         finally:
             engine.release()
-
-
-def _reads_graph(task: Task) -> bool:
-    return any(component.scope.window is None for component in task.plan.components)
 
 
 def _table(task: Task) -> Table:
