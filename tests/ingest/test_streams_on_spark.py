@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ def test_spark_leaves_the_same_streams_as_the_driver(spark: SparkSession, tmp_pa
         )
         dating = event(1, 1).removeprefix("A ").replace("Z", "")
         project.write("g/1.trig", f"{dating} GRAPH <urn:e1> {{ <urn:a> <urn:b> <urn:c> }}")
+        os.utime(project.folder / "g/1.trig", (1_767_225_600,) * 2)
         project.ingest(spark)
         lakes.append(contents(project) | {"g": project.rows("streams/g", "subject", "instant")})
         assert len(project.rows("streams/h")) == 2
