@@ -76,7 +76,11 @@ def needed_after(settings: Settings, lake: Lake) -> int:
     """The epoch up to which single changes are no longer needed."""
     completion = Completion.read(lake)
     slowest = completion.graph_validated_to
-    wants_all = {query.name: query.history == "full" for query in Catalog.of(settings).members}
+    members = Catalog.of(settings).members
+    if any(query.windowing is not None and query.reads for query in members):
+        # Beside windows, the graph is read as of instants: of every epoch its time is needed.
+        return 0
+    wants_all = {query.name: query.history == "full" for query in members}
     for name in {*wants_all, *completion.last_maintenance}:
         known = completion.maintained(name)
         if known is not None:

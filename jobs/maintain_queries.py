@@ -54,7 +54,7 @@ def maintain_queries(
         group = Group(session, settings, lake, outcome, last, progress)
         for at_one_epoch in groups(task for task in tasks if task.query.windowing is None):
             group.maintain(at_one_epoch)
-        over_streams = StreamQueries(session, settings, lake, outcome, last, progress)
+        over_streams = StreamQueries(session, settings, lake, outcome, completion, progress)
         over_streams.maintain([task for task in tasks if task.query.windowing is not None])
         if result.errors:
             raise WeirError(

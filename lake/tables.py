@@ -277,7 +277,7 @@ def stream(name: str) -> Table:
     """The table of the stream `name`: its events, in the order (instant, epoch, line)."""
     return Table(
         name=f"streams/{name}",
-        comment=f"Events of the stream {name}: quads, each with the instant at which it happened.",
+        comment=f"Events of {name}: quads, each with the instant at which it happened.",
         columns=(*_EVENT, Column("weight", "INT", "always +1")),
         cluster_by=("instant",),
         properties=_MARKED,

@@ -23,7 +23,7 @@ from jobs.plan.lookups import Seed, seeds
 from jobs.plan.parameters import parameterized
 from jobs.plan.plan import Plan
 from jobs.sparql.algebra.queries import Ask, Construct, Query, Select
-from jobs.sparql.algebra.windows import Registration, WindowClause
+from jobs.sparql.algebra.windows import CountWindow, Registration, WindowClause
 from lake.tables import ANSWER_COLUMNS, QUADS, STREAM_ANSWER_COLUMNS, TRIPLES
 
 
@@ -200,6 +200,7 @@ def compile_query(text: str, file: str) -> CompiledQuery:
     _check_columns(query, text, file)
     if not query.windows:
         check_window_keys(front_matter, text, file)
+    _refuse_not_maintained(query, text, file)
     windowing = Windowing.of(query.windows, front_matter)
     plan = lower(query, allow_product=front_matter.allow_product)
     return CompiledQuery(
@@ -217,6 +218,31 @@ def compile_query(text: str, file: str) -> CompiledQuery:
         windows=query.windows,
         registration=query.registration,
     )
+
+
+def _refuse_not_maintained(query: Query, text: str, file: str) -> None:
+    """Refuse what the front end knows of RSP-QL and the engine does not maintain.
+
+    Raises:
+        UnsupportedQuery: the operator or the window.
+    """
+    from jobs.sparql.frontend.errors import UnsupportedQuery
+    from jobs.sparql.frontend.lexer import tokenize
+
+    if query.registration is not None and query.registration.operator is not None:
+        words: tuple[str, ...] = ("RSTREAM", "ISTREAM", "DSTREAM")
+        reason = "streams out of queries are not maintained yet"
+        hint = "Leave it out: the answer table has what appears and what vanishes, by instant."
+    elif any(
+        isinstance(w.content, CountWindow) and (w.content.step or 1) > 1 for w in query.windows
+    ):
+        words = ("ELEMENTS",)
+        reason = "windows over elements that advance by more than one are not maintained"
+        hint = "Leave STEP out, or use RANGE."
+    else:
+        return
+    token = next(token for token in tokenize(text) if token.text.upper() in words)
+    raise UnsupportedQuery(token.text, file, token.line, token.column, reason, hint)
 
 
 def _validated(cached: str) -> CompiledQuery | None:

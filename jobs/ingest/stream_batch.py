@@ -96,7 +96,9 @@ def ingest_stream_batch(
     if late:
         streams.quarantine(engine, source.name, _EVENTS, until, late)
     starts = bounds[-1].starts
-    streams.commit(engine, _EVENTS, StreamEpochs(transactions, found, starts, latest))
+    streams.commit(
+        engine, _EVENTS, StreamEpochs(transactions, found, starts, latest, declared.lateness)
+    )
     return BatchResult(
         tuple(transactions),
         sum(batch.change_sets[ordinal].changes for ordinal in ordinals),

@@ -58,13 +58,15 @@ class StreamEpochs:
     """Epochs of one stream, in order, with what their commit says of them.
 
     starts: first instant of the stream, None before its first event. latest: last instant that was
-    not too early when they were ingested.
+    not too early when they were ingested. lateness: for how many microseconds before the frontier
+    events were taken.
     """
 
     transactions: Sequence[Transaction]
     epochs: Sequence[StreamEpoch]
     starts: int | None
     latest: int
+    lateness: int
 
     @property
     def stream(self) -> str:
@@ -83,6 +85,7 @@ class StreamEpochs:
             "stream_epochs": [asdict(each) for each in self.epochs],
             "starts": self.starts,
             "latest": self.latest,
+            "lateness": self.lateness,
         }
 
     @classmethod
@@ -94,6 +97,7 @@ class StreamEpochs:
             tuple(StreamEpoch(**row) for row in extra["stream_epochs"]),
             extra["starts"],
             extra["latest"],
+            extra["lateness"],
         )
 
 

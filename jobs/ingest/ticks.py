@@ -67,5 +67,7 @@ def tick(journal: Journal, streams: StreamJournal, source: Source) -> Transactio
     frontier = max(before.frontier, instant - declared.delay)
     found = StreamEpoch(epoch, source.name, frontier, 0, 0, 0, journal.run_id)
     latest = instant + declared.ahead
-    streams.commit_without_events(StreamEpochs((transaction,), (found,), before.starts, latest))
+    streams.commit_without_events(
+        StreamEpochs((transaction,), (found,), before.starts, latest, declared.lateness)
+    )
     return transaction

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from jobs.catalog.windowing import Windowing
 from jobs.compute.engine import Commit, Engine
-from jobs.compute.relations import Statement
+from jobs.compute.relations import Statement, StoredTable
 from jobs.compute.session import Session
 from jobs.compute.sql import column, columns, number, rows_of, select
 from jobs.engine.graph import QUADS, TRIPLES
@@ -19,16 +19,19 @@ from jobs.maintain.outcome import Outcome
 from jobs.maintain.products import make_delta
 from jobs.maintain.tasks import JOB, Task, commit_metadata
 from jobs.progress.backlog import HORIZON
+from jobs.progress.completion import Completion
 from jobs.settings import Settings
 from jobs.stage import Progress
+from jobs.streams.consolidation import ConsolidatedLog, consolidated, first_unpublished
 from jobs.streams.evaluation import LegInputs, leg_delta
 from jobs.streams.graph_log import GraphLog
 from jobs.streams.legs import Leg
-from jobs.streams.reading import read_timeline, stream_name
+from jobs.streams.reading import read_timeline, settled_until, stream_name
 from jobs.streams.timeline import Timeline
 from jobs.streams.windows import windows_of
 from lake.commit import SaveMode, arrow_schema
 from lake.lake import Lake
+from lake.metadata import Metadata
 from lake.tables import Table, stream, stream_embeddings
 
 
@@ -40,8 +43,13 @@ class StreamQueries:
     settings: Settings
     lake: Lake
     outcome: Outcome
-    last: int
+    completion: Completion
     progress: Progress
+
+    @property
+    def last(self) -> int:
+        """The newest epoch."""
+        return self.completion.head
 
     def maintain(self, tasks: Sequence[Task]) -> None:
         """Bring the embedding tables of `tasks` to the last epoch; one may fail by itself."""
@@ -53,26 +61,23 @@ class StreamQueries:
 
     def _maintain(self, task: Task) -> None:
         started = time.monotonic()
-        windowing = task.query.windowing
-        assert windowing is not None, "a query over streams"
-        with self._engine() as engine:
-            timeline = read_timeline(
-                engine,
-                self.lake,
-                windowing,
-                reads_graph=_reads_graph(task),
-                after=task.after,
-                last=self.last,
-            )
+        timeline = self._timeline(task)
         legs = timeline.legs(task.after, self.last)
+        log = _consolidated_log(task)
+        if any(not log.allows(leg) for leg in legs):
+            reason = "an event is older than what is consolidated: its `lateness` was raised"
+            task = replace(task, mode="rebased", reason=reason, stored=None)
+            timeline, log = self._timeline(task), ConsolidatedLog()
+            legs = timeline.legs(task.after, self.last)
         rows = 0
         commit: Commit | None = None
         # The epochs after the last leg change nothing.
         ends = [*(leg.last for leg in legs[:-1]), self.last]
         for leg, last in zip(legs, ends, strict=bool(legs)):
             mode: SaveMode = "append" if commit or task.stored is not None else "overwrite"
+            metadata = self._metadata(task, last, leg.high, log)
             with self._engine() as engine:
-                made = self._commit(engine, task, windowing, timeline, leg, last, mode)
+                made = self._commit(engine, task, timeline, leg, metadata, mode)
             if made is not None:
                 commit = made
                 rows += made.rows
@@ -83,21 +88,67 @@ class StreamQueries:
         if commit is None:
             self.outcome.untouched(task)
             return
+        commit = self._consolidate(task, timeline, commit, log) or commit
         seconds = time.monotonic() - started
         self.outcome.committed(task, replace(commit, rows=rows), None, seconds)
+
+    def _timeline(self, task: Task) -> Timeline:
+        with self._engine() as engine:
+            return read_timeline(
+                engine,
+                self.lake,
+                _windowing(task),
+                reads_graph=bool(task.query.reads),
+                after=task.after,
+                last=self.last,
+            )
+
+    def _metadata(
+        self, task: Task, last: int, horizon: int | None, log: ConsolidatedLog
+    ) -> Metadata:
+        extra = {HORIZON: horizon, **log.to_json()}
+        return commit_metadata(task, self.outcome.run.run_id, last, **extra)
+
+    def _consolidate(
+        self, task: Task, timeline: Timeline, commit: Commit, log: ConsolidatedLog
+    ) -> Commit | None:
+        """Replace what ended long ago by a state, if that is most of the log; None if not."""
+        published = self.completion.published(task.query.name)
+        until = settled_until(self.lake, _windowing(task), timeline, self.last)
+        if published is None or until is None or task.stored is None:
+            return None
+        with self._engine() as engine:
+            table, name = _table(task), f"log_{task.query.name}"
+            before = engine.extent(StoredTable(name, table.name)).rows
+            if before is None or not log.has_grown(before):
+                return None
+            engine.open(name, table.name)
+            ((unpublished,),) = engine.rows(first_unpublished(name, published.epoch))
+            if unpublished is not None:
+                # A change that is not published is checked with all that is before it.
+                until = min(until, int(str(unpublished)) - 1)
+            fewer = f"consolidated_{task.query.name}"
+            query = consolidated(name, task.plan.width, until, published.epoch)
+            engine.make(Statement(fewer, query, "cache"))
+            rows = engine.count(fewer)
+            metadata = self._metadata(
+                task, self.last, commit.metadata.extra[HORIZON], ConsolidatedLog(until, rows)
+            )
+            self.progress(f"{task.query.name}: {before:,} rows consolidated to {rows:,}")
+            return engine.write(table, fewer, metadata, mode="overwrite", rows=rows)
 
     def _commit(
         self,
         engine: Engine,
         task: Task,
-        windowing: Windowing,
         timeline: Timeline,
         leg: Leg,
-        last: int,
+        metadata: Metadata,
         mode: SaveMode,
     ) -> Commit | None:
         """Commit the new rows of a leg; None if there are none and there is a table."""
         assert timeline.origin is not None, "there is a leg"
+        windowing = _windowing(task)
         windows = windows_of(windowing)
         table = _table(task)
         stored = f"stored_{task.query.name}"
@@ -106,7 +157,7 @@ class StreamQueries:
         else:
             _make_empty(engine, stored, table)
         events = self._events(engine, windowing, windows, leg)
-        if _reads_graph(task):
+        if task.query.reads:
             _graph_log(engine, timeline, leg).on_axis(engine, max(leg.low, timeline.origin))
         limits = self.settings.limits
         small = max(limits.driver_rows, limits.broadcast_rows)
@@ -123,7 +174,6 @@ class StreamQueries:
         rows = engine.count(delta.result.name)
         if not rows and mode == "append":
             return None
-        metadata = commit_metadata(task, self.outcome.run.run_id, last, **{HORIZON: leg.high})
         return engine.write(table, delta.result.name, metadata, mode=mode, rows=rows)
 
     def _events(
@@ -147,7 +197,7 @@ class StreamQueries:
             table = _table(task)
             name = f"none_{task.query.name}"
             _make_empty(engine, name, table)
-            metadata = commit_metadata(task, self.outcome.run.run_id, self.last, **{HORIZON: None})
+            metadata = self._metadata(task, self.last, None, ConsolidatedLog())
             return engine.write(table, name, metadata, mode="overwrite", rows=0)
 
     @contextmanager
@@ -159,8 +209,15 @@ class StreamQueries:
             engine.release()
 
 
-def _reads_graph(task: Task) -> bool:
-    return any(component.scope.window is None for component in task.plan.components)
+def _windowing(task: Task) -> Windowing:
+    assert task.query.windowing is not None, "a query over streams"
+    return task.query.windowing
+
+
+def _consolidated_log(task: Task) -> ConsolidatedLog:
+    if task.stored is None:
+        return ConsolidatedLog()
+    return ConsolidatedLog.from_json(task.stored.metadata.extra)
 
 
 def _table(task: Task) -> Table:

@@ -81,6 +81,12 @@ def first_instant(lake: Lake, name: str) -> int | None:
     return None if last is None else last[1].extra["starts"]
 
 
+def accepted_lateness(lake: Lake, name: str) -> int:
+    """For how many microseconds before the frontier a stream takes events, as last ingested."""
+    last = lake.last_metadata(stream(name).name, job="ingest")
+    return 0 if last is None else int(last[1].extra["lateness"])
+
+
 def stream_rows(lake: Lake) -> Mapping[str, StreamRows]:
     """How many events each stream has."""
     if not lake.exists(STREAM_EPOCHS.name):

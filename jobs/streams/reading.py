@@ -10,7 +10,7 @@ from sqlglot import exp
 from jobs.catalog.windowing import Windowing
 from jobs.compute.engine import Engine
 from jobs.compute.sql import alias, column, number, rows_of, select
-from jobs.progress.streams import Frontiers, first_instant
+from jobs.progress.streams import Frontiers, accepted_lateness, first_instant
 from jobs.sparql.frontend.rspql.names import STREAM_IRI
 from jobs.streams.timeline import StreamHistory, Timeline
 from jobs.streams.windows import windows_of
@@ -44,6 +44,27 @@ def read_timeline(
     streams = [_history(engine, lake, name, frontiers, after, last) for name in names]
     graph = _graph_epochs(lake, last) if reads_graph else ()
     return Timeline.of([*windows_of(windowing).values()], streams, graph, windowing.corrects_back)
+
+
+def settled_until(lake: Lake, windowing: Windowing, timeline: Timeline, epoch: int) -> int | None:
+    """An instant before which no later leg begins; None if nothing is settled.
+
+    Args:
+        lake: holds the streams.
+        windowing: the windows of the query.
+        timeline: of the query.
+        epoch: the epoch up to which it is maintained.
+    """
+    horizon = timeline.horizon(epoch)
+    if horizon is None:
+        return None
+    frontiers = Frontiers.read(lake)
+    found = [horizon - windowing.corrects_back]
+    for name in dict.fromkeys(stream_name(each.stream) for each in windowing.windows):
+        frontier = frontiers.at(name, epoch)
+        assert frontier is not None, "there is a horizon"
+        found.append(frontier - accepted_lateness(lake, name))
+    return min(found) - 2
 
 
 def _history(

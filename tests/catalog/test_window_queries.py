@@ -1,4 +1,4 @@
-"""Queries with windows in the catalog: front matter, fingerprint, cache and, so far, refusal."""
+"""Queries with windows in the catalog: front matter, fingerprint, cache and refusals."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from jobs.sparql.frontend.errors import UnsupportedQuery
 
 _HEAD = "#+ t0: 2026-01-01T00:00:00+01:00\n#+ first: partial\n#+ bounds: (]\n#+ report: change\n"
 _TEXT = (
-    "REGISTER RSTREAM <u:out> AS SELECT ?s\n"
+    "REGISTER STREAM <u:out> AS SELECT ?s\n"
     "FROM NAMED WINDOW w ON s [RANGE 10m STEP 1m] FROM NAMED WINDOW v ON t [ELEMENTS 5]\n"
     "{ WINDOW w { ?s <u:p> ?o } WINDOW v { ?s <u:q> ?o } }\n"
 )
@@ -30,20 +30,30 @@ _WINDOWS = (
 )
 
 
-def test_the_catalog_refuses_a_query_with_windows(tmp_path: Path) -> None:
-    (tmp_path / "q.rq").write_text(f"#+ first: full\n{_TEXT}", encoding="utf-8")
-    with pytest.raises(UnsupportedQuery, match="not maintained yet") as caught:
-        Catalog.of_folder(tmp_path).member("q")
-    assert (caught.value.line, caught.value.column) == (3, 12)
+@pytest.mark.parametrize(
+    ("text", "construct", "column"),
+    [
+        ("REGISTER RSTREAM <u:out> AS SELECT ?s", "RSTREAM", 10),
+        ("SELECT ISTREAM ?s", "ISTREAM", 8),
+        ("CONSTRUCT DSTREAM { ?s <u:p> ?o }", "DSTREAM", 11),
+    ],
+)
+def test_a_stream_out_of_a_query_is_refused(text: str, construct: str, column: int) -> None:
+    query = f"{text}\nFROM NAMED WINDOW w ON s [RANGE 10m STEP 1m] {{ WINDOW w {{ ?s <u:p> ?o }} }}"
+    query = query.replace("] {", "] WHERE {")
+    with pytest.raises(UnsupportedQuery, match="streams out of queries") as caught:
+        compile_query(query, "q")
+    found = caught.value
+    assert (found.construct, found.line, found.column) == (construct, 1, column)
 
 
-@pytest.fixture
-def _maintained(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if the engine maintained windows."""
-    monkeypatch.setattr(queries, "_refuse_windows", lambda _: None)
+def test_a_window_that_advances_by_several_elements_is_refused() -> None:
+    text = "SELECT ?s FROM NAMED WINDOW w ON s [ELEMENTS 5 STEP 2] { WINDOW w { ?s <u:p> ?o } }"
+    with pytest.raises(UnsupportedQuery, match="advance by more than one") as caught:
+        compile_query(text, "q")
+    assert (caught.value.line, caught.value.column) == (1, 37)
 
 
-@pytest.mark.usefixtures("_maintained")
 def test_the_cache_keeps_windows(tmp_path: Path) -> None:
     (tmp_path / "queries").mkdir()
     text = f"{_HEAD}#+ corrects_back: 10m\n# cached {tmp_path}\n{_TEXT}"
@@ -55,7 +65,7 @@ def test_the_cache_keeps_windows(tmp_path: Path) -> None:
     assert cache.find("q", source) is not None
     cached = queries.read_query(declaration, source, cache)
     assert cached == compiled
-    assert (cached.windows, cached.registration) == (_WINDOWS, Registration("rstream", "<u:out>"))
+    assert (cached.windows, cached.registration) == (_WINDOWS, Registration(None, "<u:out>"))
     assert cached.windowing == Windowing(
         _WINDOWS, 1_767_222_000_000_000, "partial", "(]", "change", 600_000_000
     )
@@ -67,7 +77,6 @@ def test_the_cache_keeps_windows(tmp_path: Path) -> None:
     assert cached.reads == frozenset()
 
 
-@pytest.mark.usefixtures("_maintained")
 def test_without_keys_the_defaults_hold(tmp_path: Path) -> None:
     (tmp_path / "q.rq").write_text(_TEXT, encoding="utf-8")
     query = Catalog.of_folder(tmp_path).member("q")
@@ -111,9 +120,9 @@ def test_what_decides_the_content_of_windows_changes_fingerprint_and_shape() -> 
     [
         _TEXT.replace("10m STEP 1m", "PT600S step PT1M"),
         _TEXT.replace("WINDOW w", "WINDOW <urn:weir:window:w>"),
-        _TEXT.replace("RSTREAM <u:out>", "ISTREAM <u:other>"),
+        _TEXT.replace("STREAM <u:out>", "STREAM <u:other>"),
         "#+ t0: 1970-01-01T01:00:00+01:00\n#+ bounds: '[)'\n#+ corrects_back: 0s\n" + _TEXT,
-        "REGISTER RSTREAM <u:out> AS SELECT ?s\nFROM NAMED WINDOW v ON t [ELEMENTS 5]\n"
+        "REGISTER STREAM <u:out> AS SELECT ?s\nFROM NAMED WINDOW v ON t [ELEMENTS 5]\n"
         "FROM NAMED WINDOW w ON s [RANGE 10m STEP 1m]\n"
         "{ WINDOW w { ?s <u:p> ?o } WINDOW v { ?s <u:q> ?o } }\n",
     ],

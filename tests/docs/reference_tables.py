@@ -13,7 +13,6 @@ from pydantic.fields import FieldInfo
 
 from jobs.catalog.front_matter import FrontMatter
 from jobs.cli import app
-from jobs.cli.instants import duration_text
 from jobs.ingest.sources.declared import AnySource
 from jobs.ingest.sources.stream import Stream
 from jobs.settings import Settings
@@ -64,11 +63,13 @@ def sources() -> str:
 
 
 def streams() -> str:
-    """Every key of a source's `stream`."""
-    rows = [
-        (f"`{name}`", _duration(field) or _default(field), field.description or "")
-        for name, field in Stream.model_fields.items()
-    ]
+    """Every key below `stream` of a source."""
+    rows = []
+    for name, field in Stream.model_fields.items():
+        # The only integers are durations, in microseconds.
+        is_duration = isinstance(field.default, int)
+        default = f"`PT{field.default // 1_000_000}S`" if is_duration else _default(field)
+        rows.append((f"`{name}`", default, field.description or ""))
     return _table(("key", "default", "meaning"), rows)
 
 
@@ -89,8 +90,8 @@ def commands() -> str:
 def tables() -> str:
     """Every table of the lake with its columns."""
     parts = []
-    own = (stream("<stream>"), embeddings("<query>", 1), answers("<query>", ("<variable>",)))
-    for table in (*SHARED_TABLES, *own):
+    others = (stream("<stream>"), embeddings("<query>", 1), answers("<query>", ("<variable>",)))
+    for table in (*SHARED_TABLES, *others):
         columns = [(f"`{each.name}`", each.type, each.comment) for each in table.columns]
         parts += [f"### `{table.name}`", "", *_wrapped(_comment(table)), ""]
         parts += [_table(("column", "type", "holds"), columns), ""]
@@ -153,12 +154,6 @@ def _default(field: FieldInfo) -> str:
             return f"`{value}`"
 
 
-def _duration(field: FieldInfo) -> str | None:
-    """The default of a key that is a duration, None of another key."""
-    value = field.default
-    return f"`{duration_text(value)}`" if type(value) is int else None
-
-
 def _argument(parameter: Any) -> str:
     name = parameter.name.upper()
     return name if parameter.required else f"[{name}]"
@@ -178,7 +173,7 @@ def _help(parameter: Any) -> str:
 
 
 def _comment(table: Table) -> str:
-    return table.comment.replace("<query>", "the query").replace("<stream>", "that name")
+    return table.comment.replace("<query>", "the query").replace("<stream>", "the stream")
 
 
 def _wrapped(text: str) -> Iterator[str]:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.mutants.definitions import MUTANTS, Mutant
+from tests.mutants.definitions import MUTANTS
+from tests.mutants.mutant import Mutant
 
 JOBS = Path(__file__).parent.parent.parent / "jobs"
 

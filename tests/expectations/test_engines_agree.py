@@ -13,6 +13,7 @@ from expectations.answers import ANSWERS_SUITE
 from expectations.embeddings import EMBEDDINGS_SUITE
 from expectations.quads import QUADS_SUITE
 from expectations.run import Check, run_checks
+from expectations.streams import STREAMS_SUITE
 from expectations.suite import Suite
 from expectations.transactions import TRANSACTIONS_SUITE
 from tests.support.generators.suite_rows import table
@@ -39,7 +40,10 @@ _TERMS = (
 )
 _OTHER_COLUMNS: dict[str, st.SearchStrategy[Any]] = {
     **dict.fromkeys(("graph", "subject", "predicate", "object"), _TERMS),
-    **dict.fromkeys(("source", "position", "node"), st.none() | st.text("a'\"\\", max_size=2)),
+    "max_late_share": st.none() | st.floats(0, 1),
+    **dict.fromkeys(
+        ("source", "position", "node", "stream"), st.none() | st.text("a'\"\\", max_size=2)
+    ),
     "terms": st.none() | st.lists(_TERMS, max_size=4),
     "form": st.sampled_from((None, "select", "ask", "construct")),
     "is_set": st.none() | st.booleans(),
@@ -56,8 +60,8 @@ def rows(*suites: Suite) -> st.SearchStrategy[list[dict[str, Any]]]:
 
 @pytest.mark.parametrize(
     "suites",
-    [(QUADS_SUITE,), (TRANSACTIONS_SUITE,), (EMBEDDINGS_SUITE, ANSWERS_SUITE)],
-    ids=["quads", "transactions", "answers"],
+    [(QUADS_SUITE,), (TRANSACTIONS_SUITE,), (STREAMS_SUITE,), (EMBEDDINGS_SUITE, ANSWERS_SUITE)],
+    ids=["quads", "transactions", "streams", "answers"],
 )
 def test_rows_in_memory_and_on_spark_get_the_same_results(
     spark: SparkSession, suites: tuple[Suite, ...]

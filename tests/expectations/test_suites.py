@@ -16,6 +16,7 @@ from expectations.answers import ANSWERS_SUITE
 from expectations.embeddings import EMBEDDINGS_SUITE
 from expectations.quads import QUADS_SUITE
 from expectations.run import Check, run_checks
+from expectations.streams import STREAMS_SUITE
 from expectations.suite import QualityResult, Suite
 from expectations.transactions import TRANSACTIONS_SUITE
 from tests.expectations.conftest import Held
@@ -165,6 +166,9 @@ def transaction(epoch: int, **changes: Any) -> Row:
     } | changes
 
 
+NOTHING = dict.fromkeys(("inserted", "deleted", "found_inserted", "found_deleted"), 0)
+
+
 def test_transactions(held: Held) -> None:
     check(
         held,
@@ -175,6 +179,7 @@ def test_transactions(held: Held) -> None:
             "the first": [transaction(1, version_before=None)],
             "one commit for two": [transaction(3, version_before=3)],
             "no change": [transaction(2, inserted=0, found_inserted=0)],
+            "time passed": [transaction(2, position=None, at_position=7, **NOTHING)],
         },
         rejected={
             "a gap": ("epochs_have_no_gap", [transaction(3, epoch_before=1)]),
@@ -189,6 +194,55 @@ def test_transactions(held: Held) -> None:
             "quads missing": ("counts_agree_with_quads", [transaction(2, found_inserted=1)]),
             "quads not deleted": ("counts_agree_with_quads", [transaction(2, found_deleted=0)]),
             "version decreases": ("versions_follow_epochs", [transaction(2, version_before=3)]),
+        },
+    )
+
+
+def stream_epoch(**changes: Any) -> Row:
+    return {
+        "stream": "readings",
+        "epoch": 3,
+        "frontier": 100,
+        "frontier_before": 90,
+        "counted": 3,
+        "late": 1,
+        "early": 1,
+        "recorded": 1,
+        "transactions": 1,
+        "found": 3,
+        "first_instant": 10,
+        "last_instant": 110,
+        "starts": 10,
+        "latest": 110,
+        "max_late_share": 0.25,
+    } | changes
+
+
+def test_streams(held: Held) -> None:
+    nothing = {"counted": 0, "found": 0, "first_instant": None, "last_instant": None}
+    check(
+        held,
+        STREAMS_SUITE,
+        accepted={
+            "two": [stream_epoch(), stream_epoch(epoch=4, frontier_before=100)],
+            "no event yet": [
+                stream_epoch(**nothing, late=0, early=0, frontier=None, frontier_before=None)
+            ],
+            "no event": [stream_epoch(**nothing, late=0, early=0, frontier_before=100)],
+            "no bounds": [stream_epoch(starts=None, latest=None, max_late_share=None)],
+            "the first": [stream_epoch(frontier_before=None)],
+        },
+        rejected={
+            "not recorded": ("one_row_per_epoch", [stream_epoch(recorded=0)]),
+            "recorded twice": ("one_row_per_epoch", [stream_epoch(recorded=2)]),
+            "no epoch": ("one_row_per_epoch", [stream_epoch(transactions=0)]),
+            "before the start": ("events_are_in_range", [stream_epoch(first_instant=9)]),
+            "in the future": ("events_are_in_range", [stream_epoch(last_instant=111)]),
+            "back": ("frontier_never_falls", [stream_epoch(frontier_before=101)]),
+            "lost": ("frontier_never_falls", [stream_epoch(frontier=None)]),
+            "an event more": ("counts_agree_with_events", [stream_epoch(found=4)]),
+            "more early than late": ("counts_agree_with_events", [stream_epoch(early=2)]),
+            "many late": ("late_share_is_within_max_late_share", [stream_epoch(late=2)]),
         },
     )
 

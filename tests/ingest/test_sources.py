@@ -12,6 +12,7 @@ from jobs.ingest.sources.delta import DeltaTable
 from jobs.ingest.sources.files import natural_order
 from jobs.ingest.sources.patches import Patches
 from jobs.ingest.sources.snapshots import Snapshots
+from jobs.ingest.sources.stream import TimeOfSubject
 
 GOOD = """\
 sources:
@@ -82,3 +83,71 @@ def test_a_missing_file_is_a_configuration_error(tmp_path: Path) -> None:
 def test_numbers_in_names_count() -> None:
     names = ["v10", "v9", "v1.10", "v1.9", "a", "2", "10"]
     assert sorted(names, key=natural_order) == ["2", "10", "a", "v1.9", "v1.10", "v9", "v10"]
+
+
+STREAMS = """\
+sources:
+  - name: readings
+    kind: patches
+    location: readings
+    stream:
+      time: {predicate: http://example.org/time}
+      delay: PT1.5S
+      lateness: P1DT2H
+      idle: PT5M
+      starts: 2026-01-01T01:00:00+01:00
+      timezone: Europe/Vienna
+      max_late_share: 0.1
+  - name: house
+    kind: delta
+    location: /data/house
+    columns: {time: seen}
+    stream: {time: column}
+"""
+
+
+def test_a_stream_has_keys_in_microseconds(tmp_path: Path) -> None:
+    readings, house = (source.stream for source in load_sources(write(tmp_path, STREAMS)))
+    assert readings is not None
+    assert house is not None
+    assert readings.time == TimeOfSubject("<http://example.org/time>")
+    assert (readings.delay, readings.lateness) == (1_500_000, 26 * 3_600_000_000)
+    assert (readings.idle, readings.keep) == (300_000_000, None)
+    assert readings.starts_at == 1_767_225_600_000_000
+    assert (house.time, house.delay, house.ahead) == ("column", 0, 300_000_000)
+    assert (house.starts_at, house.idle, house.max_late_share) == (None, None, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right", "line", "message"),
+    [
+        ("late: PT1S", "delay: PT1.5S", 7, "stream.late: unknown key"),
+        ("delay: P1M", "delay: PT1.5S", 7, "stream.delay: not a duration"),
+        ("delay: PT", "delay: PT1.5S", 7, "stream.delay: not a duration"),
+        ("delay: 5", "delay: PT1.5S", 7, "stream.delay: not a duration"),
+        (
+            "time: when",
+            "time: {predicate: http://example.org/time}",
+            6,
+            "stream.time: not `column`",
+        ),
+        ("time: {graph: a b}", "time: {predicate: http://example.org/time}", 6, "not an IRI"),
+        ("time: column", "time: {predicate: http://example.org/time}", 5, "files have no columns"),
+        ("idle: PT0S", "idle: PT5M", 9, "stream.idle: input should be greater than 0"),
+        ("starts: 2026-01-01T00:00:00", "starts: 2026-01-01T01:00:00+01:00", 10, "with a zone"),
+        ("starts: 2026-01-01", "starts: 2026-01-01T01:00:00+01:00", 10, "with a zone"),
+        ("timezone: Vienna", "timezone: Europe/Vienna", 11, "not the name of a time zone"),
+        ("max_late_share: 2", "max_late_share: 0.1", 12, "less than or equal to 1"),
+        ("base: b.nq\n    stream:", "stream:", 5, "a stream has no base"),
+        ("columns: {subject: s}", "columns: {time: seen}", 16, "needs the name of the column"),
+        ("stream: {time: transaction}", "stream: {time: column}", 16, "`time` is read by a stream"),
+    ],
+)
+def test_a_mistake_of_a_stream_is_reported_with_its_line(
+    tmp_path: Path, wrong: str, right: str, line: int, message: str
+) -> None:
+    file = write(tmp_path, STREAMS.replace(right, wrong))
+    with pytest.raises(ConfigurationError) as caught:
+        load_sources(file)
+    assert caught.value.where == f"{file}:{line}"
+    assert message in caught.value.what

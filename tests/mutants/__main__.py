@@ -5,7 +5,8 @@
 
 Each mutant (`tests.mutants.definitions`) is applied to a copy of the tree. The copy runs the
 regressions, subsets of the laws (`GROUPS`, `SEEDS`) and the W3C tests as histories, until the first
-failure. A mutant that survives shows that a test is missing.
+failure. A mutant of streams runs the laws of streams (`STREAMS`). A mutant that survives shows that
+a test is missing.
 """
 
 from __future__ import annotations
@@ -19,13 +20,17 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.mutants.definitions import MUTANTS, Mutant
+from tests.mutants.definitions import MUTANTS
+from tests.mutants.mutant import Mutant
+from tests.mutants.streams import STREAM_MUTANTS
 
 PROJECT = Path(__file__).parent.parent.parent
 SEEDS = range(400)
 """Seeds of the random cases (`tests.support.generators.grammar_cases`) that each mutant runs."""
 GROUPS = range(90)
 """Seeds of the random groups (`tests.support.shared_shapes`) that each mutant runs."""
+STREAMS = range(60)
+"""Seeds of the random queries over streams (`tests.support.streams.cases`)."""
 COPIED = ("jobs", "lake", "tests")
 
 
@@ -75,7 +80,17 @@ def run_tests(mutant: str) -> None:
     from tests.support.regressions import read, regression_files
     from tests.support.shared_shapes import GIVEN, given_case, group_case
     from tests.support.shared_shapes import broken_laws as broken_group_laws
+    from tests.support.streams.cases import stream_case
+    from tests.support.streams.laws import broken_laws as broken_stream_laws
 
+    def run_streams() -> None:
+        for seed in STREAMS:
+            if broken := broken_stream_laws(stream_case(seed)):
+                sys.exit(f"stream {seed}: {broken[0].rpartition('}: ')[2]}")
+
+    if mutant in {each.name for each in STREAM_MUTANTS}:
+        run_streams()
+        return
     for file in sorted(regression_files(), key=lambda file: mutant not in file.read_text()):
         if broken_laws(read(file)):
             sys.exit(f"regression {file.stem}")
@@ -92,6 +107,8 @@ def run_tests(mutant: str) -> None:
     for case in evaluation_cases(_shared()):
         if wrong_answers(case, 0):
             sys.exit(case.name)
+    if not mutant:
+        run_streams()
 
 
 def _shared() -> Path:

@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support.projects.maintain import MaintainedProject
-from tests.support.streams.project import FILES, START, answer_log, arrive, run, sensors
+from tests.support.streams.project import (
+    FILES,
+    ROOMS,
+    SENSORS,
+    START,
+    answer_log,
+    arrive,
+    events,
+    run,
+    sensors,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -134,3 +144,43 @@ def test_an_edited_query_publishes_the_difference_at_every_instant(
     assert state(edited, 10) == {"kitchen": 1, "hall": 2}
     assert state(edited, 20) == {"kitchen": 1, "hall": 2}
     assert state(edited, 30) == COUNTS[30]
+
+
+def test_consolidation_leaves_the_answers_of_later_runs_as_they_are(
+    project: MaintainedProject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arrive(project, 0, 1)
+    run(project)
+    arrive(project, 2)
+    run(project)
+    consolidated = project.copy(tmp_path / "consolidated")
+    monkeypatch.setattr("jobs.streams.consolidation._LEAST_ROWS", -1000)
+    for number in range(10_000, 50_000, 10_000):
+        late = events(("s1", number), ("s2", number + 3), ("s1", number - 50))
+        for each in (project, consolidated):
+            each.write(f"events/{number:05}.nt", late)
+        run(consolidated)
+        with monkeypatch.context() as patched:
+            patched.setattr("jobs.streams.consolidation._LEAST_ROWS", 10**9)
+            run(project)
+    assert answer_log(consolidated) == answer_log(project)
+    rows = [len(each.rows("embeddings/hot")) for each in (consolidated, project)]
+    assert rows[0] < rows[1]
+
+
+def test_an_event_older_than_what_is_consolidated_has_the_query_recomputed(
+    project: MaintainedProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jobs.streams.consolidation._LEAST_ROWS", -1000)
+    arrive(project, 0, 1)
+    run(project)
+    project.write("events/2.nt", events(("s1", 10_000)))
+    run(project)
+    project.write("events/3.nt", events(("s1", 10_100)))
+    run(project)
+    project.declare(ROOMS, SENSORS | {"stream": SENSORS["stream"] | {"lateness": "P1D"}})
+    project.write("events/4.nt", events(("s2", 7)))
+    run(project)
+    (mode,) = {row[0] for row in project.rows("runs", "mode", "query") if row[0] == "rebased"}
+    assert mode == "rebased"
+    assert state(answer_log(project), 10) == COUNTS[10]

@@ -111,7 +111,7 @@ class Stream(BaseModel):
         None, gt=0, description="after so long without input, time passes without events"
     )
     keep: Duration | None = Field(
-        None, gt=0, description="how long events are kept; without it, all of them"
+        None, gt=0, description="how long events are needed; nothing deletes older ones so far"
     )
     starts: Annotated[datetime, BeforeValidator(_start)] | None = Field(
         None,

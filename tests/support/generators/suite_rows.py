@@ -13,10 +13,9 @@ _TYPES = {
     "terms": pa.list_(pa.string()),
     "is_set": pa.bool_(),
     "is_total": pa.bool_(),
-    **dict.fromkeys(
-        ("scope", "graph", "subject", "predicate", "object", "node", "form", "source", "position"),
-        pa.string(),
-    ),
+    "max_late_share": pa.float64(),
+    **dict.fromkeys(("scope", "graph", "subject", "predicate", "object"), pa.string()),
+    **dict.fromkeys(("node", "form", "source", "position", "stream"), pa.string()),
 }
 
 

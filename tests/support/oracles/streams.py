@@ -59,7 +59,7 @@ class StreamModel:
         dated: list[tuple[Row, int]] = []
         seen: set[Triple] = set()
         for line, triple in enumerate(triples, start=1):
-            row = (triple.subject, triple.predicate, triple.object)
+            terms = (triple.subject, triple.predicate, triple.object)
             dating = [t for t in triples if (t.subject, t.predicate) == (triple.subject, TIME)]
             instants = {each.instant for each in dating}
             if not dating:
@@ -70,10 +70,10 @@ class StreamModel:
                 reason = TWO_TIMES
             else:
                 if triple not in seen:
-                    dated.append(((*row, dating[0].instant, line, epoch), dating[0].instant or 0))
+                    dated.append(((*terms, dating[0].instant, line, epoch), dating[0].instant or 0))
                 seen.add(triple)
                 continue
-            self.rejected.append((position, *row, reason))
+            self.rejected.append((position, *terms, reason))
         latest, before = now + keys.ahead, self.frontier
         known = [instant for _, instant in dated if instant <= latest]
         if keys.starts is not None:

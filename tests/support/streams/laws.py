@@ -63,13 +63,13 @@ def _snapshots(
         return
     found_at: dict[object, Counter[Row]] = {}
     # The state of earlier instants is that of the epoch before, in the log and by the definitions.
-    judged = origin - 2
+    checked = origin - 2
     for epoch in range(1, len(case.epochs) + 1):
         affected = [instant for recorded, instant, *_ in log if recorded == epoch]
         by_definition = meaning.first_affected(epoch)
         if by_definition is not None:
             affected.append(by_definition)
-        first = max(origin - 1, min([judged + 1, *affected]))
+        first = max(origin - 1, min([checked + 1, *affected]))
         horizon = meaning.horizons[epoch]
         if horizon is None:
             continue
@@ -92,7 +92,7 @@ def _snapshots(
                     f" {expected - found} missing"
                 )
                 return
-        judged = horizon
+        checked = horizon
 
 
 def _answer(case: StreamCase, query: Query, quads: set[Quad], columns: list[str]) -> Counter[Row]:

@@ -12,7 +12,7 @@ from tests.support.projects.maintain import MaintainedProject
 from tests.support.stages import STAGES
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
-SENSORS = {
+SENSORS: dict[str, Any] = {
     "name": "readings",
     "kind": "snapshots",
     "location": "events",

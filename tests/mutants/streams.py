@@ -1,0 +1,118 @@
+"""The mutants of windows, legs and the times of the graph."""
+
+from __future__ import annotations
+
+from tests.mutants.mutant import Mutant
+
+STREAM_MUTANTS = (
+    Mutant(
+        "a sliding window is a microsecond longer",
+        "engine/windows",
+        'until: exp.Expr = column("instant") + number(width)',
+        'until: exp.Expr = column("instant") + number(width + 1)',
+    ),
+    Mutant(
+        "a window with a step includes its end",
+        "engine/windows",
+        'shift = window.origin if window.bounds == "[)"',
+        'shift = window.origin if window.bounds == "never"',
+    ),
+    Mutant(
+        "an event stays until the close after it left",
+        "engine/windows",
+        "_quotient(since_origin(), step) + number(early + 1)",
+        "_quotient(since_origin(), step) + number(early + 2)",
+    ),
+    Mutant(
+        "the first windows are partial ones",
+        "engine/windows",
+        'early = 0 if window.first == "full" else -(-width // step)',
+        "early = -(-width // step)",
+    ),
+    Mutant(
+        "the content of a window is a bag",
+        "engine/windows",
+        "content = presence(ends(weighted, POSITIONS), POSITIONS)",
+        "content = weighted",
+    ),
+    Mutant(
+        "elements of one instant are in the order of their lines",
+        "engine/windows",
+        'order = ("instant", "epoch", "line")',
+        'order = ("instant", "line", "epoch")',
+    ),
+    Mutant(
+        "an element before the range is forgotten",
+        "engine/windows",
+        "limit=elements,",
+        "limit=elements - 1,",
+    ),
+    Mutant(
+        "an empty window is absent",
+        "plan/named_graphs",
+        "return context.carry(lowering.pattern(pattern, context.inside(Scope(window=term))))",
+        "scope = Scope(window=term)\n"
+        "            inside = lowering.pattern(pattern, context.inside(scope))\n"
+        "            return context.carry(joined(inside, has_graph(lowering.columns, scope)))",
+    ),
+    Mutant(
+        "an instant at the frontier is final",
+        "streams/timeline",
+        "final = min(values) - 1 + shift",
+        "final = min(values) + shift",
+    ),
+    Mutant(
+        "an epoch without events moves no frontier",
+        "streams/timeline",
+        "reached[i] = frontier.get(epoch, reached[i])",
+        "reached[i] = frontier.get(epoch if earliest else -1, reached[i])",
+    ),
+    Mutant(
+        "late events are not evaluated",
+        "streams/legs",
+        "low = min(low, max(earliest, origin) - 1)",
+        "low = min(low, known)",
+    ),
+    Mutant(
+        "a late epoch does not begin a leg",
+        "streams/legs",
+        "if part and _affects(arrival, reached):",
+        "if part and _affects(arrival, None):",
+    ),
+    Mutant(
+        "rows have the last epoch of a run",
+        "streams/legs",
+        "stamps.append(Stamp(upto, arrival.horizon, arrival.epoch))",
+        "stamps.append(Stamp(upto, arrival.horizon, arrivals[-1].epoch))",
+    ),
+    Mutant(
+        "a correction has the last epoch of a run",
+        "streams/legs",
+        "stamps.append(Stamp(upto, known, arrivals[0].epoch))",
+        "stamps.append(Stamp(upto, known, arrivals[-1].epoch))",
+    ),
+    Mutant(
+        "what is stored is not subtracted",
+        "streams/evaluation",
+        "if leg.corrects:",
+        "if leg.corrects and leg.low < origin:",
+    ),
+    Mutant(
+        "times of the graph fall",
+        "streams/graph_times",
+        "newest = max(newest, at)",
+        "newest = at",
+    ),
+    Mutant(
+        "a change of the graph corrects what is final",
+        "streams/graph_times",
+        "at = max(each.event_time, each.horizon + 1 - corrects_back)",
+        "at = each.event_time",
+    ),
+    Mutant(
+        "the graph is as of the newest epoch",
+        "streams/graph_log",
+        'alias(column("instant", "t"), "epoch")',
+        'alias(number(start), "epoch")',
+    ),
+)
