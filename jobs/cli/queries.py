@@ -33,26 +33,28 @@ def status(
     options = Options.of(context)
     settings = options.settings()
     if streams:
-        _print_streams(options, settings)
+        otherwise = "No stream is declared: give a source the key `stream`."
+        _print_streams(options, settings, otherwise=otherwise)
         return
     rows = [asdict(each) for each in query_statuses(settings)]
     if options.output is Output.json:
         print_rows(options.output, tuple(QueryStatus.__dataclass_fields__), rows, title="")
         return
-    if not rows:
+    if rows:
+        print_rows(options.output, _NARROW, rows, title="")
+    else:
         print_line("No query is registered: write one into the folder `queries`.")
-        return
-    print_rows(options.output, _NARROW, rows, title="")
     for row in rows:
         if row["reason"]:
             print_line(f"{row['query']}: {row['reason']}")
     over_streams = [_with_times(row) for row in rows if row["held_back_by"] or row["final_to"]]
     if over_streams:
         print_rows(options.output, _FINAL, over_streams, title="Queries over streams")
-        _print_streams(options, settings)
+    _print_streams(options, settings, otherwise="")
 
 
-def _print_streams(options: Options, settings: Settings) -> None:
+def _print_streams(options: Options, settings: Settings, *, otherwise: str) -> None:
+    """Print how far each stream is; if there is none, `otherwise` for people."""
     from jobs.cli.stream_status import StreamStatus, stream_statuses
 
     rows = [asdict(each) for each in stream_statuses(settings)]
@@ -61,8 +63,8 @@ def _print_streams(options: Options, settings: Settings) -> None:
         print_rows(options.output, columns, rows, title="")
     elif rows:
         print_rows(options.output, columns, [*map(_with_times, rows)], title="Streams")
-    else:
-        print_line("No stream is declared: give a source the key `stream`.")
+    elif otherwise:
+        print_line(otherwise)
 
 
 def _with_times(row: dict[str, Any]) -> dict[str, Any]:

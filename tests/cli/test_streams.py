@@ -280,10 +280,19 @@ def test_status_shows_how_far_each_stream_is(weir: Weir, project: MaintainedProj
     }
 
 
+def test_status_shows_streams_that_no_query_reads(weir: Weir, project: MaintainedProject) -> None:
+    project.remove_query("hot")
+    shutil.rmtree("lake/answers/hot")
+    printed = weir("status").out
+    assert "Queries over streams" not in printed
+    assert "readings" in printed.partition("Streams")[2]
+
+
 def test_status_of_a_project_without_streams(weir: Weir, project: MaintainedProject) -> None:
     project.declare(ROOMS)
     shutil.rmtree("lake")
     assert weir("status", "--streams", "--output", "json").json == []
+    assert "Streams" not in weir("status").out
     assert "No stream is declared" in weir("status", "--streams").out
 
 
