@@ -116,6 +116,7 @@ def sql(
 
 
 def _require_published(settings: Settings, query: str) -> None:
+    from jobs.catalog.catalog import Catalog
     from jobs.catalog.names import is_declared
     from jobs.cli.views import published_queries
     from jobs.errors import ConfigurationError
@@ -124,6 +125,8 @@ def _require_published(settings: Settings, query: str) -> None:
     if query in published:
         return
     if is_declared(settings.queries, query):
+        # If its file cannot be used, this says why.
+        Catalog.of(settings).member(query)
         raise ConfigurationError(
             f"{query} has no published answer yet", settings.lake, "`weir run` creates one."
         )

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.catalog.catalog import Catalog
+from jobs.catalog.maintained import Maintained
 from jobs.cli.stream_status import stream_answer
 from jobs.cli.views import published_queries
 from jobs.ingest.stream_readers import undeclared_streams
@@ -63,6 +64,7 @@ def query_statuses(settings: Settings) -> list[QueryStatus]:
     backlog = completion.backlog(registered)
     held = _held(completion, backlog)
     waiting = {each.query for each in backlog}
+    edited = {each.name for each in catalog.members if _is_edited(each, completion)}
     names = sorted(declared | removed)
     arrivals = _arrivals(completion, names)
     found = []
@@ -78,6 +80,8 @@ def query_statuses(settings: Settings) -> list[QueryStatus]:
             state, reason = "held", held[name]
         elif published is None:
             state = "new"
+        elif name in edited:
+            state, reason = "behind", "edited: the next run recomputes it"
         else:
             is_behind = completion.head > to_epoch or name in waiting
             state = "behind" if is_behind else "current"
@@ -98,6 +102,12 @@ def query_statuses(settings: Settings) -> list[QueryStatus]:
             )
         )
     return found
+
+
+def _is_edited(query: Maintained, completion: Completion) -> bool:
+    """Whether the stored rows are of an earlier text of the query."""
+    stored = completion.maintained(query.name)
+    return stored is not None and stored.metadata.fingerprint != query.fingerprint
 
 
 def _held(completion: Completion, backlog: Iterable[Backlog]) -> dict[str, str]:

@@ -385,15 +385,15 @@ class Engine:
             mode: `append`, or `overwrite` all rows.
             rows: how many there are, so that files of Spark have `rows_per_file` each; None if
                 they were not computed yet.
-            merge_schema: whether new columns are added to the stored table, which Spark does.
+            merge_schema: whether new columns are added to the stored table.
         """
         version: int | None = None
-        if self._relations[name].on_driver and not merge_schema:
-            version = self._write_here(table, name, metadata, mode)
-        elif rows is not None and not merge_schema:
+        if self._relations[name].on_driver:
+            version = self._write_here(table, name, metadata, mode, merge_schema=merge_schema)
+        elif rows is not None:
             few = self.fetch_few(name, rows)
             if few is not None:
-                return self.write_rows(table, few, metadata, mode=mode)
+                return self.write_rows(table, few, metadata, mode=mode, merge_schema=merge_schema)
         if version is None:
             version = write(
                 self._lake,
@@ -407,12 +407,18 @@ class Engine:
         return Commit(version, rows_written(self._lake, table.name, version), metadata)
 
     def write_rows(
-        self, table: Table, rows: pa.Table, metadata: Metadata, *, mode: SaveMode = "append"
+        self,
+        table: Table,
+        rows: pa.Table,
+        metadata: Metadata,
+        *,
+        mode: SaveMode = "append",
+        merge_schema: bool = False,
     ) -> Commit:
         """Write rows of this process to a table in one commit, sorted as the table is."""
         if table.cluster_by:
             rows = rows.sort_by([(name, "ascending") for name in table.cluster_by])
-        version = write(self._lake, table, rows, metadata, mode=mode)
+        version = write(self._lake, table, rows, metadata, mode=mode, merge_schema=merge_schema)
         return Commit(version, rows.num_rows, metadata)
 
     def release(self) -> None:
@@ -501,7 +507,7 @@ class Engine:
             relation.on_spark = True
 
     def _write_here(
-        self, table: Table, name: str, metadata: Metadata, mode: SaveMode
+        self, table: Table, name: str, metadata: Metadata, mode: SaveMode, *, merge_schema: bool
     ) -> int | None:
         """Stream a relation from DuckDB into a table; None if DuckDB runs out of memory."""
         cells = [
@@ -520,10 +526,12 @@ class Engine:
                 if len(first) > 1:
                     every = chain(first, batches)
                     rows = pa.RecordBatchReader.from_batches(batches.schema, every)
-                    return write(self._lake, table, rows, metadata, mode=mode)
+                    return write(
+                        self._lake, table, rows, metadata, mode=mode, merge_schema=merge_schema
+                    )
             # DuckDB is done: other threads may use it while this one waits for the file system.
             few = pa.Table.from_batches(first, batches.schema)
-            return write(self._lake, table, few, metadata, mode=mode)
+            return write(self._lake, table, few, metadata, mode=mode, merge_schema=merge_schema)
         except Exception as error:
             if not is_out_of_memory(error):
                 raise

@@ -219,6 +219,24 @@ def test_status_shows_the_state_of_every_query(weir: Weir, published: HandMadeLa
     assert "broken.rq" in found["broken"]["reason"]
 
 
+def test_status_says_that_a_query_was_edited_and_not_run_yet(
+    weir: Weir, published: HandMadeLake
+) -> None:
+    published.maintain("q", [(1, 1, A, B)], mode="initial")
+    published.query("q", "SELECT ?s ?o WHERE { ?s <http://a/edited> ?o }")
+    (found,) = weir("status", "--output", "json").json
+    assert (found["state"], found["reason"]) == ("behind", "edited: the next run recomputes it")
+
+
+def test_showing_a_query_that_is_not_published_says_what_is_wrong_with_its_file(
+    weir: Weir, published: HandMadeLake
+) -> None:
+    published.query("broken", "SELECT ?s WHERE { ?s ?p }")
+    called = weir("show", "broken")
+    assert called.code == EXIT_USAGE
+    assert "broken.rq:1:" in called.err
+
+
 def test_status_of_an_empty_project(weir: Weir, lake: HandMadeLake) -> None:
     del lake
     assert weir("status").code == 0

@@ -170,6 +170,22 @@ def test_an_edited_query_publishes_the_difference_and_keeps_its_old_columns(
     assert lake.versions() == before
 
 
+def test_a_new_column_of_a_small_answer_needs_no_spark(lake: HandMadeLake) -> None:
+    lake.query("q", SELECT)
+    lake.ingest(1)
+    lake.maintain("q", [(1, 1, A, B)], mode="initial")
+    for run_id in ("first", "edited"):
+        validate_answers(no_spark, lake.settings, run_id)
+        publish_answers(no_spark, lake.settings, run_id)
+        lake.query("q", "SELECT ?s ?p WHERE { ?s ?p ?o }")
+        lake.maintain("q", [(1, 1, A, C)], base=1, mode="migrated")
+    assert Counter((r["weight"], r["s"], r["p"], r["o"]) for r in lake.rows("answers/q")) == {
+        (1, A, None, B): 1,
+        (-1, A, None, B): 1,
+        (1, A, C, None): 1,
+    }
+
+
 def test_an_edit_that_changes_no_row_is_published_once(
     spark: SparkSession, lake: HandMadeLake
 ) -> None:
