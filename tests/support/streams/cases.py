@@ -86,7 +86,8 @@ def _case(seed: int, rng: random.Random) -> StreamCase | None:
     # Only the names of two graphs are windows; there is no window of a variable name.
     text = re.sub(r"GRAPH (\?\w+|<[^>]*g3>)", lambda _: f"GRAPH {rng.choice(GRAPHS)}", text)
     if "GRAPH" not in text or rng.random() < 0.5:
-        text = _in_window(text, rng.choice(GRAPHS), _beside(rng))
+        name = rng.choice(GRAPHS)
+        text = _in_window(text, name, _beside(rng, name))
     used = [name for name in GRAPHS if f"GRAPH {name}" in text]
     streams = {name: rng.choice(("s", "t")) for name in used}
     windows = {name: _window(rng) for name in used}
@@ -118,8 +119,9 @@ def _cut_at_body(text: str) -> tuple[str, str]:
     return text[:at], text[at:]
 
 
-def _beside(rng: random.Random) -> str:
+def _beside(rng: random.Random, name: str) -> str:
     """What may stand beside a window: a pattern over the graph or another window."""
+    other = rng.choice([each for each in GRAPHS if each != name])
     pattern = f"?x {rng.choice(PREDICATES)} ?{rng.choice(('y', 'beside'))}"
     forms = (
         "",
@@ -130,7 +132,9 @@ def _beside(rng: random.Random) -> str:
         f"OPTIONAL {{ {pattern} }}",
         f"FILTER NOT EXISTS {{ {pattern} }}",
         f"MINUS {{ {pattern} }}",
-        f"GRAPH {rng.choice(GRAPHS)} {{ {pattern} }}",
+        f"GRAPH {other} {{ {pattern} }}",
+        f"GRAPH {other} {{ {pattern} }}",
+        f"OPTIONAL {{ GRAPH {other} {{ {pattern} }} }}",
     )
     return rng.choice(forms)
 
@@ -144,7 +148,6 @@ def _in_window(text: str, name: str, beside: str) -> str:
         depth += {"{": 1, "}": -1}.get(body[end], 0)
         if depth == 0:
             break
-    inside, after = body[begin : end + 1], body[end + 1 :]
     inside, after = body[begin : end + 1], body[end + 1 :]
     return f"{before}{body[:begin]}{{ GRAPH {name} {inside} {beside} }}{after}"
 

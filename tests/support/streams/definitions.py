@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from jobs.engine.windows import LastElements, SlidingWindow, SteppedWindow, Window
-from tests.support.generators.basic_cases import Triple
+from tests.support.generators.basic_cases import Quad, Triple
 from tests.support.streams.histories import Epochs, GraphChange, StreamBatch
 
 KnownEvent = tuple[int, int, int, Triple]
@@ -148,3 +148,10 @@ class Meaning:
             if number <= epoch and begins <= instant:
                 held = (held - change.vanish) | change.appear
         return frozenset(held)
+
+    def dataset(self, epoch: int, instant: int) -> frozenset[Quad]:
+        """The graph and the windows as named graphs, at an instant, as known at an epoch."""
+        named = {("", *triple) for triple in self.graph(epoch, instant)}
+        for name in self.windows:
+            named |= {(name, *triple) for triple in self.window(name, epoch, instant)}
+        return frozenset(named)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import random
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import pairwise
 
@@ -26,6 +28,22 @@ SPLITS = 3
 
 def broken_laws(case: StreamCase) -> list[str]:
     """Which laws a case breaks, and how; none if all hold."""
+    with _without_garbage_collection():
+        return _broken_laws(case)
+
+
+@contextmanager
+def _without_garbage_collection() -> Iterator[None]:
+    """Collect at the end only: trees of SQL are cycles, and a quarter of the time is theirs."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+        gc.collect()
+
+
+def _broken_laws(case: StreamCase) -> list[str]:
     query = parsed(case.query)
     plan = lower(query, allow_product=True)
     meaning = Meaning(case.windows, case.streams, case.epochs, case.corrects_back)
@@ -61,7 +79,7 @@ def _snapshots(
         if log:
             yield "rows before every stream has an event"
         return
-    found_at: dict[object, Counter[Row]] = {}
+    found_at: dict[frozenset[Quad], Counter[Row]] = {}
     # The state of earlier instants is that of the epoch before, in the log and by the definitions.
     checked = origin - 2
     for epoch in range(1, len(case.epochs) + 1):
@@ -76,15 +94,10 @@ def _snapshots(
         for instant in range(first, horizon + 1):
             expected: Counter[Row] = Counter()
             if instant >= origin:
-                graph = meaning.graph(epoch, instant)
-                contents = {name: meaning.window(name, epoch, instant) for name in case.windows}
-                key = (graph, *contents.items())
-                if key not in found_at:
-                    quads = {("", *triple) for triple in graph}
-                    for name, triples in contents.items():
-                        quads |= {(name, *triple) for triple in triples}
-                    found_at[key] = _answer(case, query, quads, columns)
-                expected = found_at[key]
+                quads = meaning.dataset(epoch, instant)
+                if quads not in found_at:
+                    found_at[quads] = _answer(case, query, quads, columns)
+                expected = found_at[quads]
             found = comparable(state(log, epoch, instant))
             if found != expected:
                 yield (
@@ -95,11 +108,18 @@ def _snapshots(
         checked = horizon
 
 
-def _answer(case: StreamCase, query: Query, quads: set[Quad], columns: list[str]) -> Counter[Row]:
+def _answer(
+    case: StreamCase, query: Query, quads: frozenset[Quad], columns: list[str]
+) -> Counter[Row]:
     """The answer over a dataset in which windows are named graphs, empty or not."""
-    if case.departure is not None:
-        dataset = Dataset("default", None, tuple(case.windows))
-        return comparable(reference.rows(replace(query, dataset=dataset), quads, columns))
+    if case.departure is None:
+        return by_oxigraph(case, quads, columns)
+    dataset = Dataset("default", None, tuple(case.windows))
+    return comparable(reference.rows(replace(query, dataset=dataset), {*quads}, columns))
+
+
+def by_oxigraph(case: StreamCase, quads: frozenset[Quad], columns: list[str]) -> Counter[Row]:
+    """The answer by pyoxigraph, whether or not it departs from the specification here."""
     store = ox.Store()
     for name in case.windows:
         store.add_graph(ox.NamedNode(name[1:-1]))

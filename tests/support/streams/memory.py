@@ -8,11 +8,13 @@ from collections.abc import Mapping, Sequence
 import duckdb
 import pyarrow as pa
 
-from jobs.compute.duck import DuckEngine
+from jobs.compute.duck import DIALECT, DuckEngine
+from jobs.compute.relations import Statement
 from jobs.engine.fixpoint import make
 from jobs.engine.graph import QUADS, TRIPLES
 from jobs.engine.windows import Window
 from jobs.plan.plan import ANSWER, Plan
+from jobs.sparql.recursion import deep_recursion
 from jobs.streams.evaluation import LegInputs, leg_delta
 from jobs.streams.graph_log import GraphLog
 from jobs.streams.legs import Leg
@@ -40,7 +42,7 @@ class StreamMemory:
         self.connection = duckdb.connect()
         self.connection.execute("SET threads = 1")
         self.connection.execute("PRAGMA disable_optimizer")
-        self.engine = DuckEngine(self.connection)
+        self.engine = _Engine(self.connection)
         self._load()
         texts = ", ".join(f"{name} VARCHAR" for name in self.texts)
         self.connection.execute(
@@ -148,6 +150,17 @@ class StreamMemory:
         arrays = [pa.array(values) for values in zip(*rows, strict=True)]
         self.connection.register("loaded", pa.table(arrays, names))
         self.connection.execute(f"INSERT INTO {table} SELECT * FROM loaded")
+
+
+class _Engine(DuckEngine):
+    """Does not copy a statement before generating its SQL, which takes a quarter of the time."""
+
+    def make(self, statement: Statement) -> None:
+        """Make a relation, as `DuckEngine` does."""
+        kind = "VIEW" if statement.keep == "view" else "TABLE"
+        with deep_recursion():
+            query = statement.select.sql(dialect=DIALECT, copy=False)
+        self.connection.execute(f'CREATE OR REPLACE {kind} "{statement.name}" AS {query}')
 
 
 def state(log: Sequence[StreamRow], epoch: int, instant: int) -> Counter[tuple[str | None, ...]]:
