@@ -25,6 +25,7 @@ from tests.support.streams.histories import (
     Epochs,
     GraphChange,
     StreamBatch,
+    Tick,
     ingested,
 )
 
@@ -220,7 +221,8 @@ def _history(rng: random.Random, pool: list[Triple], streams: list[str]) -> Epoc
                 (rng.choice(pool), now + rng.choice((*backward, 0, 0, 1, 2, 3)))
                 for _ in range(rng.choice((0, 1, 2, 4, 6)))
             )
-            arriving.append((rng.choice(streams), events))
+            stream = rng.choice(streams)
+            arriving.append((stream, events) if events else Tick(stream, now + rng.randint(0, 4)))
             now = max([now, *(instant for _, instant in events)])
         now += rng.choice((0, 1, 4, 12))
     return ingested(declared, arriving)

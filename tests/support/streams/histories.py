@@ -41,8 +41,16 @@ class Declared:
     lateness: int = 0
 
 
-Arriving = tuple[str, tuple[Event, ...]] | GraphChange
-"""Events of a stream, or a change of the graph, before ingest."""
+@dataclass(frozen=True)
+class Tick:
+    """Time passed in a stream without events."""
+
+    stream: str
+    instant: int
+
+
+Arriving = tuple[str, tuple[Event, ...]] | Tick | GraphChange
+"""Events of a stream, time without events, or a change of the graph, before ingest."""
 
 
 def ingested(declared: Mapping[str, Declared], arriving: Sequence[Arriving]) -> Epochs:
@@ -53,6 +61,12 @@ def ingested(declared: Mapping[str, Declared], arriving: Sequence[Arriving]) -> 
     for each in arriving:
         if isinstance(each, GraphChange):
             epochs.append(each)
+            continue
+        if isinstance(each, Tick):
+            if each.stream in frontiers:
+                reached_now = each.instant - declared[each.stream].delay
+                frontiers[each.stream] = max(frontiers[each.stream], reached_now)
+                epochs.append(StreamBatch(each.stream, (), frontiers[each.stream]))
             continue
         stream, events = each
         rule = declared[stream]
