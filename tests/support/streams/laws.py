@@ -20,7 +20,7 @@ from tests.support.oracles import reference
 from tests.support.oracles.answers import FALSE, TRUE, Row, comparable
 from tests.support.streams.cases import StreamCase, parsed
 from tests.support.streams.definitions import Meaning
-from tests.support.streams.memory import StreamMemory, StreamRow, state
+from tests.support.streams.memory import Evaluated, StreamMemory, StreamRow, state
 
 SPLITS = 3
 """Of a history into runs."""
@@ -48,12 +48,13 @@ def _broken_laws(case: StreamCase) -> list[str]:
     plan = lower(query, allow_product=True)
     meaning = Meaning(case.windows, case.streams, case.epochs, case.corrects_back)
     last = len(case.epochs)
-    at_once = _memory(case, plan)
+    evaluated: Evaluated = {}
+    at_once = _memory(case, plan, evaluated)
     at_once.run(0, last)
     log = at_once.log()
     broken = [*_snapshots(case, meaning, query, plan, log), *_local(meaning, log)]
     cuts = sorted(random.Random(case.seed).sample(range(1, last), SPLITS))
-    cut = _memory(case, plan)
+    cut = _memory(case, plan, evaluated)
     for after, until in pairwise((0, *cuts, last)):
         cut.run(after, until)
     if cut.stored() != at_once.stored():
@@ -65,8 +66,10 @@ def _broken_laws(case: StreamCase) -> list[str]:
     return [f"seed {case.seed}: {case.query}: {what}" for what in broken]
 
 
-def _memory(case: StreamCase, plan: Plan) -> StreamMemory:
-    return StreamMemory(plan, case.windows, case.streams, case.epochs, case.corrects_back)
+def _memory(case: StreamCase, plan: Plan, evaluated: Evaluated) -> StreamMemory:
+    return StreamMemory(
+        plan, case.windows, case.streams, case.epochs, case.corrects_back, evaluated
+    )
 
 
 def _snapshots(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 
 import duckdb
 import pyarrow as pa
@@ -24,10 +24,16 @@ from tests.support.streams.histories import Epochs, GraphChange, StreamBatch
 
 StreamRow = tuple[int, int, int, tuple[str | None, ...]]
 """Epoch, instant, weight, the published columns."""
+Evaluated = dict[Hashable, list[tuple[object, ...]]]
+"""The rows of legs, by all that they follow from."""
 
 
 class StreamMemory:
-    """Streams, a graph's log and one query's embeddings, in memory."""
+    """Streams, a graph's log and one query's embeddings, in memory.
+
+    With the legs that another memory of the same case has `evaluated`, those of the same input are
+    not evaluated again.
+    """
 
     def __init__(
         self,
@@ -36,7 +42,9 @@ class StreamMemory:
         streams: Mapping[str, str],
         epochs: Epochs,
         corrects_back: int = 0,
+        evaluated: Evaluated | None = None,
     ) -> None:
+        self.evaluated = {} if evaluated is None else evaluated
         self.plan, self.windows, self.streams = plan, windows, streams
         self.epochs, self.corrects_back = epochs, corrects_back
         self.connection = duckdb.connect()
@@ -59,8 +67,12 @@ class StreamMemory:
         timeline = self.timeline(last)
         legs = timeline.legs(after, last)
         for leg in legs:
-            rows = self._made(timeline, leg)
-            self.connection.execute(f"INSERT INTO stored SELECT * FROM {rows}")
+            key = (leg, timeline.origin, timeline.graph_at(leg), tuple(self.stored()))
+            if key not in self.evaluated:
+                rows = self._made(timeline, leg)
+                found = self.connection.execute(f"SELECT * FROM {rows}").fetchall()
+                self.evaluated[key] = found
+            self._insert("stored", self.evaluated[key])
         return [*legs]
 
     def log(self) -> list[StreamRow]:
