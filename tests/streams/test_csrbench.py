@@ -66,7 +66,7 @@ def test_the_answer_at_every_close_is_that_of_the_window(
 ) -> None:
     """Of pyoxigraph, with the benchmark's own text, over the triples of [c - R, c)."""
     query, name = TRANSLATED[number], f"query{number}"
-    names = [each for each in project.columns(name) if each not in _OTHER_COLUMNS]
+    names = [each for each in project.columns(f"answers/{name}") if each not in _OTHER_COLUMNS]
     order = [names.index(each) for each in benchmark.names(number)]
     log = [
         (epoch, instant, weight, tuple(row[i] for i in order))

@@ -141,7 +141,9 @@ class Benchmark:
         found = []
         for each in json.loads(file.read_text())["relations"]:
             bindings = [row["binding"] for row in each["results"]["bindings"]]
-            rows = Counter(tuple(_term(row[name]) for name in names) for row in bindings)
+            rows: Counter[Row] = Counter(
+                tuple(_term(row[name]) for name in names) for row in bindings
+            )
             found.append(Recorded(each["timestamp"], _by_value(rows)))
         return found
 
