@@ -43,6 +43,7 @@ def test_random_queries_over_streams_keep_the_laws(part: int) -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_random_cases_are_varied() -> None:
     """A generator of windows that never change, or are never corrected, would pass every law."""
     cases = [stream_case(seed) for seed in range(100)]

@@ -24,6 +24,7 @@ CONTENT = "SELECT ?s FROM NAMED WINDOW w ON s [ELEMENTS 1] { WINDOW w { ?s ?p ?o
 """The windows of tests in memory are given beside the text."""
 TEN_BY_TEN = SteppedWindow(10, 10, 0)
 
+Epoch = StreamBatch | GraphChange
 Changes = list[tuple[int, int, int, str]]
 """Epoch, instant, weight, the local name of the first column."""
 
@@ -42,7 +43,7 @@ def batch(*events: tuple[str, int], until: int = 100) -> StreamBatch:
 
 def log(
     window: Window,
-    *epochs: StreamBatch | GraphChange,
+    *epochs: Epoch,
     query: str = CONTENT,
     corrects_back: int = 0,
 ) -> list[StreamRow]:
@@ -189,15 +190,21 @@ BOTH = CONTENT.replace("?o } }", "?o } ?s ?in ?room }")
 
 
 def change(*, appear: str = "", vanish: str = "", time: int | None = None) -> GraphChange:
-    sets = [frozenset(triple(name, "in", "room") for name in each) for each in (vanish, appear)]
-    return GraphChange(*sets, time)
+    def where(names: str) -> frozenset[Triple]:
+        return frozenset(triple(name, "in", "room") for name in names)
+
+    return GraphChange(where(vanish), where(appear), time)
 
 
 def test_a_graph_without_times_holds_for_all_instants_that_are_not_final() -> None:
     """Trap 19."""
     rows = log(TEN_BY_TEN, change(appear="a"), batch(("a", 5)), query=BOTH)
     assert changes(rows) == [(2, 10, 1, "a"), (2, 20, -1, "a")]
-    epochs = [batch(("a", 5), ("b", 15), until=15), change(appear="ab"), batch(until=50)]
+    epochs: list[Epoch] = [
+        batch(("a", 5), ("b", 15), until=15),
+        change(appear="ab"),
+        batch(until=50),
+    ]
     assert changes(log(TEN_BY_TEN, *epochs, query=BOTH)) == [
         (3, 16, 1, "a"),
         (3, 20, -1, "a"),
@@ -208,7 +215,7 @@ def test_a_graph_without_times_holds_for_all_instants_that_are_not_final() -> No
 
 def test_a_graph_whose_times_go_back_never_vanishes_before_it_appears() -> None:
     """Trap 19: an epoch does not hold before those that precede it."""
-    epochs = [
+    epochs: list[Epoch] = [
         batch(("a", 5), ("b", 5), until=9),
         change(appear="ab", time=15),
         change(vanish="a", time=12),
@@ -221,7 +228,7 @@ def test_a_graph_whose_times_go_back_never_vanishes_before_it_appears() -> None:
 
 def test_a_change_of_the_graph_corrects_only_as_far_back_as_declared() -> None:
     """Trap 19."""
-    epochs = [batch(("a", 5), until=18), change(appear="a", time=12), batch(until=50)]
+    epochs: list[Epoch] = [batch(("a", 5), until=18), change(appear="a", time=12), batch(until=50)]
     since = {0: 19, 3: 16, 100: 12}
     for corrects_back, instant in since.items():
         rows = log(TEN_BY_TEN, *epochs, query=BOTH, corrects_back=corrects_back)

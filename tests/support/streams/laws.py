@@ -84,13 +84,13 @@ def _snapshots(
         return
     found_at: dict[frozenset[Quad], Counter[Row]] = {}
     # The state of earlier instants is that of the epoch before, in the log and by the definitions.
-    checked = origin - 2
+    evaluated_to = origin - 2
     for epoch in range(1, len(case.epochs) + 1):
         affected = [instant for recorded, instant, *_ in log if recorded == epoch]
         by_definition = meaning.first_affected(epoch)
         if by_definition is not None:
             affected.append(by_definition)
-        first = max(origin - 1, min([checked + 1, *affected]))
+        first = max(origin - 1, min([evaluated_to + 1, *affected]))
         horizon = meaning.horizons[epoch]
         if horizon is None:
             continue
@@ -108,7 +108,7 @@ def _snapshots(
                     f" {expected - found} missing"
                 )
                 return
-        checked = horizon
+        evaluated_to = horizon
 
 
 def _answer(

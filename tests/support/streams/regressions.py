@@ -48,6 +48,7 @@ def read(file: Path) -> StreamCase:
 
 def write(case: StreamCase, name: str, why: str, folder: Path = FOLDER) -> Path:
     """Add a case."""
+    folder.mkdir(exist_ok=True)
     file = folder / f"{name}.json"
     content = {
         "why": why,
