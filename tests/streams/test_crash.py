@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.killed import run_killed
 from tests.support.projects.maintain import MaintainedProject
-from tests.support.streams.project import FILES, answer_log, arrive, run, sensors
+from tests.support.streams.sensors import FILES, answer_log, arrive, run, sensors
 
 _RUN = """
 import sys

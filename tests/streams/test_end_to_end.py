@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support.projects.maintain import MaintainedProject
-from tests.support.streams.project import (
+from tests.support.streams.sensors import (
     FILES,
     ROOMS,
     SENSORS,
