@@ -258,15 +258,15 @@ def test_a_query_that_returns_to_consolidated_logs_is_rebuilt(
         assert result.after < result.before
     for query, text in queries.items():
         project.query(query, text)
-    project.query("late", f"#+ history: full\n{PAIRS}")
+    project.query("with_history", f"#+ history: full\n{PAIRS}")
     project.change("A " + knows("c", "b"))
-    modes = dict.fromkeys(queries, "rebased") | {"late": "initial"}
+    modes = dict.fromkeys(queries, "rebased") | {"with_history": "initial"}
     assert project.run(spark).modes == modes
     assert "epoch 2" in project.ledger("maintain")["two"]["reason"]
-    assert "history from epoch 2 on" in project.ledger("maintain")["late"]["reason"]
+    assert "history from epoch 2 on" in project.ledger("maintain")["with_history"]["reason"]
     for query in queries:
         project.check_answers(query, 3, 3)
-    project.check_answers("late", 2, 3)
+    project.check_answers("with_history", 2, 3)
 
 
 def test_a_query_that_cannot_be_maintained_fails_alone(
