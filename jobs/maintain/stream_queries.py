@@ -158,7 +158,7 @@ class StreamQueries:
             _make_empty(engine, stored, table)
         events = self._events(engine, windowing, windows, leg)
         if task.query.reads:
-            _graph_log(engine, timeline, leg).on_axis(engine, max(leg.low, timeline.origin))
+            _graph_log(engine, timeline, leg).on_axis(engine, leg.low, timeline.origin)
         limits = self.settings.limits
         small = max(limits.driver_rows, limits.broadcast_rows)
         thresholds = Thresholds(limits.bulk_changes, limits.neighbourhood_rows, small)

@@ -48,15 +48,21 @@ class GraphLog:
     settled: int
     times: tuple[tuple[int, int], ...]
 
-    def on_axis(self, engine: SqlEngine, start: int) -> None:
+    def on_axis(self, engine: SqlEngine, low: int, origin: int) -> None:
         """Make the relations `triples` and `quads`, whose column `epoch` has instants.
 
         Rows of one instant are not netted.
 
         Args:
             engine: makes them.
-            start: the instant of the epochs up to `settled`.
+            low: the instants after it are evaluated.
+            origin: the first instant of the query; before it, nothing holds.
         """
+        if low < origin:
+            held: exp.Expr = number(origin)
+        else:
+            # Rows of different epochs stay different: rows that are looked up twice are equal.
+            held = column("epoch") + number(low - self.settled)
         times = "graph_times"
         engine.load(
             times,
@@ -70,7 +76,7 @@ class GraphLog:
         for name, positions in _COLUMNS.items():
             settled = select(
                 *columns(positions),
-                alias(number(start), "epoch"),
+                alias(held.copy(), "epoch"),
                 column("weight"),
                 from_=rows_of(self.stored[name]),
                 where=[column("epoch") <= number(self.settled)],

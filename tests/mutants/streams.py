@@ -113,6 +113,6 @@ STREAM_MUTANTS = (
         "the graph is as of the newest epoch",
         "streams/graph_log",
         'alias(column("instant", "t"), "epoch")',
-        'alias(number(start), "epoch")',
+        'alias(number(low + 1), "epoch")',
     ),
 )

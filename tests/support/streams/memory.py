@@ -122,7 +122,7 @@ class StreamMemory:
             )
         settled, times = timeline.graph_at(leg)
         logs = {name: f"stored_{name}" for name in (TRIPLES, QUADS)}
-        GraphLog(logs, logs, settled, times).on_axis(self.engine, max(leg.low, timeline.origin))
+        GraphLog(logs, logs, settled, times).on_axis(self.engine, leg.low, timeline.origin)
         inputs = LegInputs(events, self.windows, "stored", LOOKED_UP)
         delta = leg_delta(self.engine, self.plan, leg, timeline.origin, inputs, "q")
         for step in (*delta.statements, delta.result):
