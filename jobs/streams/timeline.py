@@ -108,9 +108,10 @@ class Timeline:
         """The newest epoch of the graph that holds at the beginning of a leg, and later times."""
         assert self.origin is not None, "there is a leg"
         start = max(leg.low, self.origin)
-        settled = [epoch for epoch, instant in self.graph_times if instant <= start]
-        later = ((e, t) for e, t in self.graph_times if t > start and e <= leg.last)
-        return max(settled, default=0), tuple(later)
+        # A later epoch may correct what this leg evaluates; it is not known yet.
+        known = [(epoch, instant) for epoch, instant in self.graph_times if epoch <= leg.last]
+        settled = max((epoch for epoch, instant in known if instant <= start), default=0)
+        return settled, tuple(each for each in known if each[1] > start)
 
 
 def _with_graph(arrival: Arrival, instant: int | None) -> Arrival:

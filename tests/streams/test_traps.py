@@ -327,3 +327,11 @@ def test_validation_accepts_corrections_that_begin_with_a_negative_weight(tmp_pa
         (3, 10, -1, "a"),
         (3, 20, 1, "a"),
     ]
+
+
+def test_a_change_of_the_graph_is_not_seen_before_its_epoch() -> None:
+    """It corrects from the first instant on; a leg that ends before it does not know of it."""
+    epochs: list[StreamBatch | GraphChange]
+    epochs = [batch(("a", 5), until=25), change(appear="a", time=3)]
+    rows = log(TEN_BY_TEN, *epochs, query=BOTH, corrects_back=100)
+    assert changes(rows) == [(2, 10, 1, "a"), (2, 20, -1, "a")]
