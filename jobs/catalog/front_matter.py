@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Annotated, Literal
 
 import yaml
@@ -12,9 +12,9 @@ from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Fiel
 
 from jobs.errors import ConfigurationError
 from jobs.sparql.frontend.rspql.durations import parse_duration
+from lake.instants import INSTANT_0, microseconds
 
 _MARK = "#+"
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 WINDOW_KEYS = ("t0", "first", "bounds", "report", "corrects_back")
 """The keys that are for queries with windows."""
@@ -54,7 +54,7 @@ class FrontMatter(BaseModel):
     max_rows: int | None = Field(None, ge=1, description="more rows in the answer fail validation")
     allow_product: bool = Field(False, description="permit a product of large components")
     t0: Annotated[AwareDatetime, BeforeValidator(_time)] = Field(
-        _EPOCH, description="with windows: where the grid of windows with a step begins"
+        INSTANT_0, description="with windows: where the grid of windows with a step begins"
     )
     first: Literal["full", "partial"] = Field(
         "full",
@@ -76,7 +76,7 @@ class FrontMatter(BaseModel):
     @property
     def t0_us(self) -> int:
         """Microseconds from 1970-01-01T00:00:00Z to `t0`."""
-        return (self.t0 - _EPOCH) // timedelta(microseconds=1)
+        return microseconds(self.t0)
 
     @property
     def corrects_back_us(self) -> int:

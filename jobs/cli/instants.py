@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from jobs.errors import ConfigurationError
-from jobs.ingest.sources.stream import EPOCH, microseconds
+from lake.instants import microseconds
 
 _EXAMPLE = "2026-01-01T00:00:00Z"
 _UNITS = (("H", 3_600_000_000), ("M", 60_000_000))
@@ -31,11 +31,6 @@ def instant_of(text: str, option: str) -> int:
             f"Write {time.isoformat()}Z for UTC, or an offset such as +01:00.",
         )
     return microseconds(time)
-
-
-def time_at(instant: int) -> datetime:
-    """The time of an instant."""
-    return EPOCH + timedelta(microseconds=instant)
 
 
 def time_text(time: datetime) -> str:

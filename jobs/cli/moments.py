@@ -11,12 +11,13 @@ from dataclasses import dataclass
 
 from jobs.catalog.catalog import Catalog
 from jobs.catalog.names import is_declared
-from jobs.cli.instants import instant_of, time_at, time_text
+from jobs.cli.instants import instant_of, time_text
 from jobs.cli.stream_status import StreamAnswer, stream_answer
 from jobs.errors import ConfigurationError
 from jobs.progress.completion import Completion
 from jobs.progress.streams import Frontiers
 from jobs.settings import Settings
+from lake.instants import time_at
 
 _EPOCH = re.compile("[0-9]{1,18}")
 

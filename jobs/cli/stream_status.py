@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from jobs.catalog.maintained import Maintained
-from jobs.cli.instants import time_at
 from jobs.errors import ConfigurationError
 from jobs.ingest.sources.declared import load_sources
 from jobs.progress.backlog import HORIZON
@@ -15,6 +14,7 @@ from jobs.progress.completion import Completion
 from jobs.progress.streams import Frontiers, StreamRows, stream_names, stream_rows
 from jobs.settings import Settings
 from jobs.streams.horizons import Horizons, slowest_stream
+from lake.instants import time_at
 from lake.metadata import Metadata
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from jobs.catalog.windowing import Windowing
-from jobs.cli.instants import duration_text, time_at, time_text
+from jobs.cli.instants import duration_text, time_text
 from jobs.engine.windows import LastElements, SlidingWindow, SteppedWindow, Window, look_back
-from jobs.streams.horizons import streams_of
-from jobs.streams.reading import stream_name
+from jobs.streams.reading import stream_name, streams_of
 from jobs.streams.windows import windows_of
+from lake.instants import time_at
 
 
 def explain_windows(windowing: Windowing | None, starts: Mapping[str, int | None]) -> Iterator[str]:

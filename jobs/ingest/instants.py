@@ -37,7 +37,7 @@ from jobs.compute.sql import (
     subquery,
     text,
 )
-from jobs.ingest.sources.stream import microseconds
+from lake.instants import microseconds
 
 NO_TIME, NOT_A_TIME, NO_ZONE = (
     "it has no time",

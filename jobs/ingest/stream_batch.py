@@ -19,9 +19,10 @@ from jobs.ingest.lateness import Bounds, StreamState
 from jobs.ingest.reading import BatchReading, read_batch
 from jobs.ingest.rejections import located
 from jobs.ingest.rows import REJECTION_COLUMNS
-from jobs.ingest.sources.stream import Stream, microseconds
+from jobs.ingest.sources.stream import Stream
 from jobs.ingest.stream_journal import StreamEpoch, StreamEpochs, StreamJournal
 from jobs.settings import Settings
+from lake.instants import microseconds
 
 _NUMBERED, _DATED, _EVENTS, _REJECTIONS = "numbered", "dated", "events", "rejections"
 

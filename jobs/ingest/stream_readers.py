@@ -9,7 +9,7 @@ from jobs.catalog.maintained import Maintained
 from jobs.errors import ConfigurationError
 from jobs.ingest.sources.declared import load_sources
 from jobs.ingest.sources.source import Source
-from jobs.streams.horizons import streams_of
+from jobs.streams.reading import streams_of
 
 
 def undeclared_stream(query: Maintained, sources: Sequence[Source]) -> ConfigurationError | None:

@@ -9,8 +9,8 @@ from jobs.ingest import clock
 from jobs.ingest.changesets import SourcePosition
 from jobs.ingest.journal import Journal, Transaction
 from jobs.ingest.sources.source import Source
-from jobs.ingest.sources.stream import microseconds
 from jobs.ingest.stream_journal import StreamEpoch, StreamEpochs, StreamJournal, stream_state
+from lake.instants import microseconds
 from lake.lake import Lake
 
 

@@ -6,15 +6,14 @@ A horizon follows from what ingest recorded, so it moves on with epochs that do 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
 from jobs.catalog.windowing import Windowing
 from jobs.progress.backlog import HORIZON
-from jobs.progress.streams import Frontiers, first_instant
-from jobs.streams.reading import stream_name
-from jobs.streams.timeline import StreamHistory, Timeline
+from jobs.progress.streams import Frontiers
+from jobs.streams.reading import stream_history, streams_of
+from jobs.streams.timeline import Timeline
 from jobs.streams.windows import windows_of
 from lake.lake import Lake
 from lake.metadata import Metadata
@@ -34,7 +33,7 @@ class Horizons:
     @classmethod
     def read(cls, lake: Lake, windowing: Windowing, frontiers: Frontiers) -> Self:
         """Those of a query with these windows."""
-        streams = [_history(lake, name, frontiers) for name in streams_of(windowing)]
+        streams = [stream_history(lake, name, frontiers) for name in streams_of(windowing)]
         windows = [*windows_of(windowing).values()]
         timeline = Timeline.of(windows, streams, (), windowing.corrects_back)
         return cls(tuple((each.epoch, each.horizon) for each in timeline.arrivals))
@@ -58,11 +57,6 @@ class Horizons:
         return self.by_epoch[before - 1][1] if before else None
 
 
-def streams_of(windowing: Windowing) -> Mapping[str, str]:
-    """The names of the streams that a query reads, with their IRIs in N-Triples form."""
-    return {stream_name(each.stream): each.stream for each in windowing.windows}
-
-
 def slowest_stream(windowing: Windowing, frontiers: Frontiers, epoch: int) -> str:
     """Of the streams of a query, the one with the least frontier, on which its horizon depends."""
 
@@ -71,11 +65,3 @@ def slowest_stream(windowing: Windowing, frontiers: Frontiers, epoch: int) -> st
         return frontier is not None, frontier or 0, name
 
     return min(streams_of(windowing), key=order)
-
-
-def _history(lake: Lake, name: str, frontiers: Frontiers) -> StreamHistory | None:
-    """What decides on horizons; None of a stream that has had no event."""
-    recorded = frontiers.streams.get(name, ())
-    known = [(epoch, frontier) for epoch, frontier in recorded if frontier is not None]
-    starts = first_instant(lake, name) if known else None
-    return None if starts is None else StreamHistory(starts, known, {})

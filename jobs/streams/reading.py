@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
 
 from sqlglot import exp
 
@@ -14,16 +15,19 @@ from jobs.progress.streams import Frontiers, accepted_lateness, first_instant
 from jobs.sparql.frontend.rspql.names import STREAM_IRI
 from jobs.streams.timeline import StreamHistory, Timeline
 from jobs.streams.windows import windows_of
+from lake.instants import microseconds
 from lake.lake import Lake
 from lake.tables import TRANSACTIONS, stream
-
-_EPOCH_0 = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
 
 
 def stream_name(iri: str) -> str:
     """The name of the stream that an IRI of a window clause means; N-Triples form."""
     return iri.removeprefix(f"<{STREAM_IRI}").removesuffix(">")
+
+
+def streams_of(windowing: Windowing) -> Mapping[str, str]:
+    """The names of the streams that a query reads, with their IRIs in N-Triples form."""
+    return {stream_name(each.stream): each.stream for each in windowing.windows}
 
 
 def read_timeline(
@@ -40,8 +44,10 @@ def read_timeline(
         last: the newest epoch.
     """
     frontiers = Frontiers.read(lake)
-    names = dict.fromkeys(stream_name(each.stream) for each in windowing.windows)
-    streams = [_history(engine, lake, name, frontiers, after, last) for name in names]
+    streams = [
+        _with_arrivals(engine, name, stream_history(lake, name, frontiers, last), after, last)
+        for name in streams_of(windowing)
+    ]
     graph = _graph_epochs(lake, last) if reads_graph else ()
     return Timeline.of([*windows_of(windowing).values()], streams, graph, windowing.corrects_back)
 
@@ -60,24 +66,34 @@ def settled_until(lake: Lake, windowing: Windowing, timeline: Timeline, epoch: i
         return None
     frontiers = Frontiers.read(lake)
     found = [horizon - windowing.corrects_back]
-    for name in dict.fromkeys(stream_name(each.stream) for each in windowing.windows):
+    for name in streams_of(windowing):
         frontier = frontiers.at(name, epoch)
         assert frontier is not None, "there is a horizon"
         found.append(frontier - accepted_lateness(lake, name))
     return min(found) - 2
 
 
-def _history(
-    engine: Engine, lake: Lake, name: str, frontiers: Frontiers, after: int, last: int
+def stream_history(
+    lake: Lake, name: str, frontiers: Frontiers, last: int | None = None
 ) -> StreamHistory | None:
-    """What is recorded of a stream up to an epoch; None if it has had no event."""
+    """What is recorded of a stream, by default of all epochs; None if it has had no event.
+
+    The first instants of its epochs are missing: they are in the events.
+    """
     known = [
         (epoch, frontier)
         for epoch, frontier in frontiers.streams.get(name, ())
-        if frontier is not None and epoch <= last
+        if frontier is not None and (last is None or epoch <= last)
     ]
-    starts = first_instant(lake, name)
-    if not known or starts is None:
+    starts = first_instant(lake, name) if known else None
+    return None if starts is None else StreamHistory(starts, known, {})
+
+
+def _with_arrivals(
+    engine: Engine, name: str, history: StreamHistory | None, after: int, last: int
+) -> StreamHistory | None:
+    """The history with the first instant of each epoch in (after, last] that has events."""
+    if history is None:
         return None
     relation = f"arrived_{name}"
     engine.open(relation, stream(name).name, where=column("epoch") > number(after))
@@ -89,7 +105,7 @@ def _history(
         group_by=[column("epoch")],
     )
     earliest = {int(str(epoch)): int(str(instant)) for epoch, instant in engine.rows(first)}
-    return StreamHistory(starts, known, earliest)
+    return replace(history, earliest=earliest)
 
 
 def _graph_epochs(lake: Lake, last: int) -> Sequence[tuple[int, int | None]]:
@@ -107,5 +123,4 @@ def _instant(time: datetime | None) -> int | None:
     """Microseconds since 1970; a time of the lake is in UTC."""
     if time is None:
         return None
-    aware = time if time.tzinfo else time.replace(tzinfo=UTC)
-    return (aware - _EPOCH_0) // _MICROSECOND
+    return microseconds(time if time.tzinfo else time.replace(tzinfo=UTC))

@@ -16,7 +16,7 @@ from jobs.compute.relations import Statement
 from jobs.compute.spark import SparkEngine
 from jobs.compute.sql import column, rows_of, select
 from jobs.ingest.instants import NO_TIME, NO_ZONE, NOT_A_TIME, with_instants, zone_offsets
-from jobs.ingest.sources.stream import microseconds
+from lake.instants import microseconds
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 VIENNA = "Europe/Vienna"

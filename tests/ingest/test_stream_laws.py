@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from jobs.ingest import clock
-from jobs.ingest.sources.stream import EPOCH
 from jobs.progress.streams import Frontiers
+from lake.instants import INSTANT_0
 from tests.support.oracles.streams import TIME, Keys, Row, StreamModel, Triple
 from tests.support.projects.ingest import Project
 
@@ -35,7 +35,7 @@ def duration(microseconds: int) -> str:
 
 
 def moment(instant: int) -> str:
-    return (EPOCH + timedelta(microseconds=instant)).isoformat().removesuffix("+00:00")
+    return (INSTANT_0 + timedelta(microseconds=instant)).isoformat().removesuffix("+00:00")
 
 
 def declaration(keys: Keys, **others: object) -> dict[str, object]:
@@ -132,7 +132,7 @@ def expected(model: StreamModel) -> dict[str, list[Row]]:
 @pytest.fixture
 def set_clock(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
     return lambda now: monkeypatch.setattr(
-        clock, "now", lambda: EPOCH + timedelta(microseconds=now)
+        clock, "now", lambda: INSTANT_0 + timedelta(microseconds=now)
     )
 
 

@@ -13,9 +13,9 @@ from jobs.errors import ConfigurationError
 from jobs.ingest.event_time import DELETION, TWO_TIMES
 from jobs.ingest.instants import NO_TIME, NO_ZONE, NOT_A_TIME
 from jobs.ingest.lateness import BEFORE_START, TOO_EARLY, TOO_LATE
-from jobs.ingest.sources.stream import microseconds
 from jobs.ingest_changes import is_anything_pending
 from jobs.progress.streams import Frontiers, StreamRows, stream_names, stream_rows
+from lake.instants import microseconds
 from tests.ingest.test_stream_laws import SECOND, START, moment, set_clock
 from tests.support.projects.ingest import Project
 

@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Annotated, Any, Literal, TypeAlias
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
 from jobs.rdf.terms import check_term
+from lake.instants import microseconds
 
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-"""Instant 0."""
 _DURATION = re.compile(
     r"P(?=[\dT])(?:(\d+)D)?(?:T(?=\d)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d{1,6})?)S)?)?"
 )
-
-
-def microseconds(time: datetime) -> int:
-    """The instant of a time with a zone."""
-    return (time - EPOCH) // timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True)
