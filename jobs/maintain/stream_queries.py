@@ -6,19 +6,21 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import Any
 
 from jobs.catalog.windowing import Windowing
 from jobs.compute.engine import Commit, Engine
 from jobs.compute.relations import Statement, StoredTable
 from jobs.compute.session import Session
-from jobs.compute.sql import column, columns, number, rows_of, select
+from jobs.compute.sql import column, number
 from jobs.engine.graph import QUADS, TRIPLES
 from jobs.engine.read_graph import Thresholds
-from jobs.engine.windows import EVENT, Window, look_back
+from jobs.engine.relations import BEFORE_ALL, FOREVER
+from jobs.engine.windows import Window, look_back
 from jobs.maintain.outcome import Outcome
 from jobs.maintain.products import make_delta
 from jobs.maintain.tasks import JOB, Task, commit_metadata
-from jobs.progress.backlog import HORIZON
+from jobs.progress.backlog import HORIZON, LaterStart
 from jobs.progress.completion import Completion
 from jobs.settings import Settings
 from jobs.stage import Progress
@@ -26,13 +28,21 @@ from jobs.streams.consolidation import ConsolidatedLog, consolidated, first_unpu
 from jobs.streams.evaluation import LegInputs, leg_delta
 from jobs.streams.graph_log import GraphLog
 from jobs.streams.legs import Leg
-from jobs.streams.reading import read_timeline, settled_until, stream_name
+from jobs.streams.reading import (
+    first_complete,
+    open_events,
+    read_timeline,
+    settled_until,
+    stream_name,
+)
+from jobs.streams.retention import begins_within
 from jobs.streams.timeline import Timeline
 from jobs.streams.windows import windows_of
 from lake.commit import SaveMode, arrow_schema
+from lake.instants import time_at
 from lake.lake import Lake
 from lake.metadata import Metadata
-from lake.tables import Table, stream, stream_embeddings
+from lake.tables import Table, stream_embeddings
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,21 +71,33 @@ class StreamQueries:
 
     def _maintain(self, task: Task) -> None:
         started = time.monotonic()
-        timeline = self._timeline(task)
+        log, start = _consolidated_log(task), _later_start(task)
+        timeline = self._timeline(task, start)
+        why = self._why_rebased(task, timeline, log)
+        if why is not None:
+            task = replace(task, mode="rebased", reason=why, stored=None)
+            log = ConsolidatedLog()
+        if task.stored is None:
+            timeline = self._timeline(task, None)
+            start = self._start(task, timeline)
+            if start is not None:
+                at = time_at(start.begins).isoformat() if start.begins < FOREVER else ""
+                horizon = timeline.horizon(self.last)
+                if horizon is None or horizon < start.begins:
+                    self._wait(task, at)
+                    return
+                reason = f"{task.reason}; begins at {at}: events that it needs before were deleted"
+                task = replace(task, reason=reason)
+                timeline = self._timeline(task, start)
         legs = timeline.legs(task.after, self.last)
-        log = _consolidated_log(task)
-        if any(not log.allows(leg) for leg in legs):
-            reason = "an event is older than what is consolidated: its `lateness` was raised"
-            task = replace(task, mode="rebased", reason=reason, stored=None)
-            timeline, log = self._timeline(task), ConsolidatedLog()
-            legs = timeline.legs(task.after, self.last)
+        extra = {**log.to_json(), **({} if start is None else start.to_json())}
         rows = 0
         commit: Commit | None = None
         # The epochs after the last leg change nothing.
         ends = [*(leg.last for leg in legs[:-1]), self.last]
         for leg, last in zip(legs, ends, strict=bool(legs)):
             mode: SaveMode = "append" if commit or task.stored is not None else "overwrite"
-            metadata = self._metadata(task, last, leg.high, log)
+            metadata = self._metadata(task, last, leg.high, extra)
             with self._engine() as engine:
                 made = self._commit(engine, task, timeline, leg, metadata, mode)
             if made is not None:
@@ -92,7 +114,43 @@ class StreamQueries:
         seconds = time.monotonic() - started
         self.outcome.committed(task, replace(commit, rows=rows), None, seconds)
 
-    def _timeline(self, task: Task) -> Timeline:
+    def _why_rebased(self, task: Task, timeline: Timeline, log: ConsolidatedLog) -> str | None:
+        """Why a query has to be recomputed that was maintained before; None if not."""
+        legs = timeline.legs(task.after, self.last)
+        if any(not log.allows(leg) for leg in legs):
+            return "an event is older than what is consolidated: its `lateness` was raised"
+        if task.stored is None or not legs or timeline.origin is None:
+            return None
+        with self._engine() as engine:
+            complete = first_complete(
+                engine, self.lake, _windowing(task), timeline, task.after, self.last
+            )
+        if all(begins_within(leg, timeline.origin, complete) for leg in legs):
+            return None
+        return "a change is older than the events that are kept"
+
+    def _start(self, task: Task, timeline: Timeline) -> LaterStart | None:
+        """Where a query begins that is computed from nothing; None if with its streams."""
+        if timeline.origin is None:
+            return None
+        with self._engine() as engine:
+            begins = first_complete(engine, self.lake, _windowing(task), timeline, 0, self.last)
+        if begins <= timeline.origin:
+            return None
+        published = self.completion.published(task.query.name)
+        horizon = None if published is None else timeline.horizon(published.epoch)
+        # The horizon of an earlier text may be a microsecond before that of this one.
+        unknown_from = BEFORE_ALL if horizon is None else min(horizon, begins)
+        return LaterStart(begins, unknown_from)
+
+    def _wait(self, task: Task, at: str) -> None:
+        """Leave a query that cannot begin yet."""
+        until = f"until {at} is final" if at else "for more events than are there"
+        why = f"{task.reason}; waits {until}: events that it needs before were deleted"
+        self.progress(f"{task.query.name}: {why}")
+        self.outcome.waits(task, why)
+
+    def _timeline(self, task: Task, start: LaterStart | None) -> Timeline:
         with self._engine() as engine:
             return read_timeline(
                 engine,
@@ -101,13 +159,14 @@ class StreamQueries:
                 reads_graph=bool(task.query.reads),
                 after=task.after,
                 last=self.last,
+                begins=None if start is None else start.begins,
             )
 
     def _metadata(
-        self, task: Task, last: int, horizon: int | None, log: ConsolidatedLog
+        self, task: Task, last: int, horizon: int | None, extra: Mapping[str, Any]
     ) -> Metadata:
-        extra = {HORIZON: horizon, **log.to_json()}
-        return commit_metadata(task, self.outcome.run.run_id, last, **extra)
+        run_id = self.outcome.run.run_id
+        return commit_metadata(task, run_id, last, **{HORIZON: horizon, **extra})
 
     def _consolidate(
         self, task: Task, timeline: Timeline, commit: Commit, log: ConsolidatedLog
@@ -131,9 +190,11 @@ class StreamQueries:
             query = consolidated(name, task.plan.width, until, published.epoch)
             engine.make(Statement(fewer, query, "cache"))
             rows = engine.count(fewer)
-            metadata = self._metadata(
-                task, self.last, commit.metadata.extra[HORIZON], ConsolidatedLog(until, rows)
-            )
+            start = LaterStart.from_json(commit.metadata.extra)
+            extra = ConsolidatedLog(until, rows).to_json()
+            extra |= {} if start is None else start.to_json()
+            horizon = commit.metadata.extra[HORIZON]
+            metadata = self._metadata(task, self.last, horizon, extra)
             self.progress(f"{task.query.name}: {before:,} rows consolidated to {rows:,}")
             return engine.write(table, fewer, metadata, mode="overwrite", rows=rows)
 
@@ -182,13 +243,16 @@ class StreamQueries:
         """Name the events that windows may have in a leg; by window the relation."""
         found = {}
         for number_, clause in enumerate(windowing.windows):
-            name = found[clause.name] = f"events{number_}"
-            whole = f"{name}_stored"
             back = look_back(windows[clause.name])
             where = None if back is None else column("instant") > number(leg.low - back - 1)
-            engine.open(whole, stream(stream_name(clause.stream)).name, where=where)
-            known = [column("epoch") <= number(leg.last)]
-            engine.make(Statement(name, select(*columns(EVENT), from_=rows_of(whole), where=known)))
+            found[clause.name] = open_events(
+                engine,
+                self.lake,
+                f"events{number_}",
+                stream_name(clause.stream),
+                leg.last,
+                where,
+            )
         return found
 
     def _commit_nothing(self, task: Task) -> Commit:
@@ -197,7 +261,7 @@ class StreamQueries:
             table = _table(task)
             name = f"none_{task.query.name}"
             _make_empty(engine, name, table)
-            metadata = self._metadata(task, self.last, None, ConsolidatedLog())
+            metadata = self._metadata(task, self.last, None, {})
             return engine.write(table, name, metadata, mode="overwrite", rows=0)
 
     @contextmanager
@@ -218,6 +282,10 @@ def _consolidated_log(task: Task) -> ConsolidatedLog:
     if task.stored is None:
         return ConsolidatedLog()
     return ConsolidatedLog.from_json(task.stored.metadata.extra)
+
+
+def _later_start(task: Task) -> LaterStart | None:
+    return None if task.stored is None else LaterStart.from_json(task.stored.metadata.extra)
 
 
 def _table(task: Task) -> Table:

@@ -10,9 +10,18 @@ from sqlglot import exp
 
 from jobs.catalog.windowing import Windowing
 from jobs.compute.engine import Engine
-from jobs.compute.sql import alias, column, number, rows_of, select
-from jobs.progress.streams import Frontiers, accepted_lateness, first_instant
+from jobs.compute.relations import Statement
+from jobs.compute.sql import alias, column, columns, number, rows_of, select
+from jobs.engine.relations import BEFORE_ALL, FOREVER
+from jobs.engine.windows import EVENT, LastElements
+from jobs.progress.streams import Frontiers, accepted_lateness, deleted_events, first_instant
 from jobs.sparql.frontend.rspql.names import STREAM_IRI
+from jobs.streams.retention import (
+    complete_from,
+    elements_complete_from,
+    horizons_before,
+    settled,
+)
 from jobs.streams.timeline import StreamHistory, Timeline
 from jobs.streams.windows import windows_of
 from lake.instants import microseconds
@@ -31,7 +40,14 @@ def streams_of(windowing: Windowing) -> Mapping[str, str]:
 
 
 def read_timeline(
-    engine: Engine, lake: Lake, windowing: Windowing, *, reads_graph: bool, after: int, last: int
+    engine: Engine,
+    lake: Lake,
+    windowing: Windowing,
+    *,
+    reads_graph: bool,
+    after: int,
+    last: int,
+    begins: int | None = None,
 ) -> Timeline:
     """The timeline of a query up to an epoch.
 
@@ -42,17 +58,25 @@ def read_timeline(
         reads_graph: whether it reads the graph.
         after: the epoch up to which the query is maintained.
         last: the newest epoch.
+        begins: the first instant, if it is not that of its streams.
     """
     frontiers = Frontiers.read(lake)
     streams = [
-        _with_arrivals(engine, name, stream_history(lake, name, frontiers, last), after, last)
+        _with_arrivals(engine, lake, name, stream_history(lake, name, frontiers, last), after, last)
         for name in streams_of(windowing)
     ]
     graph = _graph_epochs(lake, last) if reads_graph else ()
-    return Timeline.of([*windows_of(windowing).values()], streams, graph, windowing.corrects_back)
+    windows = [*windows_of(windowing).values()]
+    return Timeline.of(windows, streams, graph, windowing.corrects_back, begins)
 
 
-def settled_until(lake: Lake, windowing: Windowing, timeline: Timeline, epoch: int) -> int | None:
+def settled_until(
+    lake: Lake,
+    windowing: Windowing,
+    timeline: Timeline,
+    epoch: int,
+    lateness: Mapping[str, int] | None = None,
+) -> int | None:
     """An instant before which no later leg begins; None if nothing is settled.
 
     Args:
@@ -60,17 +84,69 @@ def settled_until(lake: Lake, windowing: Windowing, timeline: Timeline, epoch: i
         windowing: the windows of the query.
         timeline: of the query.
         epoch: the epoch up to which it is maintained.
+        lateness: by stream, for how many microseconds before its frontier it may take events, if
+            that may be longer than at its last ingest.
     """
     horizon = timeline.horizon(epoch)
     if horizon is None:
         return None
     frontiers = Frontiers.read(lake)
-    found = [horizon - windowing.corrects_back]
+    bounds = []
     for name in streams_of(windowing):
         frontier = frontiers.at(name, epoch)
         assert frontier is not None, "there is a horizon"
-        found.append(frontier - accepted_lateness(lake, name))
-    return min(found) - 2
+        longest = max(accepted_lateness(lake, name), (lateness or {}).get(name, 0))
+        bounds.append((frontier, longest))
+    return settled(horizon, windowing.corrects_back, bounds)
+
+
+def first_complete(
+    engine: Engine, lake: Lake, windowing: Windowing, timeline: Timeline, after: int, last: int
+) -> int:
+    """The first instant from which on no window of a query lacks events that were deleted.
+
+    `BEFORE_ALL` if they never do; `FOREVER` if a window over elements lacks some at every instant
+    so far.
+
+    Args:
+        engine: reads the events of windows over elements.
+        lake: holds the streams.
+        windowing: the windows of the query.
+        timeline: of the query.
+        after: the epoch up to which the query is maintained.
+        last: the newest epoch.
+    """
+    found = [BEFORE_ALL]
+    windows = windows_of(windowing)
+    for clause in windowing.windows:
+        name, window = stream_name(clause.stream), windows[clause.name]
+        deleted = deleted_events(lake, name)
+        if deleted is None:
+            continue
+        if not isinstance(window, LastElements):
+            found.append(complete_from(window, deleted.before))
+            continue
+        events = open_events(engine, lake, f"kept_{name}", name, last)
+        engine.load("horizons_before", horizons_before(timeline.arrivals))
+        query = elements_complete_from(events, window, deleted.before, "horizons_before", after)
+        found.append(next((int(str(at)) for (at,) in engine.rows(query)), FOREVER))
+    return max(found)
+
+
+def open_events(
+    engine: Engine, lake: Lake, name: str, stream_: str, last: int, where: exp.Expr | None = None
+) -> str:
+    """Name the events of a stream that are known at an epoch, as `EVENT`; gives the name.
+
+    The state of the table is that which the lake has open, so that what was deleted of it is known.
+    """
+    table = stream(stream_).name
+    engine.open(f"{name}_stored", table, version=lake.version(table), where=where)
+    known = [column("epoch") <= number(last)]
+    engine.make(
+        Statement(name, select(*columns(EVENT), from_=rows_of(f"{name}_stored"), where=known))
+    )
+    return name
 
 
 def stream_history(
@@ -90,13 +166,14 @@ def stream_history(
 
 
 def _with_arrivals(
-    engine: Engine, name: str, history: StreamHistory | None, after: int, last: int
+    engine: Engine, lake: Lake, name: str, history: StreamHistory | None, after: int, last: int
 ) -> StreamHistory | None:
     """The history with the first instant of each epoch in (after, last] that has events."""
     if history is None:
         return None
     relation = f"arrived_{name}"
-    engine.open(relation, stream(name).name, where=column("epoch") > number(after))
+    later = column("epoch") > number(after)
+    engine.open(relation, stream(name).name, version=lake.version(stream(name).name), where=later)
     first = select(
         column("epoch"),
         alias(exp.Min(this=column("instant")), "instant"),
