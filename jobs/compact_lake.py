@@ -1,5 +1,4 @@
-"""Maintenance: merge small files, consolidate the logs of quads and triples, delete old events
-of streams and old files.
+"""Maintenance: merge small files, consolidate the logs of the graph, delete old events and files.
 
 A log is consolidated up to the slowest watermark of all embedding tables, but never within the
 newest `limits.keep_epochs` epochs: no change that a query still needs is lost, be it out of the
@@ -12,14 +11,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from jobs.catalog.catalog import Catalog
 from jobs.compact.old_events import OldEvents, Reader, StreamRule, old_events
 from jobs.compute.engine import Engine
-from jobs.compute.session import Spark, session_of
+from jobs.compute.session import Session, Spark, session_of
 from jobs.engine.relations import BEFORE_ALL
-from jobs.errors import BusyError
+from jobs.errors import BusyError, ConfigurationError
 from jobs.ingest.sources.declared import load_sources
 from jobs.maintain.tasks import tasks_behind
 from jobs.progress.completion import Completion
@@ -33,9 +31,6 @@ from lake.lake import Lake
 from lake.maintenance import Consolidated, compact_files, consolidate, keep_feed, vacuum
 from lake.metadata import Metadata
 from lake.tables import LEDGER_SUMMARY, QUADS, SHARED_TABLES, TRIPLES, stream
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +57,7 @@ class CompactResult:
 
 
 def compact_lake(
-    spark: SparkSession, settings: Settings, run_id: str, progress: Progress = silent
+    spark: Spark, settings: Settings, run_id: str, progress: Progress = silent
 ) -> CompactResult:
     """Do the upkeep of every table of the lake.
 
@@ -70,8 +65,9 @@ def compact_lake(
         BusyError: another compaction is in progress.
     """
     lake, limits = settings.open_lake(), settings.limits
+    session = session_of(spark)
     with claimed(lake, "compact", run_id, limits.lease_seconds) as run:
-        until, consolidated, events = _delete_rows(spark, settings, lake, run_id, progress)
+        until, consolidated, events = _delete_rows(session, settings, lake, run_id, progress)
         # Merging takes long: queries may have been maintained or dropped meanwhile.
         lake.refresh()
         names = [table.name for table in (*SHARED_TABLES, LEDGER_SUMMARY)]
@@ -114,14 +110,14 @@ def needed_after(settings: Settings, lake: Lake) -> int:
 
 
 def _delete_rows(
-    spark: SparkSession, settings: Settings, lake: Lake, run_id: str, progress: Progress
+    session: Session, settings: Settings, lake: Lake, run_id: str, progress: Progress
 ) -> tuple[int, dict[str, Consolidated], tuple[DeletedOfStream, ...]]:
     """Consolidate the logs and delete old events; not while an ingest is appending to them."""
     try:
         with claimed(lake, "ingest", run_id, settings.limits.lease_seconds) as run:
             run.totals |= {"from_epoch": head(lake), "to_epoch": head(lake)}
-            until, consolidated = _consolidate(spark, settings, lake, progress)
-            events = _delete_events(spark, settings, lake, run_id, progress)
+            until, consolidated = _consolidate(session, settings, lake, progress)
+            events = _delete_events(session, settings, lake, run_id, progress)
             return until, consolidated, tuple(events)
     except BusyError as busy:
         progress(f"logs are left as they are: {busy}")
@@ -129,13 +125,13 @@ def _delete_rows(
 
 
 def _consolidate(
-    spark: SparkSession, settings: Settings, lake: Lake, progress: Progress
+    session: Session, settings: Settings, lake: Lake, progress: Progress
 ) -> tuple[int, dict[str, Consolidated]]:
     until, limits = needed_after(settings, lake), settings.limits
     found = {}
     for table in (QUADS, TRIPLES) if until else ():
         found[table.name] = result = consolidate(
-            spark, lake, table, until, limits.consolidate_share, limits.rows_per_file
+            session(), lake, table, until, limits.consolidate_share, limits.rows_per_file
         )
         if result.after < result.before:
             progress(f"{table.name}: {result.before:,} rows to {result.after:,}")
@@ -143,12 +139,17 @@ def _consolidate(
 
 
 def _delete_events(
-    spark: Spark, settings: Settings, lake: Lake, run_id: str, progress: Progress
+    session: Session, settings: Settings, lake: Lake, run_id: str, progress: Progress
 ) -> Iterator[DeletedOfStream]:
     """Delete the events of streams that are older than `keep` and that nothing needs."""
+    try:
+        sources = load_sources(settings.sources)
+    except ConfigurationError as error:
+        progress(f"events are left as they are: {error}")
+        return
     rules = {
         source.name: StreamRule(source.stream.keep, source.stream.lateness)
-        for source in load_sources(settings.sources)
+        for source in sources
         if source.stream is not None
     }
     completion, catalog = Completion.read(lake), Catalog.of(settings)
@@ -158,7 +159,7 @@ def _delete_events(
         Reader(query, due[query.name] if query.name in due else completion.maintained(query.name))
         for query in over_streams
     ]
-    engine = Engine.of(settings, lake, session_of(spark), "compact")
+    engine = Engine.of(settings, lake, session, "compact")
     try:
         found = old_events(engine, completion, catalog, readers, rules)
     finally:

@@ -60,6 +60,8 @@ def _print_streams(options: Options, settings: Settings, *, otherwise: str) -> N
 
     rows = [asdict(each) for each in stream_statuses(settings)]
     columns = tuple(StreamStatus.__dataclass_fields__)
+    if options.output is not Output.json and not any(row["deleted_before"] for row in rows):
+        columns = tuple(name for name in columns if name != "deleted_before")
     if options.output is Output.json:
         print_rows(options.output, columns, rows, title="")
     elif rows:

@@ -48,7 +48,7 @@ from lake.tables import stream
 class StreamRule:
     """What a declared stream says of its events; durations in microseconds.
 
-    keep: how long they are needed; None for ever. lateness: how late they may come.
+    keep: how long they are needed; None for no end. lateness: how late they may come.
     """
 
     keep: int | None

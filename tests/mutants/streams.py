@@ -115,4 +115,52 @@ STREAM_MUTANTS = (
         'alias(column("instant", "t"), "epoch")',
         'alias(number(low + 1), "epoch")',
     ),
+    Mutant(
+        "events in the look-back of a window are deleted",
+        "streams/retention",
+        "return low - back",
+        "return low - min(back, 1)",
+    ),
+    Mutant(
+        "events that late ones need are deleted",
+        "streams/retention",
+        "late = [frontier - lateness for frontier, lateness in bounds]",
+        "late = [frontier for frontier, _ in bounds]",
+    ),
+    Mutant(
+        "one element too few is kept",
+        "streams/retention",
+        ").offset(window.elements - 1)\n\n\ndef complete_from(",
+        ").offset(window.elements - 2 if window.elements > 1 else 0)\n\n\ndef complete_from(",
+    ),
+    Mutant(
+        "a query begins a microsecond before its window is whole",
+        "streams/retention",
+        "return kept_from + width - 1",
+        "return kept_from + width - 2",
+    ),
+    Mutant(
+        "a query begins at a close whose window lacks events",
+        "streams/retention",
+        "return origin + width + -((begin - kept_from) // step) * step",
+        "return origin + width + ((kept_from - begin) // step) * step",
+    ),
+    Mutant(
+        "elements count before they are known",
+        "streams/retention",
+        'arrived = greatest(column("instant", "e"), final_before + number(1))',
+        'arrived = column("instant", "e")',
+    ),
+    Mutant(
+        "what is in a window when a query begins appears earlier",
+        "streams/evaluation",
+        'alias(greatest(column("since"), number(start)), "since")',
+        'column("since")',
+    ),
+    Mutant(
+        "the state of a consolidated log leaves out its last instant",
+        "streams/consolidation",
+        'where=[column("instant") <= number(until)],',
+        'where=[column("instant") < number(until)],',
+    ),
 )

@@ -15,6 +15,7 @@ from jobs.compact_lake import DeletedOfStream, compact_lake
 from jobs.errors import ConfigurationError
 from jobs.ingest.lateness import DELETED
 from jobs.progress.streams import deleted_events
+from lake.claims import claim
 from lake.instants import microseconds
 from lake.tables import stream
 from tests.support.killed import run_killed
@@ -35,6 +36,7 @@ WHERE {{ WINDOW ex:w {{ ?reading ex:of ?sensor }} }} GROUP BY ?sensor
 """
 WINDOWS = ("[RANGE PT10S STEP PT10S]", "[RANGE PT7S]", "[ELEMENTS 3]")
 TABLE = stream("readings").name
+FIRST = microseconds(START)
 _COMPACT = """
 import sys
 from pathlib import Path
@@ -81,8 +83,7 @@ def compact(project: MaintainedProject) -> tuple[list[DeletedOfStream], list[str
 
 def first_second(project: MaintainedProject) -> int:
     """That of the first event that is stored; a reading has two triples."""
-    instants = project.settings.open_lake().rows(TABLE, ["instant"])["instant"].to_pylist()
-    return (min(instants) - microseconds(START)) // SECOND
+    return int(min(row[0] for row in project.rows(TABLE, "instant")) - FIRST) // SECOND
 
 
 def counts(log: list[StreamRow], epoch: int, second: int) -> dict[str | None, str | None]:
@@ -125,7 +126,7 @@ def test_keep_is_longer_than_what_queries_need(project: MaintainedProject) -> No
     (found,) = stream_statuses(project.settings)
     assert found.rows == len(project.rows(TABLE)) == 102
     assert found.deleted_before is not None
-    assert microseconds(found.deleted_before) == microseconds(START) + 49 * SECOND
+    assert microseconds(found.deleted_before) == FIRST + 49 * SECOND
 
 
 def test_without_keep_nothing_is_deleted(project: MaintainedProject) -> None:
@@ -249,8 +250,9 @@ def test_a_later_query_begins_where_its_windows_lack_nothing_and_says_so(
     # A reading is two triples.
     first = min(instant for _, instant, *_ in answer_log(project, "elements"))
     assert first == 52 * SECOND
-    reasons = {row[0]: row[1] for row in project.rows("runs", "query", "reason") if row[1]}
-    assert "2026-01-01T00:01:08.999999+00:00" in reasons["later"]
+    runs = project.rows("runs", "job", "query", "reason")
+    (reason,) = {why for job, query, why in runs if job == "maintain" and query == "later"}
+    assert "begins at 2026-01-01T00:01:08.999999+00:00" in reason
     with pytest.raises(ConfigurationError, match="not known"):
         moment_of(project.settings, "later", "2026-01-01T00:01:08Z", None)
     moment_of(project.settings, "later", "2026-01-01T00:01:09Z", None)
@@ -258,7 +260,7 @@ def test_a_later_query_begins_where_its_windows_lack_nothing_and_says_so(
     arrive(project, 3, ("s0", 105), ("s0", 140))
     run(project)
     assert counts(answer_log(project, "later"), 3, 110) == {
-        "<http://example.org/s0>": "6",
+        "<http://example.org/s0>": "5",
         "<http://example.org/s1>": "6",
     }
 
@@ -321,6 +323,21 @@ def test_an_event_whose_window_lacks_deleted_ones_has_the_query_recomputed_from_
     assert Counter(before) <= Counter(log)
     assert ("rebased",) in project.rows("runs", "mode")
     assert counts(log, 2, 100) == counts(before, 1, 99) | {"<http://example.org/s1>": "5"}
+
+
+def test_no_event_is_deleted_during_an_ingest(project: MaintainedProject) -> None:
+    claim(project.settings.open_lake(), "ingest", "busy", lease_seconds=60)
+    events, said = compact(project)
+    assert events == []
+    assert first_second(project) == 0
+    assert any("run busy of ingest" in line for line in said)
+
+
+def test_with_wrong_sources_no_event_is_deleted(project: MaintainedProject) -> None:
+    project.write("sources.yml", "sources: [{name: readings}]")
+    events, said = compact(project)
+    assert events == []
+    assert any("events are left as they are" in line for line in said)
 
 
 @pytest.mark.parametrize("moment", ["before", "after"])
