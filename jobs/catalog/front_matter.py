@@ -134,15 +134,33 @@ def check_window_keys(front_matter: FrontMatter, text: str, file: str) -> None:
     """
     said = [key for key in WINDOW_KEYS if key in front_matter.model_fields_set]
     if said:
-        node = yaml.compose(_yaml(text), yaml.SafeLoader)
-        assert isinstance(node, yaml.MappingNode), "the front matter has keys"
-        places = _places(node)
-        line, key = min((places[key], key) for key in said)
+        line, key = min((_line_of(key, text), key) for key in said)
         raise ConfigurationError(
             f"{key} is for queries with windows, and this one has none",
             f"{file}:{line}",
             "Delete the line, or declare a window with FROM NAMED WINDOW.",
         )
+
+
+def check_report(front_matter: FrontMatter, text: str, file: str) -> None:
+    """Refuse the reports that are not maintained.
+
+    Raises:
+        ConfigurationError: `report` is not `close`; with its line.
+    """
+    if front_matter.report != "close":
+        raise ConfigurationError(
+            f"report: {front_matter.report} is not maintained, streams report at each close",
+            f"{file}:{_line_of('report', text)}",
+            "Delete the line.",
+        )
+
+
+def _line_of(key: str, text: str) -> int:
+    """The line of a key of the front matter."""
+    node = yaml.compose(_yaml(text), yaml.SafeLoader)
+    assert isinstance(node, yaml.MappingNode), "the front matter has keys"
+    return _places(node)[key]
 
 
 def _yaml(text: str) -> str:
