@@ -1,8 +1,8 @@
 """What an answer over windows must be: pyoxigraph over the content that the definitions give.
 
-    [RANGE R STEP S]   at the last close c up to t: the triples of events in [c - R, c)
-    [RANGE R]          those of (t - R, t]
-    [ELEMENTS n]       those of the last n events up to t
+[RANGE R STEP S]   at the last close c up to t: the triples of events in [c - R, c)
+[RANGE R]          those of (t - R, t]
+[ELEMENTS n]       those of the last n events up to t
 """
 
 from __future__ import annotations
@@ -65,9 +65,7 @@ def answer_by_definition(text: str, events: Sequence[Event], graph: str, at: int
             raise ValueError(f"ASK has no rows: {text}")
 
 
-def _content(
-    events: Sequence[Event], kind: str, size: str, step: str, at: int
-) -> Sequence[Event]:
+def _content(events: Sequence[Event], kind: str, size: str, step: str, at: int) -> Sequence[Event]:
     if kind == "ELEMENTS":
         return [each for each in events if each.second <= at][-int(size) :]
     width = _seconds(size)

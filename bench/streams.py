@@ -99,11 +99,10 @@ class Streams:
         single, at_once = self._catch_up()
         lines.append(at_once.line(f"{CAUGHT_UP} change sets in one run", f"{short} change sets"))
         each = median(run.seconds[_WHOLE] for run in single)
-        lines.append(
-            ("a run of one change set, warm", f"{short} change sets", f"{each:.2f}")
-            + (f"{median(run.seconds['', 'maintain'] for run in single):.2f}",)
-            + (f"{median(run.cpu for run in single):.2f}", f"{each:.2f}")
-        )
+        maintain = median(run.seconds["", "maintain"] for run in single)
+        cpu = median(run.cpu for run in single)
+        what = ("a run of one change set", f"{short} change sets")
+        lines.append((*what, "", f"{maintain:.2f}", f"{cpu:.2f}", f"{each:.2f}"))
         late = LateRows(self.window, self.repeats, self.folder / "late", self.progress).run()
         rows += late.rows
         growth = after_long.cpu / after_short.cpu
@@ -179,8 +178,8 @@ class Streams:
         for number in range(self.repeats):
             self.progress(f"after {history:,} change sets, {number + 1} of {self.repeats}")
             copies = [
-                project(self._copy(history, i), QUERIES, *self._sources(arrived), lake=prepared.lake)
-                for i in range(2)
+                project(copy, QUERIES, *self._sources(arrived), lake=prepared.lake)
+                for copy in (self._copy(history, 0), self._copy(history, 1))
             ]
             first, second = measure(copies).runs
             cold.append(first)
@@ -251,7 +250,7 @@ class Streams:
             ready(made, form)
         return made
 
-    def _rooms(self) -> Mapping[str, Any]:
+    def _rooms(self) -> dict[str, Any]:
         rooms = self.folder / "rooms"
         if not rooms.is_dir():
             (patches(rooms, []) / "1.rdfp").write_text(rooms_patch())
