@@ -12,7 +12,8 @@ from jobs.catalog.maintained import Maintained
 from jobs.catalog.output_streams import in_order_of_streams, upstreams_of
 from jobs.catalog.windowing import Upstream, Windowing
 from jobs.compute.engine import Commit, Engine
-from jobs.compute.relations import Statement, StoredTable
+from jobs.compute.placement import Extent
+from jobs.compute.relations import Statement
 from jobs.compute.session import Session
 from jobs.compute.sql import column, columns, number, rows_of, select
 from jobs.engine.graph import QUADS, TRIPLES
@@ -32,7 +33,7 @@ from jobs.streams.elements import elements_as_events
 from jobs.streams.evaluation import LegInputs, leg_delta
 from jobs.streams.graph_log import GraphLog
 from jobs.streams.legs import Leg
-from jobs.streams.reading import read_timeline, settled_until, stream_name
+from jobs.streams.reading import StreamRecords, read_timeline, settled_until, stream_name
 from jobs.streams.timeline import Timeline
 from jobs.streams.windows import windows_of
 from lake.commit import SaveMode, arrow_schema
@@ -71,6 +72,7 @@ class StreamQueries:
             queries: all that can be maintained.
             tasks: by name, of those that are behind.
         """
+        records = StreamRecords(self.lake, self.last, self._engine)
         failed: set[str] = set()
         for query in in_order_of_streams(queries):
             task = tasks.get(query.name) or self._later_task(query)
@@ -79,7 +81,7 @@ class StreamQueries:
             try:
                 for upstream in upstreams_of(query):
                     _check_upstream(query, upstream, failed)
-                self._maintain(self._after_upstreams(task))
+                self._maintain(self._after_upstreams(task), records)
             except Exception as error:  # noqa: BLE001  (recorded, and raised for all at the end)
                 failed.add(query.name)
                 self.outcome.failed(task, error)
@@ -113,9 +115,9 @@ class StreamQueries:
         found = self.lake.last_metadata(f"embeddings/{query}", job=JOB)
         return "" if found is None else found[1].extra.get(BEGAN, "")
 
-    def _maintain(self, task: Task) -> None:
+    def _maintain(self, task: Task, records: StreamRecords) -> None:
         started = time.monotonic()
-        timeline = self._timeline(task)
+        timeline = _timeline(task, records)
         legs = timeline.legs(task.after, self.last)
         log = _consolidated_log(task)
         if any(not log.allows(leg) for leg in legs):
@@ -126,7 +128,7 @@ class StreamQueries:
             reason = None
         if reason is not None:
             task = replace(task, mode="rebased", reason=reason, stored=None)
-            timeline, log = self._timeline(task), ConsolidatedLog()
+            timeline, log = _timeline(task, records), ConsolidatedLog()
             legs = timeline.legs(task.after, self.last)
         rows = 0
         commit: Commit | None = None
@@ -148,20 +150,9 @@ class StreamQueries:
         if commit is None:
             self.outcome.untouched(task)
             return
-        commit = self._consolidate(task, commit, log) or commit
+        commit = self._consolidate(task, records, commit, log) or commit
         seconds = time.monotonic() - started
         self.outcome.committed(task, replace(commit, rows=rows), None, seconds)
-
-    def _timeline(self, task: Task) -> Timeline:
-        with self._engine() as engine:
-            return read_timeline(
-                engine,
-                self.lake,
-                _windowing(task),
-                reads_graph=bool(task.query.reads),
-                after=task.after,
-                last=self.last,
-            )
 
     def _must_emit_again(self, task: Task, log: ConsolidatedLog) -> bool:
         """Whether there is no table of elements that the consolidated log could continue."""
@@ -202,17 +193,19 @@ class StreamQueries:
             extra[_UPSTREAMS] = upstreams
         return commit_metadata(task, self.outcome.run.run_id, last, **extra)
 
-    def _consolidate(self, task: Task, commit: Commit, log: ConsolidatedLog) -> Commit | None:
+    def _consolidate(
+        self, task: Task, records: StreamRecords, commit: Commit, log: ConsolidatedLog
+    ) -> Commit | None:
         """Replace what ended long ago by a state, if that is most of the log; None if not."""
         published = self.completion.published(task.query.name)
-        until = settled_until(self.lake, _windowing(task), self.last)
+        until = settled_until(records, _windowing(task))
         if published is None or until is None or task.stored is None:
             return None
+        table, name = _table(task), f"log_{task.query.name}"
+        before = Extent.of(self.lake.existing(table.name)).rows
+        if before is None or not log.has_grown(before):
+            return None
         with self._engine() as engine:
-            table, name = _table(task), f"log_{task.query.name}"
-            before = engine.extent(StoredTable(name, table.name)).rows
-            if before is None or not log.has_grown(before):
-                return None
             engine.open(name, table.name)
             ((unpublished,),) = engine.rows(first_unpublished(name, published.epoch))
             if unpublished is not None:
@@ -312,6 +305,11 @@ def _check_upstream(query: Maintained, upstream: Upstream, failed: Collection[st
             query.file.name,
             "It is maintained again when that query is.",
         )
+
+
+def _timeline(task: Task, records: StreamRecords) -> Timeline:
+    reads_graph = bool(task.query.reads)
+    return read_timeline(records, _windowing(task), reads_graph=reads_graph, after=task.after)
 
 
 def _windowing(task: Task) -> Windowing:
