@@ -85,8 +85,8 @@ def main() -> int:
 
 def newest_epoch() -> int:
     """The newest epoch of the lake."""
-    lake = Lake(str(PROJECT / "lake"))
-    return max(map(int, lake.rows(TRANSACTIONS.name, ["epoch"])["epoch"].to_pylist()))
+    rows = Lake(str(PROJECT / "lake")).rows(TRANSACTIONS.name, ["epoch"]).to_pylist()
+    return max(int(row["epoch"]) for row in rows)
 
 
 def write_network(files: Iterable[Path]) -> None:

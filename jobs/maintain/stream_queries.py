@@ -11,6 +11,7 @@ from jobs.catalog.windowing import Windowing
 from jobs.compute.engine import Commit, Engine
 from jobs.compute.placement import Extent
 from jobs.compute.relations import Statement
+from jobs.compute.resources import Resources
 from jobs.compute.session import Session
 from jobs.compute.sql import column, columns, number, rows_of, select
 from jobs.engine.graph import QUADS, TRIPLES
@@ -27,7 +28,7 @@ from jobs.streams.consolidation import ConsolidatedLog, consolidated, first_unpu
 from jobs.streams.evaluation import LegInputs, leg_delta
 from jobs.streams.graph_log import GraphLog
 from jobs.streams.legs import Leg
-from jobs.streams.reading import StreamRecords, read_timeline, settled_until, stream_name
+from jobs.streams.reading import read_timeline, settled_until, stream_name
 from jobs.streams.timeline import Timeline
 from jobs.streams.windows import windows_of
 from lake.commit import SaveMode, arrow_schema
@@ -54,22 +55,23 @@ class StreamQueries:
 
     def maintain(self, tasks: Sequence[Task]) -> None:
         """Bring the embedding tables of `tasks` to the last epoch; one may fail by itself."""
-        records = StreamRecords(self.lake, self.last, self._engine)
-        for task in tasks:
-            try:
-                self._maintain(task, records)
-            except Exception as error:  # noqa: BLE001  (recorded, and raised for all at the end)
-                self.outcome.failed(task, error)
+        with _one_database(self.settings) as settings:
+            sharing = replace(self, settings=settings)
+            for task in tasks:
+                try:
+                    sharing._maintain(task)
+                except Exception as error:  # noqa: BLE001  (recorded, raised for all at the end)
+                    self.outcome.failed(task, error)
 
-    def _maintain(self, task: Task, records: StreamRecords) -> None:
+    def _maintain(self, task: Task) -> None:
         started = time.monotonic()
-        timeline = _timeline(task, records)
+        timeline = self._timeline(task)
         legs = timeline.legs(task.after, self.last)
         log = _consolidated_log(task)
         if any(not log.allows(leg) for leg in legs):
             reason = "an event is older than what is consolidated: its `lateness` was raised"
             task = replace(task, mode="rebased", reason=reason, stored=None)
-            timeline, log = _timeline(task, records), ConsolidatedLog()
+            timeline, log = self._timeline(task), ConsolidatedLog()
             legs = timeline.legs(task.after, self.last)
         rows = 0
         commit: Commit | None = None
@@ -90,9 +92,20 @@ class StreamQueries:
         if commit is None:
             self.outcome.untouched(task)
             return
-        commit = self._consolidate(task, timeline, records, commit, log) or commit
+        commit = self._consolidate(task, timeline, commit, log) or commit
         seconds = time.monotonic() - started
         self.outcome.committed(task, replace(commit, rows=rows), None, seconds)
+
+    def _timeline(self, task: Task) -> Timeline:
+        with self._engine() as engine:
+            return read_timeline(
+                engine,
+                self.lake,
+                _windowing(task),
+                reads_graph=bool(task.query.reads),
+                after=task.after,
+                last=self.last,
+            )
 
     def _metadata(
         self, task: Task, last: int, horizon: int | None, log: ConsolidatedLog
@@ -101,16 +114,11 @@ class StreamQueries:
         return commit_metadata(task, self.outcome.run.run_id, last, **extra)
 
     def _consolidate(
-        self,
-        task: Task,
-        timeline: Timeline,
-        records: StreamRecords,
-        commit: Commit,
-        log: ConsolidatedLog,
+        self, task: Task, timeline: Timeline, commit: Commit, log: ConsolidatedLog
     ) -> Commit | None:
         """Replace what ended long ago by a state, if that is most of the log; None if not."""
         published = self.completion.published(task.query.name)
-        until = settled_until(records, _windowing(task), timeline)
+        until = settled_until(self.lake, _windowing(task), timeline, self.last)
         if published is None or until is None or task.stored is None:
             return None
         table, name = _table(task), f"log_{task.query.name}"
@@ -205,9 +213,14 @@ class StreamQueries:
             engine.release()
 
 
-def _timeline(task: Task, records: StreamRecords) -> Timeline:
-    reads_graph = bool(task.query.reads)
-    return read_timeline(records, _windowing(task), reads_graph=reads_graph, after=task.after)
+@contextmanager
+def _one_database(settings: Settings) -> Iterator[Settings]:
+    """Settings by which all engines share one DuckDB: to start it takes as long as small work."""
+    if settings.kept is not None:
+        yield settings
+        return
+    with Resources(settings) as kept:
+        yield settings.keeping(kept)
 
 
 def _windowing(task: Task) -> Windowing:

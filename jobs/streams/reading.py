@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import cached_property, lru_cache, partial
 
 from sqlglot import exp
 
@@ -32,96 +30,46 @@ def streams_of(windowing: Windowing) -> Mapping[str, str]:
     return {stream_name(each.stream): each.stream for each in windowing.windows}
 
 
-class StreamRecords:
-    """What is recorded of streams and of the graph up to an epoch, read once for all queries.
-
-    Args:
-        lake: holds the streams.
-        last: the newest epoch.
-        engine: opens an engine, which reads the first instants of epochs.
-    """
-
-    def __init__(
-        self, lake: Lake, last: int, engine: Callable[[], AbstractContextManager[Engine]]
-    ) -> None:
-        self.last = last
-        self._lake, self._engine = lake, engine
-        self.history = lru_cache(maxsize=None)(self._history)
-        self.lateness = lru_cache(maxsize=None)(partial(accepted_lateness, lake))
-        self.earliest = lru_cache(maxsize=None)(self._earliest)
-
-    @cached_property
-    def frontiers(self) -> Frontiers:
-        """Of all streams."""
-        return Frontiers.read(self._lake)
-
-    @cached_property
-    def graph_epochs(self) -> Sequence[tuple[int, int | None]]:
-        """The epochs that changed the graph, with their event times as instants."""
-        names = ["epoch", "event_time", "inserted", "deleted"]
-        found = self._lake.rows(TRANSACTIONS.name, names, [("epoch", "<=", self.last)])
-        return [
-            (row["epoch"], _instant(row["event_time"]))
-            for row in found.sort_by("epoch").to_pylist()
-            if row["inserted"] or row["deleted"]
-        ]
-
-    def _history(self, name: str) -> StreamHistory | None:
-        return stream_history(self._lake, name, self.frontiers, self.last)
-
-    def _earliest(self, name: str, after: int) -> Mapping[int, int]:
-        """The first instant of each epoch of a stream after an epoch, of those with events."""
-        relation = f"arrived_{name}"
-        first = select(
-            column("epoch"),
-            alias(exp.Min(this=column("instant")), "instant"),
-            from_=rows_of(relation),
-            where=[column("epoch") <= number(self.last)],
-            group_by=[column("epoch")],
-        )
-        with self._engine() as engine:
-            engine.open(relation, stream(name).name, where=column("epoch") > number(after))
-            rows = engine.rows(first)
-        return {int(str(epoch)): int(str(instant)) for epoch, instant in rows}
-
-
 def read_timeline(
-    records: StreamRecords, windowing: Windowing, *, reads_graph: bool, after: int
+    engine: Engine, lake: Lake, windowing: Windowing, *, reads_graph: bool, after: int, last: int
 ) -> Timeline:
-    """The timeline of a query up to the newest epoch.
+    """The timeline of a query up to an epoch.
 
     Args:
-        records: of its streams.
+        engine: reads the first instants of epochs.
+        lake: holds the streams.
         windowing: the windows of the query.
         reads_graph: whether it reads the graph.
         after: the epoch up to which the query is maintained.
+        last: the newest epoch.
     """
-    streams = []
-    for name in streams_of(windowing):
-        history = records.history(name)
-        # A stream without history has no table.
-        earliest = {} if history is None else records.earliest(name, after)
-        streams.append(None if history is None else replace(history, earliest=earliest))
-    graph = records.graph_epochs if reads_graph else ()
+    frontiers = Frontiers.read(lake)
+    streams = [
+        _with_arrivals(engine, name, stream_history(lake, name, frontiers, last), after, last)
+        for name in streams_of(windowing)
+    ]
+    graph = _graph_epochs(lake, last) if reads_graph else ()
     return Timeline.of([*windows_of(windowing).values()], streams, graph, windowing.corrects_back)
 
 
-def settled_until(records: StreamRecords, windowing: Windowing, timeline: Timeline) -> int | None:
+def settled_until(lake: Lake, windowing: Windowing, timeline: Timeline, epoch: int) -> int | None:
     """An instant before which no later leg begins; None if nothing is settled.
 
     Args:
-        records: of the streams of the query.
+        lake: holds the streams.
         windowing: the windows of the query.
-        timeline: of the query, which is maintained up to the newest epoch.
+        timeline: of the query.
+        epoch: the epoch up to which it is maintained.
     """
-    horizon = timeline.horizon(records.last)
+    horizon = timeline.horizon(epoch)
     if horizon is None:
         return None
+    frontiers = Frontiers.read(lake)
     found = [horizon - windowing.corrects_back]
     for name in streams_of(windowing):
-        frontier = records.frontiers.at(name, records.last)
+        frontier = frontiers.at(name, epoch)
         assert frontier is not None, "there is a horizon"
-        found.append(frontier - records.lateness(name))
+        found.append(frontier - accepted_lateness(lake, name))
     return min(found) - 2
 
 
@@ -139,6 +87,36 @@ def stream_history(
     ]
     starts = first_instant(lake, name) if known else None
     return None if starts is None else StreamHistory(starts, known, {})
+
+
+def _with_arrivals(
+    engine: Engine, name: str, history: StreamHistory | None, after: int, last: int
+) -> StreamHistory | None:
+    """The history with the first instant of each epoch in (after, last] that has events."""
+    if history is None:
+        return None
+    relation = f"arrived_{name}"
+    engine.open(relation, stream(name).name, where=column("epoch") > number(after))
+    first = select(
+        column("epoch"),
+        alias(exp.Min(this=column("instant")), "instant"),
+        from_=rows_of(relation),
+        where=[column("epoch") <= number(last)],
+        group_by=[column("epoch")],
+    )
+    earliest = {int(str(epoch)): int(str(instant)) for epoch, instant in engine.rows(first)}
+    return replace(history, earliest=earliest)
+
+
+def _graph_epochs(lake: Lake, last: int) -> Sequence[tuple[int, int | None]]:
+    """The epochs that changed the graph, with their event times as instants."""
+    names = ["epoch", "event_time", "inserted", "deleted"]
+    rows = lake.rows(TRANSACTIONS.name, names, [("epoch", "<=", last)]).sort_by("epoch")
+    return [
+        (row["epoch"], _instant(row["event_time"]))
+        for row in rows.to_pylist()
+        if row["inserted"] or row["deleted"]
+    ]
 
 
 def _instant(time: datetime | None) -> int | None:
