@@ -20,8 +20,8 @@ import pyoxigraph as ox
 from rich.console import Console
 
 from demo.dags import DagRuns
-from jobs.progress.watermarks import head
 from lake.lake import Lake
+from lake.tables import TRANSACTIONS
 from setup import database
 from setup.steps import CACHE, SetupError, run_pending
 
@@ -85,8 +85,8 @@ def main() -> int:
 
 def newest_epoch() -> int:
     """The newest epoch of the lake."""
-    lake = Lake(str(PROJECT / "lake"))
-    return head(lake)
+    rows = Lake(str(PROJECT / "lake")).rows(TRANSACTIONS.name, ["epoch"]).to_pylist()
+    return max(int(row["epoch"]) for row in rows)
 
 
 def write_network(files: Iterable[Path]) -> None:

@@ -14,6 +14,7 @@ from jobs.catalog.windowing import Upstream, Windowing
 from jobs.compute.engine import Commit, Engine
 from jobs.compute.placement import Extent
 from jobs.compute.relations import Statement
+from jobs.compute.resources import Resources
 from jobs.compute.session import Session
 from jobs.compute.sql import column, columns, number, rows_of, select
 from jobs.engine.graph import QUADS, TRIPLES
@@ -33,7 +34,7 @@ from jobs.streams.elements import elements_as_events
 from jobs.streams.evaluation import LegInputs, leg_delta
 from jobs.streams.graph_log import GraphLog
 from jobs.streams.legs import Leg
-from jobs.streams.reading import StreamRecords, read_timeline, settled_until, stream_name
+from jobs.streams.reading import read_timeline, settled_until, stream_name
 from jobs.streams.timeline import Timeline
 from jobs.streams.windows import windows_of
 from lake.commit import SaveMode, arrow_schema
@@ -72,19 +73,20 @@ class StreamQueries:
             queries: all that can be maintained.
             tasks: by name, of those that are behind.
         """
-        records = StreamRecords(self.lake, self.last, self._engine)
         failed: set[str] = set()
-        for query in in_order_of_streams(queries):
-            task = tasks.get(query.name) or self._later_task(query)
-            if task is None:
-                continue
-            try:
-                for upstream in upstreams_of(query):
-                    _check_upstream(query, upstream, failed)
-                self._maintain(self._after_upstreams(task), records)
-            except Exception as error:  # noqa: BLE001  (recorded, and raised for all at the end)
-                failed.add(query.name)
-                self.outcome.failed(task, error)
+        with _one_database(self.settings) as settings:
+            sharing = replace(self, settings=settings)
+            for query in in_order_of_streams(queries):
+                task = tasks.get(query.name) or self._later_task(query)
+                if task is None:
+                    continue
+                try:
+                    for upstream in upstreams_of(query):
+                        _check_upstream(query, upstream, failed)
+                    sharing._maintain(self._after_upstreams(task))
+                except Exception as error:  # noqa: BLE001  (recorded, raised for all at the end)
+                    failed.add(query.name)
+                    self.outcome.failed(task, error)
 
     def _later_task(self, query: Maintained) -> Task | None:
         """The task of a query at the last epoch, if a run ended before all that follows from it."""
@@ -115,9 +117,9 @@ class StreamQueries:
         found = self.lake.last_metadata(f"embeddings/{query}", job=JOB)
         return "" if found is None else found[1].extra.get(BEGAN, "")
 
-    def _maintain(self, task: Task, records: StreamRecords) -> None:
+    def _maintain(self, task: Task) -> None:
         started = time.monotonic()
-        timeline = _timeline(task, records)
+        timeline = self._timeline(task)
         legs = timeline.legs(task.after, self.last)
         log = _consolidated_log(task)
         if any(not log.allows(leg) for leg in legs):
@@ -128,7 +130,7 @@ class StreamQueries:
             reason = None
         if reason is not None:
             task = replace(task, mode="rebased", reason=reason, stored=None)
-            timeline, log = _timeline(task, records), ConsolidatedLog()
+            timeline, log = self._timeline(task), ConsolidatedLog()
             legs = timeline.legs(task.after, self.last)
         rows = 0
         commit: Commit | None = None
@@ -150,9 +152,20 @@ class StreamQueries:
         if commit is None:
             self.outcome.untouched(task)
             return
-        commit = self._consolidate(task, records, commit, log) or commit
+        commit = self._consolidate(task, commit, log) or commit
         seconds = time.monotonic() - started
         self.outcome.committed(task, replace(commit, rows=rows), None, seconds)
+
+    def _timeline(self, task: Task) -> Timeline:
+        with self._engine() as engine:
+            return read_timeline(
+                engine,
+                self.lake,
+                _windowing(task),
+                reads_graph=bool(task.query.reads),
+                after=task.after,
+                last=self.last,
+            )
 
     def _must_emit_again(self, task: Task, log: ConsolidatedLog) -> bool:
         """Whether there is no table of elements that the consolidated log could continue."""
@@ -193,12 +206,10 @@ class StreamQueries:
             extra[_UPSTREAMS] = upstreams
         return commit_metadata(task, self.outcome.run.run_id, last, **extra)
 
-    def _consolidate(
-        self, task: Task, records: StreamRecords, commit: Commit, log: ConsolidatedLog
-    ) -> Commit | None:
+    def _consolidate(self, task: Task, commit: Commit, log: ConsolidatedLog) -> Commit | None:
         """Replace what ended long ago by a state, if that is most of the log; None if not."""
         published = self.completion.published(task.query.name)
-        until = settled_until(records, _windowing(task))
+        until = settled_until(self.lake, _windowing(task), self.last)
         if published is None or until is None or task.stored is None:
             return None
         table, name = _table(task), f"log_{task.query.name}"
@@ -298,6 +309,16 @@ class StreamQueries:
             engine.release()
 
 
+@contextmanager
+def _one_database(settings: Settings) -> Iterator[Settings]:
+    """Settings by which all engines share one DuckDB: to start it takes as long as small work."""
+    if settings.kept is not None:
+        yield settings
+        return
+    with Resources(settings) as kept:
+        yield settings.keeping(kept)
+
+
 def _check_upstream(query: Maintained, upstream: Upstream, failed: Collection[str]) -> None:
     if upstream.query in failed:
         raise WeirError(
@@ -305,11 +326,6 @@ def _check_upstream(query: Maintained, upstream: Upstream, failed: Collection[st
             query.file.name,
             "It is maintained again when that query is.",
         )
-
-
-def _timeline(task: Task, records: StreamRecords) -> Timeline:
-    reads_graph = bool(task.query.reads)
-    return read_timeline(records, _windowing(task), reads_graph=reads_graph, after=task.after)
 
 
 def _windowing(task: Task) -> Windowing:

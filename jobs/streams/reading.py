@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import cached_property, lru_cache, partial
 
 from sqlglot import exp
 
@@ -19,7 +17,7 @@ from jobs.streams.timeline import StreamHistory, Timeline
 from jobs.streams.windows import windows_of
 from lake.instants import microseconds
 from lake.lake import Lake
-from lake.tables import TRANSACTIONS, output_stream, stream
+from lake.tables import TRANSACTIONS, stream
 
 
 def stream_name(iri: str) -> str:
@@ -40,89 +38,28 @@ def all_streams_of(windowing: Windowing) -> frozenset[str]:
     return frozenset(streams_of(windowing)).union(*others)
 
 
-class StreamRecords:
-    """What is recorded of streams and of the graph up to an epoch, read once for all queries.
-
-    Args:
-        lake: holds the streams.
-        last: the newest epoch.
-        engine: opens an engine, which reads the first instants of epochs.
-    """
-
-    def __init__(
-        self, lake: Lake, last: int, engine: Callable[[], AbstractContextManager[Engine]]
-    ) -> None:
-        self.last = last
-        self._lake, self._engine = lake, engine
-        self.history = lru_cache(maxsize=None)(self._history)
-        self.output_history = lru_cache(maxsize=None)(self._output_history)
-        self.lateness = lru_cache(maxsize=None)(partial(accepted_lateness, lake))
-        self.earliest = lru_cache(maxsize=None)(self._earliest)
-
-    @cached_property
-    def frontiers(self) -> Frontiers:
-        """Of all streams."""
-        return Frontiers.read(self._lake)
-
-    @cached_property
-    def graph_epochs(self) -> Sequence[tuple[int, int | None]]:
-        """The epochs that changed the graph, with their event times as instants."""
-        names = ["epoch", "event_time", "inserted", "deleted"]
-        found = self._lake.rows(TRANSACTIONS.name, names, [("epoch", "<=", self.last)])
-        return [
-            (row["epoch"], _instant(row["event_time"]))
-            for row in found.sort_by("epoch").to_pylist()
-            if row["inserted"] or row["deleted"]
-        ]
-
-    def horizons(self, windowing: Windowing) -> Timeline:
-        """The timeline of a query without what changes its answer."""
-        return read_horizons(self._lake, windowing, self.frontiers, self.last)
-
-    def _history(self, name: str) -> StreamHistory | None:
-        return source_history(self._lake, name, self.frontiers, self.last)
-
-    def _output_history(self, windowing: Windowing) -> StreamHistory | None:
-        return output_history(self._lake, windowing, self.frontiers, self.last)
-
-    def _earliest(self, table: str, after: int) -> Mapping[int, int]:
-        """The first instant of each epoch of a stream after an epoch, of those with events."""
-        relation = f"arrived_{table.replace('/', '_')}"
-        first = select(
-            column("epoch"),
-            alias(exp.Min(this=column("instant")), "instant"),
-            from_=rows_of(relation),
-            where=[column("epoch") <= number(self.last)],
-            group_by=[column("epoch")],
-        )
-        with self._engine() as engine:
-            engine.open(relation, table, where=column("epoch") > number(after))
-            rows = engine.rows(first)
-        return {int(str(epoch)): int(str(instant)) for epoch, instant in rows}
-
-
 def read_timeline(
-    records: StreamRecords, windowing: Windowing, *, reads_graph: bool, after: int
+    engine: Engine, lake: Lake, windowing: Windowing, *, reads_graph: bool, after: int, last: int
 ) -> Timeline:
-    """The timeline of a query up to the newest epoch.
+    """The timeline of a query up to an epoch.
 
     Args:
-        records: of its streams.
+        engine: reads the first instants of epochs.
+        lake: holds the streams.
         windowing: the windows of the query.
         reads_graph: whether it reads the graph.
         after: the epoch up to which the query is maintained.
+        last: the newest epoch.
     """
-    histories = {stream(name).name: records.history(name) for name in streams_of(windowing)}
-    histories |= {
-        output_stream(each.query, ()).name: records.output_history(each.windowing)
-        for each in windowing.upstreams
-    }
+    frontiers = Frontiers.read(lake)
     streams = []
-    for table, history in histories.items():
-        # A stream without history has no table.
-        earliest = {} if history is None else records.earliest(table, after)
-        streams.append(None if history is None else replace(history, earliest=earliest))
-    graph = records.graph_epochs if reads_graph else ()
+    for name in streams_of(windowing):
+        history = source_history(lake, name, frontiers, last)
+        streams.append(_with_arrivals(engine, stream(name).name, history, after, last))
+    for each in windowing.upstreams:
+        history = output_history(lake, each.windowing, frontiers, last)
+        streams.append(_with_arrivals(engine, f"output_streams/{each.query}", history, after, last))
+    graph = _graph_epochs(lake, last) if reads_graph else ()
     return Timeline.of([*windows_of(windowing).values()], streams, graph, windowing.corrects_back)
 
 
@@ -137,23 +74,25 @@ def read_horizons(
     return Timeline.of([*windows_of(windowing).values()], streams, (), windowing.corrects_back)
 
 
-def settled_until(records: StreamRecords, windowing: Windowing) -> int | None:
+def settled_until(lake: Lake, windowing: Windowing, epoch: int) -> int | None:
     """An instant before which no later leg begins; None if nothing is settled.
 
     Args:
-        records: of the streams of the query.
-        windowing: the windows of the query, which is maintained up to the newest epoch.
+        lake: holds the streams.
+        windowing: the windows of the query.
+        epoch: the epoch up to which it is maintained.
     """
-    horizon = records.horizons(windowing).horizon(records.last)
+    frontiers = Frontiers.read(lake)
+    horizon = read_horizons(lake, windowing, frontiers).horizon(epoch)
     if horizon is None:
         return None
     found = [horizon - windowing.corrects_back]
     for name in streams_of(windowing):
-        frontier = records.frontiers.at(name, records.last)
+        frontier = frontiers.at(name, epoch)
         assert frontier is not None, "there is a horizon"
-        found.append(frontier - records.lateness(name))
+        found.append(frontier - accepted_lateness(lake, name))
     for each in windowing.upstreams:
-        settled = settled_until(records, each.windowing)
+        settled = settled_until(lake, each.windowing, epoch)
         assert settled is not None, "there is a horizon"
         found.append(settled)
     return min(found) - 2
@@ -189,6 +128,36 @@ def output_history(
     if timeline.origin is None or not known:
         return None
     return StreamHistory(timeline.origin, known, {})
+
+
+def _with_arrivals(
+    engine: Engine, table: str, history: StreamHistory | None, after: int, last: int
+) -> StreamHistory | None:
+    """The history with the first instant of each epoch in (after, last] that has events."""
+    if history is None:
+        return None
+    relation = f"arrived_{table.replace('/', '_')}"
+    engine.open(relation, table, where=column("epoch") > number(after))
+    first = select(
+        column("epoch"),
+        alias(exp.Min(this=column("instant")), "instant"),
+        from_=rows_of(relation),
+        where=[column("epoch") <= number(last)],
+        group_by=[column("epoch")],
+    )
+    earliest = {int(str(epoch)): int(str(instant)) for epoch, instant in engine.rows(first)}
+    return replace(history, earliest=earliest)
+
+
+def _graph_epochs(lake: Lake, last: int) -> Sequence[tuple[int, int | None]]:
+    """The epochs that changed the graph, with their event times as instants."""
+    names = ["epoch", "event_time", "inserted", "deleted"]
+    rows = lake.rows(TRANSACTIONS.name, names, [("epoch", "<=", last)]).sort_by("epoch")
+    return [
+        (row["epoch"], _instant(row["event_time"]))
+        for row in rows.to_pylist()
+        if row["inserted"] or row["deleted"]
+    ]
 
 
 def _instant(time: datetime | None) -> int | None:

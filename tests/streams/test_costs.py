@@ -8,10 +8,10 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from jobs.compute import engine as engines
+from jobs.compute import database, engine
 from jobs.compute.connection import connect
 from lake.lake import Lake
-from lake.tables import STREAM_EPOCHS, TRANSACTIONS
+from lake.tables import STREAM_EPOCHS
 from tests.support.projects.ingest import no_spark
 from tests.support.stages import STAGES
 from tests.support.streams.sensors import HOT, arrive, run, sensors
@@ -42,21 +42,25 @@ def cost(folder: Path, queries: int, monkeypatch: pytest.MonkeyPatch) -> Counter
 
     with monkeypatch.context() as patched:
         patched.setattr(Lake, "rows", rows)
-        patched.setattr(engines, "connect", connected)
+        for module in (database, engine):
+            patched.setattr(module, "connect", connected)
         STAGES["maintain"](no_spark, project.settings, "test")
     return counted
 
 
-def test_many_queries_read_what_is_recorded_of_their_streams_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    one, many = (cost(tmp_path / str(n), n, monkeypatch) for n in (1, MANY))
-    tables = (STREAM_EPOCHS.name, TRANSACTIONS.name)
-    assert {name: many[name] for name in tables} == {name: one[name] for name in tables}
+@pytest.fixture(scope="module")
+def costs(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Counter[str]]:
+    """By the number of queries."""
+    folder = tmp_path_factory.mktemp("costs")
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        return {number: cost(folder / str(number), number, monkeypatch) for number in (1, MANY)}
 
 
-def test_a_further_query_that_has_one_leg_opens_one_further_database(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_frontiers_are_read_once_however_many_queries_depend_on_them(
+    costs: dict[int, Counter[str]],
 ) -> None:
-    one, many = (cost(tmp_path / str(n), n, monkeypatch) for n in (1, MANY))
-    assert many["databases"] - one["databases"] == MANY - 1
+    assert [each[STREAM_EPOCHS.name] for each in costs.values()] == [1, 1]
+
+
+def test_all_queries_over_streams_share_one_database(costs: dict[int, Counter[str]]) -> None:
+    assert [each["databases"] for each in costs.values()] == [1, 1]
