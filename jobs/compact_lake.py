@@ -1,46 +1,64 @@
-"""Maintenance: merge small files, consolidate the logs of quads and triples, delete old files.
+"""Maintenance: merge small files, consolidate the logs of the graph, delete old events and files.
 
 A log is consolidated up to the slowest watermark of all embedding tables, but never within the
 newest `limits.keep_epochs` epochs: no change that a query still needs is lost, be it out of the
-registry or its file broken for a while. `weir drop` ends this for a query that is gone.
+registry or its file broken for a while. `weir drop` ends this for a query that is gone. The same
+is true of the events of a stream that are older than its `keep` (`jobs.compact.old_events`).
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from jobs.catalog.catalog import Catalog
-from jobs.errors import BusyError
+from jobs.compact.old_events import OldEvents, Reader, StreamRule, old_events
+from jobs.compute.engine import Engine
+from jobs.compute.session import Session, Spark, session_of
+from jobs.engine.relations import BEFORE_ALL
+from jobs.errors import BusyError, ConfigurationError
+from jobs.ingest.sources.declared import load_sources
 from jobs.maintain.output_streams import OutputStream
+from jobs.maintain.tasks import tasks_behind
 from jobs.progress.completion import Completion
-from jobs.progress.streams import stream_names
+from jobs.progress.streams import DeletedEvents, deleted_events, stream_names
 from jobs.progress.watermarks import head
 from jobs.settings import Settings
 from jobs.stage import Progress, claimed, run_stage, silent
+from lake.earlier_rows import delete_earlier_rows, earlier_rows, may_have_earlier_rows
+from lake.instants import time_at
 from lake.lake import Lake
 from lake.maintenance import Consolidated, compact_files, consolidate, keep_feed, vacuum
+from lake.metadata import Metadata
 from lake.tables import LEDGER_SUMMARY, QUADS, SHARED_TABLES, TRIPLES, stream
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+
+@dataclass(frozen=True, slots=True)
+class DeletedOfStream:
+    """What was done about the old events of a stream.
+
+    deleted: how many were deleted, all before the instant `old.before`; 0 for none.
+    """
+
+    old: OldEvents
+    deleted: int
 
 
 @dataclass(frozen=True, slots=True)
 class CompactResult:
-    """What was consolidated: the rows of each log before and after.
+    """What was consolidated: the rows of each log before and after; and which events were deleted.
 
     consolidated_until: the epoch up to which the logs are states; 0 if no log was looked at.
     """
 
     consolidated: dict[str, Consolidated]
     consolidated_until: int
+    events: tuple[DeletedOfStream, ...]
 
 
 def compact_lake(
-    spark: SparkSession, settings: Settings, run_id: str, progress: Progress = silent
+    spark: Spark, settings: Settings, run_id: str, progress: Progress = silent
 ) -> CompactResult:
     """Do the upkeep of every table of the lake.
 
@@ -48,8 +66,9 @@ def compact_lake(
         BusyError: another compaction is in progress.
     """
     lake, limits = settings.open_lake(), settings.limits
+    session = session_of(spark)
     with claimed(lake, "compact", run_id, limits.lease_seconds) as run:
-        until, consolidated = _consolidate(spark, settings, lake, run_id, progress)
+        until, consolidated, events = _delete_rows(session, settings, lake, run_id, progress)
         # Merging takes long: queries may have been maintained or dropped meanwhile.
         lake.refresh()
         names = [table.name for table in (*SHARED_TABLES, LEDGER_SUMMARY)]
@@ -72,7 +91,7 @@ def compact_lake(
             "rows_in": sum(each.before for each in consolidated.values()),
             "rows_out": sum(each.after for each in consolidated.values()),
         }
-        return CompactResult(consolidated, until)
+        return CompactResult(consolidated, until, events)
 
 
 def needed_after(settings: Settings, lake: Lake) -> int:
@@ -93,31 +112,92 @@ def needed_after(settings: Settings, lake: Lake) -> int:
     return max(0, min(slowest, completion.head - settings.limits.keep_epochs))
 
 
-def _consolidate(
-    spark: SparkSession, settings: Settings, lake: Lake, run_id: str, progress: Progress
-) -> tuple[int, dict[str, Consolidated]]:
-    """Consolidate the logs; not while an ingest is appending to them."""
+def _delete_rows(
+    session: Session, settings: Settings, lake: Lake, run_id: str, progress: Progress
+) -> tuple[int, dict[str, Consolidated], tuple[DeletedOfStream, ...]]:
+    """Consolidate the logs and delete old events; not while an ingest is appending to them."""
     try:
         with claimed(lake, "ingest", run_id, settings.limits.lease_seconds) as run:
-            until = needed_after(settings, lake)
             run.totals |= {"from_epoch": head(lake), "to_epoch": head(lake)}
-            found = {}
-            limits = settings.limits
-            for table in (QUADS, TRIPLES) if until else ():
-                found[table.name] = result = consolidate(
-                    spark,
-                    lake,
-                    table,
-                    until,
-                    limits.consolidate_share,
-                    limits.rows_per_file,
-                )
-                if result.after < result.before:
-                    progress(f"{table.name}: {result.before:,} rows to {result.after:,}")
-            return until, found
+            until, consolidated = _consolidate(session, settings, lake, progress)
+            events = _delete_events(session, settings, lake, run_id, progress)
+            return until, consolidated, tuple(events)
     except BusyError as busy:
         progress(f"logs are left as they are: {busy}")
-        return 0, {}
+        return 0, {}, ()
+
+
+def _consolidate(
+    session: Session, settings: Settings, lake: Lake, progress: Progress
+) -> tuple[int, dict[str, Consolidated]]:
+    until, limits = needed_after(settings, lake), settings.limits
+    found = {}
+    for table in (QUADS, TRIPLES) if until else ():
+        found[table.name] = result = consolidate(
+            session(), lake, table, until, limits.consolidate_share, limits.rows_per_file
+        )
+        if result.after < result.before:
+            progress(f"{table.name}: {result.before:,} rows to {result.after:,}")
+    return until, found
+
+
+def _delete_events(
+    session: Session, settings: Settings, lake: Lake, run_id: str, progress: Progress
+) -> Iterator[DeletedOfStream]:
+    """Delete the events of streams that are older than `keep` and that nothing needs."""
+    try:
+        sources = load_sources(settings.sources)
+    except ConfigurationError as error:
+        progress(f"events are left as they are: {error}")
+        return
+    rules = {
+        source.name: StreamRule(source.stream.keep, source.stream.lateness)
+        for source in sources
+        if source.stream is not None
+    }
+    completion, catalog = Completion.read(lake), Catalog.of(settings)
+    over_streams = [query for query in catalog.members if query.windowing is not None]
+    due = {task.query.name: task.stored for task in tasks_behind(completion, over_streams)}
+    readers = [
+        Reader(query, due[query.name] if query.name in due else completion.maintained(query.name))
+        for query in over_streams
+    ]
+    engine = Engine.of(settings, lake, session, "compact")
+    try:
+        found = old_events(engine, completion, catalog, readers, rules)
+    finally:
+        engine.release()
+    for old in found:
+        deleted = _delete_events_of(lake, old, run_id, settings.limits.consolidate_share)
+        table = stream(old.stream).name
+        if deleted:
+            progress(f"{table}: {deleted:,} events before {_time(old.before)} deleted")
+        if old.held_by and may_have_earlier_rows(lake, table, "instant", old.older_than):
+            which = "all" if old.before == BEFORE_ALL else f"those since {_time(old.before)}"
+            progress(
+                f"{table}: of the events before {_time(old.older_than)}, which `keep` lets go,"
+                f" {which} stay for {old.held_by}"
+            )
+        yield DeletedOfStream(old, deleted)
+
+
+def _delete_events_of(lake: Lake, old: OldEvents, run_id: str, least_share: float) -> int:
+    """Delete what may be deleted of a stream if it is worth the writing; gives how many."""
+    table, last = stream(old.stream).name, lake.last_metadata(stream(old.stream).name)
+    found = earlier_rows(lake, table, "instant", old.before)
+    if last is None or not found.rows or found.share < least_share:
+        return 0
+    # Not earlier than what was deleted before, for there are events.
+    earlier = deleted_events(lake, old.stream)
+    rows = found.rows + (0 if earlier is None else earlier.rows)
+    extra = DeletedEvents(old.before, rows).to_json()
+    metadata = Metadata(run_id, "compact", last[1].watermark, extra=extra)
+    delete_earlier_rows(lake, table, "instant", old.before, metadata)
+    return found.rows
+
+
+def _time(instant: int) -> str:
+    return time_at(instant).isoformat().replace("+00:00", "Z")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -52,7 +52,11 @@ EXAMPLE = EpochRange(after=4, last=7)
 
 @deep_recursion()
 def explain_query(
-    query: Maintained, *, sql: bool = False, starts: Mapping[str, int | None] | None = None
+    query: Maintained,
+    *,
+    sql: bool = False,
+    starts: Mapping[str, int | None] | None = None,
+    kept_from: Mapping[str, int] | None = None,
 ) -> str:
     """The explanation of a query as text; with `sql` also the statements of an example run.
 
@@ -60,6 +64,7 @@ def explain_query(
         query: what is explained.
         sql: whether the statements are part of it.
         starts: of a query over streams, the first instant of each; None before its first event.
+        kept_from: of each with deleted events, the first instant whose events are kept.
     """
     plan = query.plan
     lines = [
@@ -68,7 +73,7 @@ def explain_query(
         + (", ".join(name for name, _ in plan.columns) or "empty solutions"),
         *(f"without effect on the stored answer: {part}" for part in query.presentation),
         "",
-        *explain_windows(query.windowing, starts or {}),
+        *explain_windows(query.windowing, starts or {}, kept_from),
         "plan (* = stored in embeddings/" + query.name + "):",
         *_tree(plan, plan.root, 1, set()),
         "",

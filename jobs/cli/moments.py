@@ -111,6 +111,15 @@ def _of_streams(
             settings.lake,
             "Without --at, everything known is printed; `weir status` shows how far streams are.",
         )
+    for since, until in answer.unknown:
+        if since <= instant < until:
+            raise ConfigurationError(
+                f"the answer of {query} at {at} is not known: events that it needs had been deleted"
+                " before it was computed",
+                settings.lake,
+                f"It is known from {time_text(time_at(until))} on. `keep` of a stream says how long"
+                " events stay.",
+            )
     title = f"{query} at {time_text(time_at(instant))}, as of epoch {epoch}"
     return Moment(as_of, instant, over_streams=True, title=title)
 

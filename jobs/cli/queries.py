@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -59,6 +60,8 @@ def _print_streams(options: Options, settings: Settings, *, otherwise: str) -> N
 
     rows = [asdict(each) for each in stream_statuses(settings)]
     columns = tuple(StreamStatus.__dataclass_fields__)
+    if options.output is not Output.json and not any(row["deleted_before"] for row in rows):
+        columns = tuple(name for name in columns if name != "deleted_before")
     if options.output is Output.json:
         print_rows(options.output, columns, rows, title="")
     elif rows:
@@ -96,7 +99,9 @@ def explain(
         raise ConfigurationError(
             f"there is no query {query}", str(settings.queries), f"Registered: {known}."
         ) from None
-    explanation = explain_query(found, sql=with_sql, starts=_first_instants(settings, found))
+    starts = _first_instants(settings, found)
+    kept_from = _kept_from(settings, starts)
+    explanation = explain_query(found, sql=with_sql, starts=starts, kept_from=kept_from)
     if options.output is Output.json:
         print_json({"query": query, "explanation": explanation})
     else:
@@ -121,6 +126,15 @@ def _first_instants(settings: Settings, query: Maintained) -> dict[str, int | No
         raise error
     lake = settings.open_lake()
     return {name: first_instant(lake, name) for name in streams_of(query.windowing)}
+
+
+def _kept_from(settings: Settings, streams: Iterable[str]) -> dict[str, int]:
+    """The first instant whose events are kept, of those streams of which others were deleted."""
+    from jobs.progress.streams import deleted_events
+
+    lake = settings.open_lake()
+    deleted = {name: deleted_events(lake, name) for name in streams}
+    return {name: each.before for name, each in deleted.items() if each is not None}
 
 
 def report(

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from jobs.catalog.maintained import Maintained
 from jobs.errors import ConfigurationError
 from jobs.ingest.sources.declared import load_sources
-from jobs.progress.backlog import HORIZON
+from jobs.progress.backlog import HORIZON, unknown_instants
 from jobs.progress.completion import Completion
-from jobs.progress.streams import Frontiers, StreamRows, stream_names, stream_rows
+from jobs.progress.streams import (
+    DeletedEvents,
+    Frontiers,
+    StreamRows,
+    deleted_events,
+    stream_names,
+    stream_rows,
+)
 from jobs.settings import Settings
 from jobs.streams.horizons import Horizons, slowest_stream
 from lake.instants import time_at
@@ -29,6 +36,7 @@ class StreamStatus:
         rows: events that are stored.
         late: events that are not, because they came too late, or too early.
         early: those of them that were dated too far ahead.
+        deleted_before: events before this time have been deleted; None if none have.
     """
 
     stream: str
@@ -38,6 +46,7 @@ class StreamStatus:
     rows: int
     late: int
     early: int
+    deleted_before: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +58,14 @@ class StreamAnswer:
         published: the epoch up to which the answer is published.
         held_back_by: the stream whose frontier decides on it; None if the query is not registered
             as it was published.
+        unknown: the instants [since, until) that it says nothing about, because events had been
+            deleted before it was evaluated there.
     """
 
     horizons: Horizons
     published: int
     held_back_by: str | None
+    unknown: Sequence[Sequence[int]]
 
     @property
     def final_to(self) -> datetime | None:
@@ -81,12 +93,12 @@ def stream_answer(
     published, source = completion.published(query), _published_from(completion, query)
     if published is None or source is None or HORIZON not in source.extra:
         return None
-    lake, epoch = completion.lake, published.epoch
+    lake, epoch, unknown = completion.lake, published.epoch, unknown_instants(published.metadata)
     windowing = None if registered is None else registered.windowing
     if registered is None or windowing is None or registered.fingerprint != source.fingerprint:
-        return StreamAnswer(Horizons.recorded(lake, query), epoch, None)
+        return StreamAnswer(Horizons.recorded(lake, query), epoch, None, unknown)
     horizons = Horizons.read(lake, windowing, frontiers)
-    return StreamAnswer(horizons, epoch, slowest_stream(windowing, frontiers, epoch))
+    return StreamAnswer(horizons, epoch, slowest_stream(windowing, frontiers, epoch), unknown)
 
 
 def is_over_streams(completion: Completion, query: str) -> bool:
@@ -100,15 +112,23 @@ def stream_statuses(settings: Settings) -> list[StreamStatus]:
     lake = settings.open_lake()
     frontiers, rows = Frontiers.read(lake), stream_rows(lake)
     names = {*_declared(settings), *stream_names(lake), *frontiers.streams}
-    return [_status(name, frontiers, rows) for name in sorted(names)]
+    return [_status(name, frontiers, rows, deleted_events(lake, name)) for name in sorted(names)]
 
 
-def _status(name: str, frontiers: Frontiers, rows: Mapping[str, StreamRows]) -> StreamStatus:
+def _status(
+    name: str,
+    frontiers: Frontiers,
+    rows: Mapping[str, StreamRows],
+    deleted: DeletedEvents | None,
+) -> StreamStatus:
     epoch, frontier = frontiers.streams.get(name, ((None, None),))[-1]
     counted = rows.get(name, StreamRows(0, 0, 0))
     time = None if frontier is None else time_at(frontier)
     age = None if time is None else datetime.now(UTC) - time
-    return StreamStatus(name, epoch, time, age, counted.rows, counted.late, counted.early)
+    stored, before = counted.rows, None
+    if deleted is not None:
+        stored, before = stored - deleted.rows, time_at(deleted.before)
+    return StreamStatus(name, epoch, time, age, stored, counted.late, counted.early, before)
 
 
 def _declared(settings: Settings) -> list[str]:

@@ -13,12 +13,17 @@ from jobs.streams.windows import windows_of
 from lake.instants import time_at
 
 
-def explain_windows(windowing: Windowing | None, starts: Mapping[str, int | None]) -> Iterator[str]:
+def explain_windows(
+    windowing: Windowing | None,
+    starts: Mapping[str, int | None],
+    kept_from: Mapping[str, int] | None = None,
+) -> Iterator[str]:
     """The lines about the windows of a query; none for a query without windows.
 
     Args:
         windowing: the windows.
         starts: the first instant of each stream that is declared; None before its first event.
+        kept_from: of each stream with deleted events, the first instant whose events are kept.
     """
     if windowing is None:
         return
@@ -27,6 +32,9 @@ def explain_windows(windowing: Windowing | None, starts: Mapping[str, int | None
         start = starts.get(name)
         begins = "no event yet" if start is None else f"begins at {time_text(time_at(start))}"
         yield f"  {name}: {'declared in sources.yml, ' if name in starts else ''}{begins}"
+        if kept_from and name in kept_from:
+            before = time_text(time_at(kept_from[name]))
+            yield f"      events before {before} have been deleted: a new query begins later"
     for upstream in windowing.upstreams:
         yield f"  {stream_name(upstream.stream)}: out of the query {upstream.query}"
     yield ""

@@ -1,7 +1,7 @@
 """Which events a stream takes, by its frontier: before an epoch, f(e-1).
 
     f(e)  = max(f(e-1), the newest instant that epoch e brings - delay)
-    late    instant < f(e-1) - lateness, or before the stream starts
+    late    instant < f(e-1) - lateness, or before the stream starts or what is kept of it
     early   instant > the time of ingest + ahead
 
 A late event never moves the frontier, because delay is not negative; an early one must not.
@@ -34,8 +34,10 @@ from jobs.compute.sql import (
 )
 from jobs.ingest.netting import QUAD
 from jobs.ingest.sources.stream import Stream
+from jobs.progress.streams import DeletedEvents
 
 TOO_LATE = "too late: before the frontier, and more than `lateness` so"
+DELETED = "events of its time have been deleted"
 BEFORE_START = "before the start of the stream"
 TOO_EARLY = "dated more than `ahead` after the time of ingest"
 """Why an event is not taken."""
@@ -43,15 +45,19 @@ TOO_EARLY = "dated more than `ahead` after the time of ingest"
 
 @dataclass(frozen=True, slots=True)
 class StreamState:
-    """How far a stream is: its first instant and its frontier, None before its first event."""
+    """How far a stream is: its first instant and its frontier, None before its first event.
+
+    deleted: which of its events are deleted; None for none.
+    """
 
     starts: int | None = None
     frontier: int | None = None
+    deleted: DeletedEvents | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What an epoch takes: the events in [starts, latest] that are not before `since`.
+    """What an epoch takes: the events in [starts, latest] that are not before `since` or `kept`.
 
     frontier: before the epoch. after: after it. Instants; None where there is no bound.
     """
@@ -60,6 +66,7 @@ class Bounds:
     epoch: int
     frontier: int | None
     since: int | None
+    kept: int | None
     starts: int | None
     latest: int
     after: int | None
@@ -100,16 +107,17 @@ def bounds_of(
     """
     found = []
     frontier = before.frontier
+    kept = None if before.deleted is None else before.deleted.before
     for ordinal, epoch in epochs.items():
         reached = [newest[ordinal] - stream.delay] if ordinal in newest else []
         after = max([*reached, *([] if frontier is None else [frontier])], default=None)
         since = None if frontier is None else frontier - stream.lateness
-        found.append(Bounds(ordinal, epoch, frontier, since, starts, latest, after))
+        found.append(Bounds(ordinal, epoch, frontier, since, kept, starts, latest, after))
         frontier = after
     return found
 
 
-_NAMES = ("ordinal", "epoch", "frontier", "since", "starts", "latest")
+_NAMES = ("ordinal", "epoch", "frontier", "since", "kept", "starts", "latest")
 
 
 def bounds_table(bounds: list[Bounds]) -> pa.Table:
@@ -140,6 +148,7 @@ def events(dated: str, bounds: str) -> exp.Select:
         (instant > column("latest", "bounds"), text(TOO_EARLY)),
         (instant < column("starts", "bounds"), text(BEFORE_START)),
         (instant < column("since", "bounds"), text(TOO_LATE)),
+        (instant < column("kept", "bounds"), text(DELETED)),
     )
     return select(
         *columns((*QUAD, "instant", "line"), "once"),

@@ -97,8 +97,9 @@ def ingest_stream_batch(
     if late:
         streams.quarantine(engine, source.name, _EVENTS, until, late)
     starts = bounds[-1].starts
+    lateness_, deleted = declared.lateness, before.deleted
     streams.commit(
-        engine, _EVENTS, StreamEpochs(transactions, found, starts, latest, declared.lateness)
+        engine, _EVENTS, StreamEpochs(transactions, found, starts, latest, lateness_, deleted)
     )
     return BatchResult(
         tuple(transactions),

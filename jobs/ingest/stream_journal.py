@@ -30,7 +30,7 @@ from jobs.compute.sql import (
 )
 from jobs.ingest.journal import JOB, Journal, Transaction, append
 from jobs.ingest.lateness import StreamState
-from jobs.progress.streams import stream_names
+from jobs.progress.streams import DeletedEvents, deleted_events, stream_names
 from jobs.progress.watermarks import head
 from lake.commit import write
 from lake.lake import Lake
@@ -59,7 +59,8 @@ class StreamEpochs:
 
     starts: first instant of the stream, None before its first event. latest: last instant that was
     not too early when they were ingested. lateness: for how many microseconds before the frontier
-    events were taken.
+    events were taken. deleted: what had been deleted of the stream before; it stays in the newest
+    commit.
     """
 
     transactions: Sequence[Transaction]
@@ -67,6 +68,7 @@ class StreamEpochs:
     starts: int | None
     latest: int
     lateness: int
+    deleted: DeletedEvents | None = None
 
     @property
     def stream(self) -> str:
@@ -86,6 +88,7 @@ class StreamEpochs:
             "starts": self.starts,
             "latest": self.latest,
             "lateness": self.lateness,
+            **({} if self.deleted is None else self.deleted.to_json()),
         }
 
     @classmethod
@@ -98,6 +101,7 @@ class StreamEpochs:
             extra["starts"],
             extra["latest"],
             extra["lateness"],
+            DeletedEvents.from_json(extra),
         )
 
 
@@ -107,7 +111,7 @@ def stream_state(lake: Lake, name: str) -> StreamState:
     if last is None:
         return StreamState()
     epochs = StreamEpochs.of(last)
-    return StreamState(epochs.starts, epochs.epochs[-1].frontier)
+    return StreamState(epochs.starts, epochs.epochs[-1].frontier, deleted_events(lake, name))
 
 
 def unfinished_epochs(lake: Lake, declared: Iterable[str]) -> StreamEpochs | None:

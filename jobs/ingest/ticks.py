@@ -67,7 +67,8 @@ def tick(journal: Journal, streams: StreamJournal, source: Source) -> Transactio
     frontier = max(before.frontier, instant - declared.delay)
     found = StreamEpoch(epoch, source.name, frontier, 0, 0, 0, journal.run_id)
     latest = instant + declared.ahead
+    starts, deleted = before.starts, before.deleted
     streams.commit_without_events(
-        StreamEpochs((transaction,), (found,), before.starts, latest, declared.lateness)
+        StreamEpochs((transaction,), (found,), starts, latest, declared.lateness, deleted)
     )
     return transaction

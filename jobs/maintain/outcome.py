@@ -8,7 +8,7 @@ from jobs.compute.engine import Commit
 from jobs.errors import WeirError
 from jobs.maintain.tasks import Mode, Task
 from jobs.stage import Claim
-from lake.ledger import FAILED, UNTOUCHED
+from lake.ledger import FAILED, SKIPPED, UNTOUCHED
 
 _MESSAGE_LENGTH = 500
 """Characters of an unexpected error that are recorded."""
@@ -62,6 +62,17 @@ class Outcome:
         self.reported.add(task.query.name)
         self.result.modes[task.query.name] = UNTOUCHED
         self.run.untouched(task.query.name, task.after, self.result.to_epoch)
+
+    def waits(self, task: Task, why: str) -> None:
+        """The query is not evaluated yet; its published answer stays as it is."""
+        self.reported.add(task.query.name)
+        self.run.report(
+            task.query.name,
+            mode=SKIPPED,
+            reason=why,
+            from_epoch=task.after,
+            to_epoch=task.after,
+        )
 
     def failed(self, task: Task, error: Exception) -> None:
         """The query stays where it was; the others continue, and the stage fails at its end."""

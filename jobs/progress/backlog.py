@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, Self
 
 from jobs.progress.watermarks import Watermark
 from lake.lake import Lake
@@ -12,6 +14,33 @@ WHOLE_STATE = ("initial", "migrated", "rebased")
 """Modes of the commits that replace all rows of an embedding table by the state at the base."""
 HORIZON = "horizon"
 """What the metadata of a query over streams has besides: the last instant that was evaluated."""
+
+UNKNOWN = "unknown"
+"""What the metadata of an answer over streams may have besides (`unknown_instants`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class LaterStart:
+    """Of a query over streams that began after events had been deleted: what it says nothing about.
+
+    Attributes:
+        begins: the first instant that its embeddings are about.
+        unknown_from: from this instant up to `begins`, nothing is known of its answer; equal to
+            `begins` if all earlier instants had been published.
+    """
+
+    begins: int
+    unknown_from: int
+
+    @classmethod
+    def from_json(cls, extra: Mapping[str, Any]) -> Self | None:
+        """From what `to_json` gives; None of a query that begins with its streams."""
+        begins = extra.get("begins")
+        return None if begins is None else cls(begins, extra["unknown_from"])
+
+    def to_json(self) -> dict[str, Any]:
+        """For the metadata of every commit of the embeddings."""
+        return {"begins": self.begins, "unknown_from": self.unknown_from}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +75,20 @@ class Backlog:
     def is_over_streams(self) -> bool:
         """Whether the rows have an instant, too: the query reads streams."""
         return HORIZON in self.maintained.metadata.extra
+
+    @property
+    def later_start(self) -> LaterStart | None:
+        """Of a query over streams, where it begins if not with its streams."""
+        return LaterStart.from_json(self.maintained.metadata.extra)
+
+    @property
+    def unknown(self) -> list[list[int]]:
+        """The instants [since, until) that the answer says nothing about, once published."""
+        before = [] if self.published is None else unknown_instants(self.published.metadata)
+        start = self.later_start
+        if not self.rebuilt or start is None or start.unknown_from == start.begins:
+            return before
+        return [*before, [start.unknown_from, start.begins]]
 
     @property
     def snapshot(self) -> int:
@@ -93,6 +136,14 @@ class Backlog:
 def columns_of(metadata: Metadata) -> tuple[tuple[str, int], ...]:
     """The published columns that a commit names: (name, number of the variable)."""
     return tuple((name, number) for name, number in metadata.extra["columns"])
+
+
+def unknown_instants(published: Metadata) -> list[list[int]]:
+    """The instants [since, until) that a published answer says nothing about.
+
+    Events that they need had been deleted before they were evaluated.
+    """
+    return [*published.extra.get(UNKNOWN, ())]
 
 
 def backlog_of(

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 from jobs.progress.watermarks import head
 from lake.commit_files import LOG
@@ -95,6 +95,33 @@ def accepted_lateness(lake: Lake, name: str) -> int:
     """For how many microseconds before the frontier a stream takes events, as last ingested."""
     last = lake.last_metadata(stream(name).name, job="ingest")
     return 0 if last is None else int(last[1].extra["lateness"])
+
+
+@dataclass(frozen=True, slots=True)
+class DeletedEvents:
+    """What has been deleted of a stream: all events of instants before `before`.
+
+    rows: how many that were, in all.
+    """
+
+    before: int
+    rows: int
+
+    @classmethod
+    def from_json(cls, extra: Mapping[str, Any]) -> Self | None:
+        """From what `to_json` gives; None of a stream of which nothing was deleted."""
+        before = extra.get("deleted_before")
+        return None if before is None else cls(before, extra["deleted_rows"])
+
+    def to_json(self) -> dict[str, Any]:
+        """For the metadata of the commit that deletes, and of every later one of the stream."""
+        return {"deleted_before": self.before, "deleted_rows": self.rows}
+
+
+def deleted_events(lake: Lake, name: str) -> DeletedEvents | None:
+    """What has been deleted of a stream, in the state that the lake has open; None if nothing."""
+    last = lake.last_metadata(stream(name).name)
+    return None if last is None else DeletedEvents.from_json(last[1].extra)
 
 
 def stream_rows(lake: Lake) -> Mapping[str, StreamRows]:

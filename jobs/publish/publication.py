@@ -20,7 +20,7 @@ from jobs.compute.engine import Engine
 from jobs.compute.packs import packs
 from jobs.compute.relations import Keep
 from jobs.compute.sql import column, number, rows_of, select
-from jobs.progress.backlog import Backlog
+from jobs.progress.backlog import UNKNOWN, Backlog
 from jobs.publish.appended_rows import appended_rows, by_query, make_rows_of_many, named
 from jobs.publish.publication_query import published_columns, rows_to_publish, stored_columns
 from jobs.stage import Claim, Progress
@@ -167,6 +167,7 @@ def _metadata(run: Claim, work: Backlog, columns: Sequence[str], *, net: int) ->
             ],
             "rows": work.rows_published + net,
             "embeddings_version": work.maintained.version,
+            **({UNKNOWN: work.unknown} if work.unknown else {}),
         },
     )
 

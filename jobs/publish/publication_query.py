@@ -14,6 +14,7 @@ from jobs.compute.sql import (
     column,
     columns,
     equal,
+    greatest,
     left_join,
     null_text,
     number,
@@ -57,7 +58,8 @@ def rows_to_publish(work: Backlog, names: Sequence[str], stored: Sequence[str]) 
 
     Rebuilt: at the base, the state there minus what is published; then the rows after the base.
     Else: the rows after the published watermark. Of a query over streams, event_time is the instant
-    of the row, and the states are those at every instant.
+    of the row, and the states are those at every instant. If the query begins later than what is
+    published, what is published of earlier instants stays.
     """
     wanted = [column("node").eq(text(ANSWER)), column("epoch") <= number(work.to_epoch)]
     if not work.rebuilt:
@@ -92,7 +94,7 @@ def rows_to_publish(work: Backlog, names: Sequence[str], stored: Sequence[str]) 
         gone = select(
             alias(exp.Neg(this=column("weight")), "weight"),
             *padded_columns(names, stored),
-            *columns(own),
+            *(_published_time(work) for _ in own),
             from_=rows_of(answers.name),
         )
         state = rows(column("epoch") <= number(start))
@@ -115,6 +117,15 @@ def rows_to_publish(work: Backlog, names: Sequence[str], stored: Sequence[str]) 
         ],
     )
     return LakeQuery(timed, tuple(relations))
+
+
+def _published_time(work: Backlog) -> exp.Expr:
+    """The instant from which on a published row counts: not before the embeddings begin."""
+    start = work.later_start
+    if start is None:
+        return column("event_time")
+    begins = time_of(number(start.begins))
+    return alias(greatest(column("event_time"), begins), "event_time")
 
 
 def _difference(rows: exp.Select, gone: exp.Select, names: Sequence[str], epoch: int) -> exp.Select:

@@ -15,6 +15,7 @@ from jobs.compute.sql import (
     bigint,
     column,
     columns,
+    greatest,
     inner_join,
     number,
     rows_of,
@@ -23,6 +24,7 @@ from jobs.compute.sql import (
     sum_of,
     union_all,
 )
+from jobs.engine.graph import POSITIONS
 from jobs.engine.plan_delta import PlanDelta, plan_delta
 from jobs.engine.read_graph import Thresholds
 from jobs.engine.relations import EpochRange, Inputs
@@ -108,9 +110,25 @@ def _graphs(
             instants.after,
             instants.last,
         )
+        if instants.from_nothing:
+            content = _cut_before(content, instants.start)
         engine.make(Statement(name, content, "cache"))
         graphs[scope] = name
     return graphs
+
+
+def _cut_before(content: exp.Select, start: int) -> exp.Select:
+    """What a window has from `start` on: where nothing was before, all that it has appears there.
+
+    That is a matter of queries that begin later than their streams.
+    """
+    return select(
+        *columns(POSITIONS),
+        alias(greatest(column("since"), number(start)), "since"),
+        column("until"),
+        from_=subquery(content, "content"),
+        where=[column("until") > number(start)],
+    )
 
 
 def _taken_back(stored: str, names: tuple[str, ...], leg: Leg) -> exp.Select:

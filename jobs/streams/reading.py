@@ -8,16 +8,26 @@ from datetime import UTC, datetime
 
 from sqlglot import exp
 
-from jobs.catalog.windowing import Windowing
+from jobs.catalog.windowing import Upstream, Windowing
 from jobs.compute.engine import Engine
-from jobs.compute.sql import alias, column, number, rows_of, select
-from jobs.progress.streams import Frontiers, accepted_lateness, first_instant
+from jobs.compute.relations import Statement
+from jobs.compute.sql import alias, column, columns, number, rows_of, select
+from jobs.engine.relations import BEFORE_ALL, FOREVER
+from jobs.engine.windows import EVENT, LastElements
+from jobs.progress.backlog import LaterStart
+from jobs.progress.streams import Frontiers, accepted_lateness, deleted_events, first_instant
 from jobs.sparql.frontend.rspql.names import STREAM_IRI
+from jobs.streams.retention import (
+    complete_from,
+    elements_complete_from,
+    horizons_before,
+    settled,
+)
 from jobs.streams.timeline import StreamHistory, Timeline
 from jobs.streams.windows import windows_of
 from lake.instants import microseconds
 from lake.lake import Lake
-from lake.tables import TRANSACTIONS, stream
+from lake.tables import TRANSACTIONS, output_stream, stream
 
 
 def stream_name(iri: str) -> str:
@@ -39,7 +49,14 @@ def all_streams_of(windowing: Windowing) -> frozenset[str]:
 
 
 def read_timeline(
-    engine: Engine, lake: Lake, windowing: Windowing, *, reads_graph: bool, after: int, last: int
+    engine: Engine,
+    lake: Lake,
+    windowing: Windowing,
+    *,
+    reads_graph: bool,
+    after: int,
+    last: int,
+    begins: int | None = None,
 ) -> Timeline:
     """The timeline of a query up to an epoch.
 
@@ -50,52 +67,115 @@ def read_timeline(
         reads_graph: whether it reads the graph.
         after: the epoch up to which the query is maintained.
         last: the newest epoch.
+        begins: the first instant, if it is not that of its streams.
     """
     frontiers = Frontiers.read(lake)
     streams = []
     for name in streams_of(windowing):
         history = source_history(lake, name, frontiers, last)
-        streams.append(_with_arrivals(engine, stream(name).name, history, after, last))
+        streams.append(_with_arrivals(engine, lake, stream(name).name, history, after, last))
     for each in windowing.upstreams:
-        history = output_history(lake, each.windowing, frontiers, last)
-        streams.append(_with_arrivals(engine, f"output_streams/{each.query}", history, after, last))
+        history, table = output_history(lake, each, frontiers, last), output_stream(each.query, ())
+        streams.append(_with_arrivals(engine, lake, table.name, history, after, last))
     graph = _graph_epochs(lake, last) if reads_graph else ()
-    return Timeline.of([*windows_of(windowing).values()], streams, graph, windowing.corrects_back)
+    windows = [*windows_of(windowing).values()]
+    return Timeline.of(windows, streams, graph, windowing.corrects_back, begins)
 
 
 def read_horizons(
-    lake: Lake, windowing: Windowing, frontiers: Frontiers, last: int | None = None
+    lake: Lake,
+    windowing: Windowing,
+    frontiers: Frontiers,
+    last: int | None = None,
+    begins: int | None = None,
 ) -> Timeline:
     """The timeline of a query without what changes its answer, by default of all epochs."""
     streams = [source_history(lake, name, frontiers, last) for name in streams_of(windowing)]
-    streams += [
-        output_history(lake, each.windowing, frontiers, last) for each in windowing.upstreams
-    ]
-    return Timeline.of([*windows_of(windowing).values()], streams, (), windowing.corrects_back)
+    streams += [output_history(lake, each, frontiers, last) for each in windowing.upstreams]
+    windows = [*windows_of(windowing).values()]
+    return Timeline.of(windows, streams, (), windowing.corrects_back, begins)
 
 
-def settled_until(lake: Lake, windowing: Windowing, epoch: int) -> int | None:
+def settled_until(
+    lake: Lake, windowing: Windowing, epoch: int, lateness: Mapping[str, int] | None = None
+) -> int | None:
     """An instant before which no later leg begins; None if nothing is settled.
 
     Args:
         lake: holds the streams.
         windowing: the windows of the query.
         epoch: the epoch up to which it is maintained.
+        lateness: by stream, for how many microseconds before its frontier it may take events, if
+            that may be longer than at its last ingest.
     """
     frontiers = Frontiers.read(lake)
     horizon = read_horizons(lake, windowing, frontiers).horizon(epoch)
     if horizon is None:
         return None
-    found = [horizon - windowing.corrects_back]
+    bounds = []
     for name in streams_of(windowing):
         frontier = frontiers.at(name, epoch)
         assert frontier is not None, "there is a horizon"
-        found.append(frontier - accepted_lateness(lake, name))
+        longest = max(accepted_lateness(lake, name), (lateness or {}).get(name, 0))
+        bounds.append((frontier, longest))
     for each in windowing.upstreams:
-        settled = settled_until(lake, each.windowing, epoch)
-        assert settled is not None, "there is a horizon"
-        found.append(settled)
-    return min(found) - 2
+        # Its stream changes where its answer does.
+        before = settled_until(lake, each.windowing, epoch, lateness)
+        assert before is not None, "there is a horizon"
+        bounds.append((before, 0))
+    return settled(horizon, windowing.corrects_back, bounds)
+
+
+def first_complete(
+    engine: Engine, lake: Lake, windowing: Windowing, timeline: Timeline, after: int, last: int
+) -> int:
+    """The first instant from which on no window of a query lacks events that were deleted.
+
+    `BEFORE_ALL` if they never do; `FOREVER` if a window over elements lacks some at every instant
+    so far.
+
+    Args:
+        engine: reads the events of windows over elements.
+        lake: holds the streams.
+        windowing: the windows of the query.
+        timeline: of the query.
+        after: the epoch up to which the query is maintained.
+        last: the newest epoch.
+    """
+    found = [BEFORE_ALL]
+    windows = windows_of(windowing)
+    for clause in windowing.windows:
+        if windowing.upstream(clause.stream) is not None:
+            # Streams out of queries keep what they have.
+            continue
+        name, window = stream_name(clause.stream), windows[clause.name]
+        deleted = deleted_events(lake, name)
+        if deleted is None:
+            continue
+        if not isinstance(window, LastElements):
+            found.append(complete_from(window, deleted.before))
+            continue
+        events = open_events(engine, lake, f"kept_{name}", name, last)
+        engine.load("horizons_before", horizons_before(timeline.arrivals))
+        query = elements_complete_from(events, window, deleted.before, "horizons_before", after)
+        found.append(next((int(str(at)) for (at,) in engine.rows(query)), FOREVER))
+    return max(found)
+
+
+def open_events(
+    engine: Engine, lake: Lake, name: str, stream_: str, last: int, where: exp.Expr | None = None
+) -> str:
+    """Name the events of a stream that are known at an epoch, as `EVENT`; gives the name.
+
+    The state of the table is that which the lake has open, so that what was deleted of it is known.
+    """
+    table = stream(stream_).name
+    engine.open(f"{name}_stored", table, version=lake.version(table), where=where)
+    known = [column("epoch") <= number(last)]
+    engine.make(
+        Statement(name, select(*columns(EVENT), from_=rows_of(f"{name}_stored"), where=known))
+    )
+    return name
 
 
 def source_history(
@@ -115,29 +195,33 @@ def source_history(
 
 
 def output_history(
-    lake: Lake, windowing: Windowing, frontiers: Frontiers, last: int | None = None
+    lake: Lake, upstream: Upstream, frontiers: Frontiers, last: int | None = None
 ) -> StreamHistory | None:
     """What follows of the stream out of a query from its windows; None before it can have events.
 
     Its frontier is right after what is final of the query.
     """
-    timeline = read_horizons(lake, windowing, frontiers, last)
+    maintained = lake.last_metadata(f"embeddings/{upstream.query}", job="maintain")
+    start = None if maintained is None else LaterStart.from_json(maintained[1].extra)
+    begins = None if start is None else start.begins
+    timeline = read_horizons(lake, upstream.windowing, frontiers, last, begins)
     known = [
         (each.epoch, each.horizon + 1) for each in timeline.arrivals if each.horizon is not None
     ]
-    if timeline.origin is None or not known:
+    if maintained is None or timeline.origin is None or not known:
         return None
     return StreamHistory(timeline.origin, known, {})
 
 
 def _with_arrivals(
-    engine: Engine, table: str, history: StreamHistory | None, after: int, last: int
+    engine: Engine, lake: Lake, table: str, history: StreamHistory | None, after: int, last: int
 ) -> StreamHistory | None:
     """The history with the first instant of each epoch in (after, last] that has events."""
     if history is None:
         return None
     relation = f"arrived_{table.replace('/', '_')}"
-    engine.open(relation, table, where=column("epoch") > number(after))
+    later = column("epoch") > number(after)
+    engine.open(relation, table, version=lake.version(table), where=later)
     first = select(
         column("epoch"),
         alias(exp.Min(this=column("instant")), "instant"),

@@ -49,6 +49,7 @@ class Timeline:
         streams: Sequence[StreamHistory | None],
         graph: Sequence[tuple[int, int | None]],
         corrects_back: int,
+        begins: int | None = None,
     ) -> Self:
         """The timeline of a query.
 
@@ -58,11 +59,14 @@ class Timeline:
             graph: (epoch, event time as an instant) of the epochs that change the graph, in order;
                 empty if the query does not read it.
             corrects_back: for how many microseconds a change of the graph corrects answers.
+            begins: the first instant, if earlier events had been deleted when the query began.
         """
         known = [each for each in streams if each is not None]
         if len(known) < len(streams):
             return cls(None, (), ())
         origin = min(each.starts for each in known)
+        if begins is not None:
+            origin = max(origin, begins)
         # An event at u is in [c - width, c) for c > u only, and in any other window from u on.
         closed = all(isinstance(each, SteppedWindow) and each.bounds == "[)" for each in windows)
         shift = 1 if closed else 0

@@ -266,6 +266,7 @@ def test_status_shows_how_far_each_stream_is(weir: Weir, project: MaintainedProj
         "rows": 0,
         "late": 0,
         "early": 0,
+        "deleted_before": None,
     }
     assert readings.pop("age") > 0
     assert readings == {
@@ -275,6 +276,7 @@ def test_status_shows_how_far_each_stream_is(weir: Weir, project: MaintainedProj
         "rows": 20,
         "late": 0,
         "early": 0,
+        "deleted_before": None,
     }
 
 

@@ -105,7 +105,10 @@ class Stream(BaseModel):
         None, gt=0, description="after so long without input, time passes without events"
     )
     keep: Duration | None = Field(
-        None, gt=0, description="how long events are needed; nothing deletes older ones so far"
+        None,
+        gt=0,
+        description="how long events are needed at least: compaction deletes those that are older,"
+        " before the frontier, and that no query needs; without it none",
     )
     starts: Annotated[datetime, BeforeValidator(_start)] | None = Field(
         None,

@@ -22,6 +22,7 @@ from tests.support.streams.cases import StreamCase, parsed
 from tests.support.streams.definitions import Meaning
 from tests.support.streams.emitted import Emitted, broken_streams, emit
 from tests.support.streams.memory import Evaluated, StreamMemory, StreamRow, state
+from tests.support.streams.retention import broken_by_retention
 
 SPLITS = 3
 """Of a history into runs."""
@@ -71,6 +72,7 @@ def _broken_laws(case: StreamCase) -> list[str]:
         broken.append(f"runs up to {cuts}: {[*extra][:4]} too many, {[*missing][:4]} missing")
     if cut.run(last, last):
         broken.append("a run over no epoch has a leg")
+    broken += broken_by_retention(case, plan, log)
     return [f"seed {case.seed}: {case.query}: {what}" for what in broken]
 
 

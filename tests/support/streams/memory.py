@@ -43,7 +43,9 @@ class StreamMemory:
         epochs: Epochs,
         corrects_back: int = 0,
         evaluated: Evaluated | None = None,
+        begins: int | None = None,
     ) -> None:
+        self.begins = begins
         self.evaluated = {} if evaluated is None else evaluated
         self.plan, self.windows, self.streams = plan, windows, streams
         self.epochs, self.corrects_back = epochs, corrects_back
@@ -98,6 +100,7 @@ class StreamMemory:
                 if isinstance(each, GraphChange) and (each.vanish or each.appear)
             ],
             self.corrects_back,
+            self.begins,
         )
 
     def _history(self, stream: str, last: int) -> StreamHistory | None:

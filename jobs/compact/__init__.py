@@ -1,0 +1,1 @@
+"""Upkeep of the lake: which rows no query needs any more."""
