@@ -84,6 +84,6 @@ def rooms_patch(sensors: int = SENSORS) -> str:
     for room in range(ROOMS):
         iri = f"<{NAMESPACE}room/{room}>"
         triples.append(f"{iri} <{NAMESPACE}on> <{NAMESPACE}floor/{room % 2}>")
-        triples.append(f'{iri} <{NAMESPACE}limit> "{20 + room}.5"^^<{_XSD}decimal>')
+        triples.append(f'{iri} <{NAMESPACE}limit> "{15 + room}.5"^^<{_XSD}decimal>')
     lines = ("H id <urn:bench:rooms> .", "TX .", *(f"A {each} ." for each in triples), "TC .", "")
     return "\n".join(lines)

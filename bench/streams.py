@@ -240,7 +240,7 @@ class Streams:
     def _prepared(self, history: int) -> Project:
         """A lake after so many change sets, one each minute, all in one run."""
         made = Project(self.folder / f"prepared{history}")
-        form = form_of(QUERIES, f"{history} minutes", str(START))
+        form = form_of(QUERIES, f"{history} minutes", str(START), rooms_patch())
         if not is_ready(made, form):
             self.progress(f"preparing the lake: {history:,} change sets")
             arrived = patches(self.folder / f"history{history}", [])
@@ -251,9 +251,8 @@ class Streams:
         return made
 
     def _rooms(self) -> dict[str, Any]:
-        rooms = self.folder / "rooms"
-        if not rooms.is_dir():
-            (patches(rooms, []) / "1.rdfp").write_text(rooms_patch())
+        rooms = patches(self.folder / "rooms", [])
+        (rooms / "1.rdfp").write_text(rooms_patch())
         return {"name": "rooms", "kind": "patches", "location": str(rooms), "graph": "default"}
 
     def _sources(self, arrived: Path) -> list[Mapping[str, Any]]:
