@@ -109,6 +109,8 @@ def test_later_runs_publish_what_they_would_with_all_events(tmp_path: Path, wind
     log = answer_log(project, "q")
     assert log == answer_log(whole, "q")
     assert Counter(before) < Counter(log)
+    (found,) = stream_statuses(project.settings)
+    assert found.rows == len(project.rows(TABLE))
     assert any(epoch == 2 and instant <= 99 * SECOND for epoch, instant, *_ in log), "a correction"
 
 

@@ -123,7 +123,9 @@ def _newcomer(
         ]
         if instants:
             latest = frontier_at(case.epochs, name, registered) - lateness_of(case.epochs, name)
-            kept_from[name] = rng.randint(min(instants), max(latest, min(instants)))
+            # Right after an event, so that a window that begins too early lacks one.
+            after = [instant + 1 for instant in instants if instant < latest]
+            kept_from[name] = rng.choice(after or [min(instants)])
             delete_events(memory, name, kept_from[name], registered)
     timeline = memory.timeline(registered)
     complete = first_complete(memory, kept_from, registered)
