@@ -49,12 +49,12 @@ def _broken_laws(case: StreamCase) -> list[str]:
     meaning = Meaning(case.windows, case.streams, case.epochs, case.corrects_back)
     last = len(case.epochs)
     evaluated: Evaluated = {}
-    at_once = _memory(case, plan, evaluated)
+    at_once = StreamMemory.of(case, plan, evaluated)
     at_once.run(0, last)
     log = at_once.log()
     broken = [*_snapshots(case, meaning, query, plan, log), *_local(meaning, log)]
     cuts = sorted(random.Random(case.seed).sample(range(1, last), SPLITS))
-    cut = _memory(case, plan, evaluated)
+    cut = StreamMemory.of(case, plan, evaluated)
     for after, until in pairwise((0, *cuts, last)):
         cut.run(after, until)
     if cut.stored() != at_once.stored():
@@ -64,12 +64,6 @@ def _broken_laws(case: StreamCase) -> list[str]:
     if cut.run(last, last):
         broken.append("a run over no epoch has a leg")
     return [f"seed {case.seed}: {case.query}: {what}" for what in broken]
-
-
-def _memory(case: StreamCase, plan: Plan, evaluated: Evaluated) -> StreamMemory:
-    return StreamMemory(
-        plan, case.windows, case.streams, case.epochs, case.corrects_back, evaluated
-    )
 
 
 def _snapshots(
