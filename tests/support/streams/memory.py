@@ -27,8 +27,6 @@ from tests.support.streams.histories import Epochs, GraphChange, StreamBatch
 
 StreamRow = tuple[int, int, int, tuple[str | None, ...]]
 """Epoch, instant, weight, the published columns."""
-Evaluated = dict[Hashable, list[tuple[object, ...]]]
-"""The rows of legs, by all that they follow from."""
 _STORED = {name: f"stored_{name}" for name in (TRIPLES, QUADS)}
 """The relations of the graph's log."""
 
@@ -36,8 +34,7 @@ _STORED = {name: f"stored_{name}" for name in (TRIPLES, QUADS)}
 class StreamMemory:
     """Streams, a graph's log and one query's embeddings, in memory.
 
-    With the legs that another memory of the same case has `evaluated`, those of the same input are
-    not evaluated again.
+    A leg whose input is that of an earlier one is not evaluated again.
     """
 
     def __init__(
@@ -47,9 +44,8 @@ class StreamMemory:
         streams: Mapping[str, str],
         epochs: Epochs,
         corrects_back: int = 0,
-        evaluated: Evaluated | None = None,
     ) -> None:
-        self.evaluated = {} if evaluated is None else evaluated
+        self.evaluated: dict[Hashable, list[tuple[object, ...]]] = {}
         self.plan, self.windows, self.streams = plan, windows, streams
         self.epochs, self.corrects_back = epochs, corrects_back
         self.connection = duckdb.connect()
@@ -63,10 +59,9 @@ class StreamMemory:
         )
 
     @classmethod
-    def of(cls, case: StreamCase, plan: Plan, evaluated: Evaluated | None = None) -> Self:
+    def of(cls, case: StreamCase, plan: Plan) -> Self:
         """The memory of a random case."""
-        epochs, back = case.epochs, case.corrects_back
-        return cls(plan, case.windows, case.streams, epochs, back, evaluated)
+        return cls(plan, case.windows, case.streams, case.epochs, case.corrects_back)
 
     @property
     def texts(self) -> list[str]:
@@ -83,6 +78,10 @@ class StreamMemory:
                 self.evaluated[key] = self.new_rows(timeline, leg)
             self._insert("stored", self.evaluated[key])
         return [*legs]
+
+    def forget(self) -> None:
+        """Forget what is stored: the next run is the first."""
+        self.connection.execute("DELETE FROM stored")
 
     def new_rows(self, timeline: Timeline, leg: Leg) -> list[tuple[object, ...]]:
         """The rows that a leg stores."""
@@ -193,14 +192,17 @@ class StreamMemory:
 
 
 class _Engine(DuckEngine):
-    """Does not copy a statement before generating its SQL, which takes a quarter of the time."""
+    """For few rows: what takes longer than computing them is left out.
+
+    A statement is not copied before its SQL is generated, which takes a quarter of the time, and
+    no relation is a view, which would be bound again wherever it is read.
+    """
 
     def make(self, statement: Statement) -> None:
         """Make a relation, as `DuckEngine` does."""
-        kind = "VIEW" if statement.keep == "view" else "TABLE"
         with deep_recursion():
             query = statement.select.sql(dialect=DIALECT, copy=False)
-        self.connection.execute(f'CREATE OR REPLACE {kind} "{statement.name}" AS {query}')
+        self.connection.execute(f'CREATE OR REPLACE TEMP TABLE "{statement.name}" AS {query}')
 
 
 def state(log: Sequence[StreamRow], epoch: int, instant: int) -> Counter[tuple[str | None, ...]]:
