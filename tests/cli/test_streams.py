@@ -25,7 +25,8 @@ from setup.steps import ROOT
 from tests.support.projects.command_line import Called, Weir
 from tests.support.projects.ingest import no_spark
 from tests.support.projects.maintain import MaintainedProject
-from tests.support.streams.sensors import HOT, ROOMS, SENSORS, arrive, run, sensors
+from tests.support.streams.projects import run
+from tests.support.streams.sensors import HOT, ROOMS, SENSORS, arrive, sensors
 
 PLACES = "PREFIX ex: <http://example.org/> SELECT ?sensor ?room WHERE { ?sensor ex:in ?room }"
 LAST = "2026-01-01T00:00:55Z"

@@ -2,6 +2,7 @@
 
     python -m tests.mutants            all
     python -m tests.mutants distinct   those whose name contains a word
+    python -m tests.mutants --streams  those of streams
 
 Each mutant (`tests.mutants.definitions`) is applied to a copy of the tree. The copy runs the
 regressions, subsets of the laws (`GROUPS`, `SEEDS`) and the W3C tests as histories, until the first
@@ -119,6 +120,7 @@ def main() -> None:
     """Run all mutants, or those that are named."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("word", nargs="?", default="", help="a part of the mutants' names")
+    parser.add_argument("--streams", action="store_true", help="only the mutants of streams")
     parser.add_argument(
         "--run-tests", metavar="MUTANT", help="run the tests in this tree, those for MUTANT first"
     )
@@ -126,9 +128,13 @@ def main() -> None:
     if options.run_tests is not None:
         run_tests(options.run_tests)
         return
-    if failure := _first_failure(PROJECT):
+    among = STREAM_MUTANTS if options.streams else MUTANTS
+    chosen = tuple(mutant for mutant in among if options.word in mutant.name)
+    if not chosen:
+        sys.exit(f"no mutant has {options.word!r} in its name")
+    # The name of a mutant of streams selects the tests of streams.
+    if failure := _first_failure(PROJECT, chosen[0].name if options.streams else ""):
         sys.exit(f"the tests fail without a mutant: {failure}")
-    chosen = tuple(mutant for mutant in MUTANTS if options.word in mutant.name)
     survived = surviving(chosen)
     print(f"{len(chosen) - len(survived)} of {len(chosen)} killed")
     if survived:

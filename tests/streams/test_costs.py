@@ -14,7 +14,8 @@ from lake.lake import Lake
 from lake.tables import STREAM_EPOCHS
 from tests.support.projects.ingest import no_spark
 from tests.support.stages import STAGES
-from tests.support.streams.sensors import HOT, arrive, run, sensors
+from tests.support.streams.projects import run
+from tests.support.streams.sensors import HOT, arrive, sensors
 
 MANY = 6
 

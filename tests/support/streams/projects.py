@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from jobs.compute.session import Spark
 from tests.support.projects.ingest import no_spark
 from tests.support.projects.maintain import MaintainedProject
 from tests.support.stages import STAGES
@@ -45,10 +46,10 @@ def readings(*sensors: tuple[str, int], blank: bool = False) -> str:
     return "\n".join(lines) + "\n"
 
 
-def run(project: MaintainedProject) -> None:
+def run(project: MaintainedProject, spark: Spark = no_spark) -> None:
     """Run all stages."""
     for stage in STAGES.values():
-        stage(no_spark, project.settings, "test")
+        stage(spark, project.settings, "test")
 
 
 def answer_log(project: MaintainedProject, query: str) -> list[StreamRow]:
