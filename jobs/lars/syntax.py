@@ -30,7 +30,7 @@ value that is no such term is no point, and the element does not hold.
 """
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, order=True)
 class Place:
     """Where something begins in the text of a program, both counted from 1."""
 
