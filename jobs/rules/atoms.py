@@ -121,7 +121,10 @@ class AtomReader:
             ]
         )
         if not self.back.tuples:
-            inside = [column(POINT) >= number(oldest), column(POINT) <= number(self.points.last)]
+            inside: list[exp.Expr] = [
+                column(POINT) >= number(oldest),
+                column(POINT) <= number(self.points.last),
+            ]
             if known is not None:
                 inside.append(one_of(column("predicate"), sorted(known)))
             distinct = select(
@@ -203,20 +206,21 @@ class AtomReader:
         """The relations of the facts of each predicate, which always hold."""
         found: dict[str, dict[tuple[str, ...], None]] = {}
         for fact in facts:
-            terms = tuple(_constant(term) for term in fact.arguments)
-            found.setdefault(fact.predicate, {})[terms] = None
+            row = tuple(_constant(term) for term in fact.arguments)
+            found.setdefault(fact.predicate, {})[row] = None
         made = {}
         for i, (predicate, rows) in enumerate(found.items()):
             made[predicate] = f"{self.prefix}_f{i}"
-            cells = zip(*rows, strict=True)
             (width,) = {len(terms) for terms in rows}
-            terms = {
-                name: pa.array(values, pa.string())
-                for name, values in zip(arguments(width), cells, strict=True)
+            columns_ = {
+                name: pa.array([terms[place] for terms in rows], pa.string())
+                for place, name in enumerate(arguments(width))
             }
             since = pa.array([self.points.start] * len(rows), pa.int64())
             until = pa.array([FOREVER] * len(rows), pa.int64())
-            self.engine.load(made[predicate], pa.table(terms | {"since": since, "until": until}))
+            self.engine.load(
+                made[predicate], pa.table({**columns_, "since": since, "until": until})
+            )
         return made
 
 

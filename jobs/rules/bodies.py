@@ -1,8 +1,8 @@
 """Bodies of rules: for which values of the variables, and when, all elements hold.
 
-    elements that are not negated   equal in shared variables; since is the greatest, until the least
-    assignments, conditions         SPARQL expressions; an error does not hold
-    negated elements                per values of the variables, the difference of coverages
+elements that are not negated   equal in shared variables; since is the greatest, until the least
+assignments, conditions         SPARQL expressions; an error does not hold
+negated elements                per values of the variables, the difference of coverages
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Literals over derived atoms and over background: when an atom, seen through a window, holds.
 
-At every t there are the atoms that rules derive at t, and no others: those of plain heads at t, those
-of `@u` heads at u (004, Definitions 5 and 6: nothing of an earlier evaluation is in an answer
+At every t there are the atoms that rules derive at t, and no others: those of plain heads at t,
+those of `@u` heads at u (004, Definitions 5 and 6: nothing of an earlier evaluation is in an answer
 stream). So at t a window of n + 1 points has of an atom
 
     plain at t, and placed at u at t for t - n <= u <= t
@@ -78,7 +78,9 @@ def now(derived: Derived, key: Key) -> exp.Query:
     return _merged(parts, key)
 
 
-def box(derived: Derived, key: Key, size: int, start: int, only: Derived | None = None) -> exp.Query:
+def box(
+    derived: Derived, key: Key, size: int, start: int, only: Derived | None = None
+) -> exp.Query:
     """The points at whose window of `size` + 1 points an atom is everywhere.
 
     Args:

@@ -227,5 +227,3 @@ def _time_window(literal: Literal) -> TimeWindow | None:
             raise ValueError("tuples of a stream are counted, not derived atoms")
         case _:
             assert_never(literal.window)
-
-

@@ -6,7 +6,7 @@ follows from the atoms that windows have there.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -28,9 +28,7 @@ from jobs.compute.sql import (
 from jobs.engine.plan_delta import PlanDelta
 from jobs.engine.relations import CHANGE, INTERVAL, EpochRange
 from jobs.engine.sweep import Key, differentiate
-from jobs.lars.atoms import AtomPattern
-from jobs.lars.reads import look_back
-from jobs.lars.syntax import Stratified
+from jobs.lars.program import Program
 from jobs.rules.atoms import AtomReader
 from jobs.rules.derived import now
 from jobs.rules.literals import Literals
@@ -44,37 +42,10 @@ PREDICATE = "predicate"
 """The column of an answer's predicate."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunnableProgram:
-    """What evaluation needs of a program.
-
-    Attributes:
-        rules: the checked rules.
-        patterns: of every predicate that is read of streams or of the graph.
-        output: the predicates that are published; all are derived by rules.
-        axis: the points of the program.
-    """
-
-    rules: Stratified
-    patterns: tuple[AtomPattern, ...]
-    output: tuple[str, ...]
-    axis: PointAxis
-
-    @property
-    def arities(self) -> Mapping[str, int]:
-        """The number of arguments of each derived predicate."""
-        heads = (rule.head.atom for rule in self.rules.rules)
-        return {atom.predicate: len(atom.arguments) for atom in heads}
-
-    @property
-    def row(self) -> Key:
-        """The columns of a published atom: predicate, a1, ..; unused ones are null."""
-        return (PREDICATE, *arguments(max((self.arities[name] for name in self.output), default=0)))
-
-    @property
-    def reads_graph(self) -> bool:
-        """Whether the graph decides on answers."""
-        return any(each.origin == "graph" for each in self.patterns)
+def answer_columns(program: Program) -> Key:
+    """The columns of a published atom: predicate, a1, ..; those that it does not have are null."""
+    arities = (program.predicates[name].arity for name in program.output)
+    return (PREDICATE, *arguments(max(arities, default=0)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +54,9 @@ class ProgramInputs:
 
     Attributes:
         events: relations of the events of the program's streams (`jobs.engine.windows.EVENT`): at
-            least those from `AtomReader.back` on; all, if tuples are counted.
-        stored: the program's log up to the epoch before the leg: `RunnableProgram.row`, instant,
-            epoch, weight.
+            least those that `Program.look_back` asks for; all, if tuples are counted.
+        stored: the program's log up to the epoch before the leg: `answer_columns`, instant, epoch,
+            weight.
     """
 
     events: tuple[str, ...]
@@ -94,7 +65,8 @@ class ProgramInputs:
 
 def program_delta(
     engine: SqlEngine,
-    program: RunnableProgram,
+    program: Program,
+    axis: PointAxis,
     leg: Leg,
     start: int,
     inputs: ProgramInputs,
@@ -109,32 +81,33 @@ def program_delta(
         engine: has the relations of `inputs`; if the program reads the graph, `triples` with points
             in the place of epochs (`jobs.streams.graph_log.GraphLog.on_axis`).
         program: the program.
+        axis: its points.
         leg: the epochs, and points in the place of instants.
         start: the first point of the program.
         inputs: what is read.
         prefix: begins the names of the relations that are made.
     """
     points = PointRange(start, max(leg.low, start), leg.high)
-    of_streams = [each.predicate for each in program.patterns if each.origin == "stream"]
-    back = look_back(program.rules.rules, of_streams)
-    reader = AtomReader(engine, points, program.axis, back, prefix)
-    given = reader.given(program.patterns, program.rules.facts, inputs.events)
-    log = answer_log(engine, program, given, points, leg.low, prefix)
+    reader = AtomReader(engine, points, axis, program.look_back, prefix)
+    given = reader.given(program.patterns.values(), program.rules.facts, inputs.events)
+    log = answer_log(engine, program, axis, given, points, leg.low, prefix)
+    row = answer_columns(program)
     on_axis = f"{prefix}_stored"
     stored = select(
-        *columns(program.row),
-        alias(program.axis.point_sql(column("instant")), "epoch"),
+        *columns(row),
+        alias(axis.point_sql(column("instant")), "epoch"),
         column("weight"),
         from_=rows_of(inputs.stored),
     )
     engine.make(Statement(on_axis, stored))
-    rows = recorded(engine, log, on_axis, program.row, leg, prefix)
-    return PlanDelta((), _with_instants(rows, program), ())
+    rows = recorded(engine, log, on_axis, row, leg, prefix)
+    return PlanDelta((), _with_instants(rows, row, axis), ())
 
 
 def answer_log(
     engine: SqlEngine,
-    program: RunnableProgram,
+    program: Program,
+    axis: PointAxis,
     given: Given,
     points: PointRange,
     after: int,
@@ -145,32 +118,32 @@ def answer_log(
     Args:
         engine: has the relations of `given`.
         program: the program.
+        axis: its points.
         given: the atoms that it reads.
         points: from `after` on, or from the start of the stream.
         after: a point; earlier than the start if nothing holds at it.
         prefix: begins the names of the relations that are made.
     """
     shared = shared_kinds(program.rules)
-    literals = Literals(engine, given, points, program.axis, prefix, shared)
+    literals = Literals(engine, given, points, axis, prefix, shared)
     derived = derive(program.rules, literals)
+    row = answer_columns(program)
     held = [
-        _answers(program, name, derived[name])
+        _answers(name, program.predicates[name].arity, derived[name], row)
         for name in program.output
         if not derived[name].is_empty
     ]
-    epochs = EpochRange(min(after, points.first), points.last) if after < points.last else None
-    assert epochs is not None, "a leg has points"
     if not held:
-        return _nothing(program.row)
-    return differentiate(union_all(held), program.row, epochs)
+        return _nothing(row)
+    return differentiate(union_all(held), row, EpochRange(after, points.last))
 
 
-def _answers(program: RunnableProgram, predicate: str, derived: Derived) -> exp.Query:
+def _answers(predicate: str, arity: int, derived: Derived, row: Key) -> exp.Query:
     """When the atoms of a predicate are in the answer."""
-    key = arguments(program.arities[predicate])
+    key = arguments(arity)
     return select(
         alias(text(predicate), PREDICATE),
-        *padded_columns(program.row[1:], key),
+        *padded_columns(row[1:], key),
         *columns(INTERVAL),
         alias(number(1), "weight"),
         from_=subquery(now(derived, key), "n"),
@@ -182,10 +155,10 @@ def _nothing(row: Key) -> exp.Select:
     return select(*cells, *(alias(number(0), name) for name in CHANGE), where=[exp.false()])
 
 
-def _with_instants(rows: Statement, program: RunnableProgram) -> Statement:
+def _with_instants(rows: Statement, row: Key, axis: PointAxis) -> Statement:
     query = select(
-        *columns(program.row),
-        alias(program.axis.instant_sql(column("instant")), "instant"),
+        *columns(row),
+        alias(axis.instant_sql(column("instant")), "instant"),
         *columns(CHANGE),
         from_=subquery(rows.select, "r"),
     )

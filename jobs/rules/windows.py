@@ -31,7 +31,6 @@ from jobs.compute.sql import (
     least,
     left_join,
     number,
-    over,
     row_number,
     rows_of,
     select,
@@ -40,7 +39,7 @@ from jobs.compute.sql import (
 from jobs.engine.coverage import coalesced
 from jobs.engine.relations import INTERVAL
 from jobs.engine.sweep import Key
-from jobs.lars.syntax import At, Box, Diamond, Modality, TimeWindow, TupleWindow, Window
+from jobs.lars.syntax import At, Box, Modality, TimeWindow, TupleWindow, Window
 from jobs.rules.points import PointRange
 from jobs.rules.relations import NTH, POINT
 
@@ -66,33 +65,23 @@ def stream_intervals(
     Returns:
         key, with `At` also the point, since, until; cut to `points`.
     """
-    match window, modality:
-        case None, None:
-            return _now(relation, key, points)
-        case None, _:
-            return _held(relation, key, points, None)
-        case TimeWindow(size), At():
-            return _held(relation, key, points, size)
-        case TimeWindow(size), Diamond():
-            held = select(
-                *columns((*key, *INTERVAL)), from_=subquery(_held(relation, key, points, size), "h")
-            )
-            return coalesced(held, key)
-        case TimeWindow(0), Box():
-            return _now(relation, key, points)
-        case TimeWindow(size), Box():
-            return _box(relation, key, points, size)
-        case TupleWindow(size), _:
+    match window:
+        case None:
+            return _held(relation, key, points, None) if modality else _now(relation, key, points)
+        case TimeWindow(size):
+            if isinstance(modality, Box):
+                return _box(relation, key, points, size)
+            held = _held(relation, key, points, size)
+        case TupleWindow(size):
             assert tuples is not None, "tuples are counted where a window has a number of them"
             if isinstance(modality, Box):
                 return _tuple_box(relation, key, points, size, tuples)
             held = _among_last(relation, key, points, size, tuples)
-            if isinstance(modality, At):
-                return held
-            names = columns((*key, *INTERVAL))
-            return coalesced(select(*names, from_=subquery(held, "h")), key)
         case _:
             assert_never(window)
+    if isinstance(modality, At):
+        return held
+    return coalesced(select(*columns((*key, *INTERVAL)), from_=subquery(held, "h")), key)
 
 
 def _now(relation: str, key: Key, points: PointRange) -> exp.Select:
@@ -161,9 +150,7 @@ def _box(relation: str, key: Key, points: PointRange, size: int) -> exp.Select:
     )
 
 
-def _among_last(
-    relation: str, key: Key, points: PointRange, size: int, tuples: str
-) -> exp.Select:
+def _among_last(relation: str, key: Key, points: PointRange, size: int, tuples: str) -> exp.Select:
     """From the point on, until so many later tuples have arrived."""
     displaced = coalesce(column(POINT, "d"), number(points.end))
     held = select(
@@ -172,9 +159,7 @@ def _among_last(
         alias(least(displaced, number(points.end)), "until"),
         from_=rows_of(relation, "o"),
         joins=[
-            left_join(
-                rows_of(tuples, "d"), column(NTH, "d").eq(column(NTH, "o") + number(size))
-            )
+            left_join(rows_of(tuples, "d"), column(NTH, "d").eq(column(NTH, "o") + number(size)))
         ],
     )
     return select(
@@ -184,9 +169,7 @@ def _among_last(
     )
 
 
-def _tuple_box(
-    relation: str, key: Key, points: PointRange, size: int, tuples: str
-) -> exp.Select:
+def _tuple_box(relation: str, key: Key, points: PointRange, size: int, tuples: str) -> exp.Select:
     """The points whose window a run fills; at its first point only the last tuples count."""
     newest = select(
         column(POINT),
