@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import assert_never
 
 from sqlglot import exp
 
-from jobs.compute.sql import (
-    as_text,
-    bigint,
-    case,
-    column,
-    concatenated,
-    extracted,
-    number,
-    text,
-)
+from jobs.compute.sql import as_text, bigint, case, concatenated, extracted, number, text
+from jobs.lars.program import TimeTerms
+from jobs.rules.time_terms import instant_of, quotient, term_of
 
 _INTEGER = "http://www.w3.org/2001/XMLSchema#integer"
 # Points have at most 18 digits: every term that is longer is none.
@@ -48,10 +42,15 @@ class PointRange:
 
 @dataclass(frozen=True, slots=True)
 class PointAxis:
-    """The point p is the instants [origin + p * unit, origin + (p + 1) * unit), in microseconds."""
+    """The points of a program.
+
+    The point p is the instants [origin + p * unit, origin + (p + 1) * unit), in microseconds. Its
+    term is the number p, or the time of its first instant.
+    """
 
     unit: int = 1
     origin: int = 0
+    terms: TimeTerms = "integer"
 
     def __post_init__(self) -> None:
         if self.unit < 1:
@@ -67,38 +66,34 @@ class PointAxis:
 
     def point_sql(self, instant: exp.Expr) -> exp.Expr:
         """The point of an instant."""
-        if self.unit == 1:
-            return instant - number(self.origin) if self.origin else instant
-        since = exp.Paren(this=instant - number(self.origin))
-        before = exp.Paren(this=number(self.origin) - instant + number(self.unit - 1))
-        # The quotient of both engines rounds towards zero.
-        return case(
-            (since.copy() >= number(0), bigint(_quotient(since, self.unit))),
-            otherwise=-bigint(_quotient(before, self.unit)),
-        )
+        since = instant - number(self.origin) if self.origin else instant
+        return since if self.unit == 1 else quotient(since, self.unit)
 
     def instant_sql(self, point: exp.Expr) -> exp.Expr:
         """The first instant of a point."""
-        if self.unit == 1:
-            return point + number(self.origin) if self.origin else point
-        return number(self.origin) + exp.Paren(this=point * number(self.unit))
+        since = point if self.unit == 1 else point * number(self.unit)
+        return exp.Paren(this=number(self.origin) + since) if self.origin else since
 
     def term_sql(self, point: exp.Expr) -> exp.Expr:
         """The term of a point, as rules compare it with other terms."""
-        return concatenated(text('"'), as_text(point), text(f'"^^<{_INTEGER}>'))
+        match self.terms:
+            case "integer":
+                return concatenated(text('"'), as_text(point), text(f'"^^<{_INTEGER}>'))
+            case "dateTime":
+                return term_of(exp.Paren(this=self.instant_sql(point)))
+            case _:
+                assert_never(self.terms)
 
     def point_of_term_sql(self, term: exp.Expr) -> exp.Expr:
-        """The point that a term stands for; null if it stands for none."""
-        digits = extracted(term, _POINT)
-        return case((digits.neq(text("")), bigint(digits.copy())))
-
-
-def _quotient(dividend: exp.Expr, divisor: int) -> exp.Expr:
-    return exp.Paren(this=exp.IntDiv(this=dividend, expression=number(divisor)))
-
-
-def within_points(points: PointRange) -> exp.Expr:
-    """Whether the interval of a row has a point of the range."""
-    return exp.And(
-        this=column("until") > number(points.first), expression=column("since") < number(points.end)
-    )
+        """The point whose term this is; null if it is that of none."""
+        match self.terms:
+            case "integer":
+                digits = extracted(term, _POINT)
+                # Engines may compute a part for every row.
+                safe = case((digits.neq(text("")), digits.copy()), otherwise=text("0"))
+                return case((digits.copy().neq(text("")), bigint(safe)))
+            case "dateTime":
+                point = self.point_sql(exp.Paren(this=instant_of(term.copy())))
+                return case((self.term_sql(point.copy()).eq(term), point))
+            case _:
+                assert_never(self.terms)
