@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import duckdb
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jobs.compute.sql import column, number, select, subquery, text
@@ -21,6 +21,7 @@ _INSTANTS = st.integers(
 )
 
 
+@settings(deadline=None)
 @given(instant=_INSTANTS, unit=st.sampled_from([1, 7, 1_000_000, 86_400_000_000]), origin=_INSTANTS)
 def test_an_instant_is_in_its_point(instant: int, unit: int, origin: int) -> None:
     axis = PointAxis(unit, origin)
@@ -30,6 +31,7 @@ def test_an_instant_is_in_its_point(instant: int, unit: int, origin: int) -> Non
     assert _value(axis.instant_sql(number(point))) == axis.instant(point)
 
 
+@settings(deadline=None)
 @given(instant=_INSTANTS)
 def test_a_time_is_the_term_of_its_instant(instant: int) -> None:
     axis = PointAxis(terms="dateTime")
@@ -41,6 +43,7 @@ def test_a_time_is_the_term_of_its_instant(instant: int) -> None:
     assert _value(axis.point_of_term_sql(text(term))) == instant
 
 
+@settings(deadline=None)
 @given(point=st.integers(-(10**17), 10**17))
 def test_a_number_is_the_term_of_its_point(point: int) -> None:
     axis = PointAxis(unit=60_000_000, origin=5)
