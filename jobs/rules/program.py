@@ -28,6 +28,7 @@ from jobs.compute.sql import (
 from jobs.engine.plan_delta import PlanDelta
 from jobs.engine.relations import CHANGE, INTERVAL, EpochRange
 from jobs.engine.sweep import Key, differentiate
+from jobs.lars.atoms import AtomPattern
 from jobs.lars.program import Program
 from jobs.rules.atoms import AtomReader
 from jobs.rules.derived import now
@@ -89,7 +90,7 @@ def program_delta(
     """
     points = PointRange(start, max(leg.low, start), leg.high)
     reader = AtomReader(engine, points, axis, program.look_back, prefix)
-    given = reader.given(program.patterns.values(), program.rules.facts, inputs.events)
+    given = reader.given(_read(program), program.rules.facts, inputs.events)
     log = answer_log(engine, program, axis, given, points, leg.low, prefix)
     row = answer_columns(program)
     on_axis = f"{prefix}_stored"
@@ -136,6 +137,13 @@ def answer_log(
     if not held:
         return _nothing(row)
     return differentiate(union_all(held), row, EpochRange(after, points.last))
+
+
+def _read(program: Program) -> list[AtomPattern]:
+    """The patterns of the atoms that rules read; others may be declared."""
+    literals = (literal for rule in program.rules.rules for literal in rule.literals)
+    names = dict.fromkeys(literal.atom.predicate for literal in literals)
+    return [program.patterns[name] for name in names if name in program.patterns]
 
 
 def _answers(predicate: str, arity: int, derived: Derived, row: Key) -> exp.Query:

@@ -9,6 +9,7 @@ from jobs.lars import program as checked
 from jobs.lars.errors import ProgramError
 from jobs.rules.points import PointAxis
 from tests.support.generators.basic_cases import Triple
+from tests.support.lars.definitions import DataStream, output
 from tests.support.lars.programs import (
     Argument,
     At,
@@ -24,11 +25,21 @@ from tests.support.lars.programs import (
     Window,
     text,
 )
-from tests.support.rules.vocabulary import ARITIES, DECLARED, FACTS, GRAPH, NAMES, STREAM, triples
+from tests.support.rules.vocabulary import (
+    ARITIES,
+    DECLARED,
+    FACTS,
+    GRAPH,
+    NAMES,
+    STREAM,
+    atoms_of,
+    triples,
+)
 from tests.support.streams.histories import Arriving, Declared, Epochs, GraphChange, Tick, ingested
 
-VALUES: tuple[Value, ...] = ("a", "b", 1, 2, 3)
-_X = tuple(Var(each) for each in ("X", "Y", "Z"))
+VALUES: tuple[Value, ...] = ("a", 1, 2, 3)
+_ATTEMPTS = 3
+_X = tuple(Var(each) for each in ("X", "X", "Y", "Y", "Z"))
 _T = (Var("T"), Var("U"))
 
 
@@ -54,28 +65,76 @@ class RuleCase:
 
 
 def rule_case(seed: int) -> RuleCase:
-    """The case of a seed."""
+    """The case of a seed: of some random programs, the one that derives most predicates."""
     rng = random.Random(f"rules {seed}")
-    while True:
-        streams = ("s", "t") if rng.random() < 0.2 else ("s",)
-        program = _Writer(rng, tuples=len(streams) == 1).program()
-        declarations = checked.Declarations(streams, {"": NAMES}, DECLARED)
+    streams = ("s", "t") if rng.random() < 0.15 else ("s",)
+    unit = rng.choice((1, 1, 1, 10))
+    axis = PointAxis(unit, rng.choice((0, 0, 0, 3, -7)))
+    read = _Read.some(rng)
+    epochs = _history(rng, read, streams, axis)
+    best: tuple[int, Program, checked.Program] | None = None
+    attempts = 0
+    while attempts < _ATTEMPTS:
+        program = _Writer(rng, read, tuples=len(streams) == 1).program()
+        read_by = {each.predicate for rule in program.rules for each in rule.elements}
+        atoms = tuple(each for each in DECLARED if each.signature.partition("(")[0] in read_by)
+        declarations = checked.Declarations(streams, {"": NAMES}, atoms)
         try:
             known = checked.read_program(text(program), declarations)
         except ProgramError:
             continue
-        break
-    unit = rng.choice((1, 1, 1, 10))
-    axis = PointAxis(unit, rng.choice((0, 0, 0, 3, -7)))
-    epochs = _history(rng, program, streams, axis)
-    return RuleCase(seed, program, known, epochs, axis, unit * rng.choice((0, 0, 0, 2, 20)))
+        attempts += 1
+        score = _derived(program, epochs, axis)
+        if best is None or score > best[0]:
+            best = (score, program, known)
+    assert best is not None, "there are attempts"
+    back = unit * rng.choice((0, 0, 0, 2, 20))
+    return RuleCase(seed, best[1], best[2], epochs, axis, back)
+
+
+def _derived(program: Program, epochs: Epochs, axis: PointAxis) -> int:
+    """How many predicates are derived at two points, with all that is ever known."""
+    tuples: dict[int, dict[Triple, None]] = {}
+    graph: set[Triple] = set()
+    for each in epochs:
+        if isinstance(each, GraphChange):
+            graph |= each.appear
+        else:
+            for triple, instant in each.events:
+                tuples.setdefault(axis.point(instant), {})[triple] = None
+    if not tuples:
+        return 0
+    first, last = min(tuples), max(tuples)
+    found: set[str] = set()
+    for point in ((first + last) // 2, last):
+        known = {at: tuple(each) for at, each in tuples.items() if at <= point}
+        data = DataStream(first, point, known, atoms_of)
+        found |= {predicate for predicate, _ in output(program, data, atoms_of(graph))}
+    return len(found)
+
+
+@dataclass(frozen=True)
+class _Read:
+    """The predicates that the programs of a case may read."""
+
+    stream: tuple[str, ...]
+    graph: tuple[str, ...]
+    facts: tuple[str, ...]
+
+    @classmethod
+    def some(cls, rng: random.Random) -> _Read:
+        return cls(
+            tuple(rng.sample([*STREAM], rng.choice((1, 2, 2, 3)))),
+            tuple(rng.sample([*GRAPH], rng.choice((0, 1, 1, 2)))),
+            tuple(rng.sample([*FACTS], rng.choice((0, 0, 1)))),
+        )
 
 
 class _Writer:
     """Writes one random program."""
 
-    def __init__(self, rng: random.Random, *, tuples: bool) -> None:
-        self.rng, self.tuples = rng, tuples
+    def __init__(self, rng: random.Random, read: _Read, *, tuples: bool) -> None:
+        self.rng, self.read, self.tuples = rng, read, tuples
         count = rng.choice((1, 2, 2, 3, 3, 4))
         self.derived = {f"q{i}": rng.choice((0, 1, 1, 1, 2, 2, 3)) for i in range(count)}
         self.arities = ARITIES | self.derived
@@ -122,8 +181,9 @@ class _Writer:
         rng = self.rng
         kind = rng.random()
         names = [*self.derived]
+        background = (*self.read.graph, *self.read.facts)
         if kind < 0.45 or (level == 0 and kind < 0.62):
-            name = rng.choice([*STREAM])
+            name = rng.choice(self.read.stream)
         elif kind < 0.62:
             name = rng.choice(names[:level])
         elif kind < 0.76:
@@ -132,9 +192,9 @@ class _Writer:
             # Recursion through a later predicate is refused or becomes one stratum.
             name = rng.choice(names)
         else:
-            name = rng.choice((*GRAPH, *FACTS))
+            name = rng.choice(background or self.read.stream)
         arguments = tuple(
-            rng.choice(_X) if rng.random() < 0.8 else self._value()
+            rng.choice(_X) if rng.random() < 0.85 else self._value()
             for _ in range(self.arities[name])
         )
         return self._read(name, arguments, rng.choice(_T))
@@ -143,7 +203,8 @@ class _Writer:
         """A negated element over what is below the level; all variables are bound."""
         rng = self.rng
         below = [*self.derived][:level]
-        name = rng.choice((*STREAM, *STREAM, *GRAPH, *FACTS, *below, *below, *below))
+        read = self.read
+        name = rng.choice((*read.stream, *read.graph, *read.facts, *below, *below, *below))
         arguments = tuple(self._of(bound, _X) for _ in range(self.arities[name]))
         points = [v for v in bound if v in _T]
         point: Argument = rng.choice(points) if points else rng.randint(0, 9)
@@ -213,19 +274,14 @@ def _variables(element: Element) -> list[Var]:
     return found
 
 
-def _history(
-    rng: random.Random, program: Program, streams: tuple[str, ...], axis: PointAxis
-) -> Epochs:
-    """Some epochs: events in time, late, tied or missing, time that passes, changes of the graph."""
-    read = {each.predicate for rule in program.rules for each in rule.elements}
-    of_stream = [each for each in STREAM if each in read and each != "o1"] or ["p1"]
-    if "o1" in read:
-        of_stream.append("p2")
-    of_graph = sorted({"g2" if each == "k1" else each for each in GRAPH if each in read})
+def _history(rng: random.Random, read: _Read, streams: tuple[str, ...], axis: PointAxis) -> Epochs:
+    """Some epochs: events in time, late, tied or missing, time that passes, the graph."""
+    of_stream = [*dict.fromkeys("p2" if each == "o1" else each for each in read.stream)]
+    of_graph = sorted({"g2" if each == "k1" else each for each in read.graph})
     unit = axis.unit
     declared = {
         name: Declared(
-            delay=unit * rng.choice((0, 0, 1, 3)), lateness=unit * rng.choice((0, 2, 5, 30))
+            delay=unit * rng.choice((0, 0, 1, 3)), lateness=unit * rng.choice((0, 3, 8, 30))
         )
         for name in streams
     }
@@ -233,28 +289,29 @@ def _history(
     arriving: list[Arriving] = []
     held: set[Triple] = set()
     pool = [_triples_of(rng, of_stream) for _ in range(rng.randint(1, 4))]
-    for _ in range(rng.randint(4, 7)):
-        stream = rng.choice(streams)
-        kind = rng.random()
-        if of_graph and kind < 0.3:
+    for i in range(rng.randint(5, 7)):
+        stream = streams[i] if i < len(streams) else rng.choice(streams)
+        kind = 1.0 if i < len(streams) else rng.random()
+        if of_graph and kind < 0.25:
             arriving.append(_graph_change(rng, of_graph, held, now[stream], unit))
-        elif kind < 0.38:
+            continue
+        if kind < 0.35:
             now[stream] += unit * rng.randint(1, 4)
             arriving.append(Tick(stream, now[stream]))
-        else:
-            events: list[tuple[Triple, int]] = []
-            for _ in range(rng.choice((0, 1, 2, 3, 4))):
-                late = rng.random() < 0.25
-                at = now[stream] - unit * rng.randint(0, 6) if late else now[stream]
-                at += rng.randrange(unit)
-                made = rng.choice(pool) if rng.random() < 0.7 else _triples_of(rng, of_stream)
-                events += [(triple, at) for triple in made]
-                if not late and rng.random() < 0.6:
-                    now[stream] += unit * rng.choice((1, 1, 1, 2, 3))
-            rng.shuffle(events)
-            arriving.append((stream, tuple(events)))
+            continue
+        events: list[tuple[Triple, int]] = []
+        for _ in range(rng.choice((0, 2, 3, 4, 6)) if i else 3):
+            late = i > 1 and rng.random() < 0.2
+            at = now[stream] - unit * rng.randint(1, 6) if late else now[stream]
+            at += rng.randrange(unit)
+            made = rng.choice(pool) if rng.random() < 0.8 else _triples_of(rng, of_stream)
+            events += [(triple, at) for triple in made]
+            if not late and rng.random() < 0.5:
+                now[stream] += unit * rng.choice((1, 1, 1, 1, 2, 3))
+        rng.shuffle(events)
+        arriving.append((stream, tuple(events)))
     # Everything becomes final in the end.
-    arriving += [Tick(name, max(now.values()) + 6 * unit) for name in streams]
+    arriving += [Tick(name, max(now.values()) + 5 * unit) for name in streams]
     return ingested(declared, arriving)
 
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 from jobs.compute.duck import DIALECT, DuckEngine
 from jobs.compute.protocol import SqlEngine
 from jobs.compute.relations import Statement
-from jobs.compute.sql import columns, rows_of, select
+from jobs.compute.sql import column, columns, number, rows_of, select
 from jobs.engine.fixpoint import make
 from jobs.engine.graph import QUADS, TRIPLES
 from jobs.lars.program import Program
@@ -113,7 +113,9 @@ class ProgramMemory:
         engine = self.engine
         engine.load("stored", self._stored_rows())
         for name in self.program.streams:
-            engine.load(f"events_{name}", self._events(name, leg.last))
+            known = [column("epoch") <= number(leg.last)]
+            events = select("*", from_=rows_of(f"all_events_{name}"), where=known)
+            engine.make(Statement(f"events_{name}", events))
         if self.program.reads_graph:
             settled, times = timeline.graph_at(leg)
             logs = {name: f"stored_{name}" for name in (TRIPLES, QUADS)}
@@ -133,16 +135,15 @@ class ProgramMemory:
         arrays = [pa.array(values, kind) for values, kind in zip(cells, kinds, strict=True)]
         return pa.table(arrays, [*self.row, "instant", "epoch", "weight"])
 
-    def _events(self, stream: str, last: int) -> pa.Table:
-        rows = [
-            (*triple, instant, epoch, line)
-            for epoch, each in enumerate(self.epochs[:last], start=1)
-            if isinstance(each, StreamBatch) and each.stream == stream
-            for line, (triple, instant) in enumerate(each.events)
-        ]
-        return table_of(rows, _EVENT)
-
     def _load(self) -> None:
+        for name in self.program.streams:
+            events = [
+                (*triple, instant, epoch, line)
+                for epoch, each in enumerate(self.epochs, start=1)
+                if isinstance(each, StreamBatch) and each.stream == name
+                for line, (triple, instant) in enumerate(each.events)
+            ]
+            self.engine.load(f"all_events_{name}", table_of(events, _EVENT))
         if not self.program.reads_graph:
             return
         rows: list[tuple[object, ...]] = []
