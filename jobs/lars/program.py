@@ -121,7 +121,8 @@ class Program:
         for i in range(self.predicates[predicate].arity):
             own = (head.arguments[i] for head in sorted(heads, key=lambda atom: atom.place))
             found = (term.name.lower() for term in own if isinstance(term, Variable))
-            names.append(next((name for name in found if name not in names), f"a{i + 1}"))
+            free = (name for name in found if name not in (*names, "a1", "a2", "a3"))
+            names.append(next(free, f"a{i + 1}"))
         return tuple(names)
 
 
