@@ -36,7 +36,7 @@ COOLING = """\
 
 alarm(S) <- win^2 box hot(S), sensor(S), not off(S).
 @T hot(S) <- win^2 @T temp(S,V), V >= 100.
-off(spare).
+off(old).
 """
 
 
@@ -135,7 +135,7 @@ def test_a_program_may_read_several_streams() -> None:
         ("temp(S,V):", "temp(S):", "20:23", "temp: 2 arguments here, and 1 at 12:6"),
         ("?S a ex:Sensor", "?S a zz:Sensor", "13:6", "the prefix zz: is not declared"),
         ('"alarm(S)": "?S', '"alarm": "?S', "15:33", "the rules derive it with 1 arguments"),
-        ("off(spare)", "sensor(spare)", "21:1", "it has facts here, and is read from the graph"),
+        ("off(old)", "sensor(old)", "21:1", "it has facts here, and is read from the graph"),
     ],
 )
 def test_a_wrong_front_matter_is_an_error_with_its_place(

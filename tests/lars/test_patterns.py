@@ -173,3 +173,7 @@ def test_columns_are_named_after_the_variables_of_heads(text: str, names: tuple[
     found = program(text).argument_names("a")
     assert found == names
     assert len({*found}) == len(found)
+
+
+def test_a_variable_named_like_another_column_names_none() -> None:
+    assert program("a(Epoch,X) <- q(X,Epoch).").argument_names("a", {"epoch"}) == ("a1", "x")
