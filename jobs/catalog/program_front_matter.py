@@ -24,7 +24,7 @@ _PREFIX = re.compile(r"(?:[A-Za-z](?:[A-Za-z0-9_.\-]*[A-Za-z0-9_\-])?)?")
 
 
 def _streams(value: object) -> tuple[str, ...]:
-    names = value if isinstance(value, list) else [value]
+    names = value if isinstance(value, list | tuple) else (value,)
     for name in names:
         if not isinstance(name, str) or not _STREAM.fullmatch(name):
             raise ValueError("write the name of a stream, or a list of names")

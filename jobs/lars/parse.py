@@ -97,8 +97,8 @@ def _reason(found: str, expected: set[str]) -> tuple[str, str]:
     if found in ("'", '"'):
         reason = "a string that does not end in its line, or an escape that no string has"
         return reason, 'Strings are in double quotes, with the escapes of N-Triples: "a".'
-    if found == "not" and "_WIN" not in expected:
-        return "negation stands before the window", "Write not win^2 diamond p(X)."
+    if found == "not" and ("_WIN" in expected or expected == {"NAME"}):
+        return "negation stands once, before the window", "Write not win^2 diamond p(X)."
     if found.startswith(":") and "_ARROW" in expected:
         return "a predicate is a name without a prefix", "Write alarm(X) <- body."
     if {"_DIAMOND", "_BOX"} <= expected:

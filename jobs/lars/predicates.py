@@ -28,7 +28,7 @@ _PHRASES: Mapping[Origin, str] = {
 class Predicate:
     """A predicate.
 
-    place: its first mention in the text, or where the front matter declares it.
+    place: where the front matter declares it, else of its first head, else its first mention.
     """
 
     name: str
@@ -70,7 +70,7 @@ def predicates_of(
                 f"it {_PHRASES[origin]} here, and {_PHRASES[before]} elsewhere",
                 "Use two predicates, and a rule that derives one from the other.",
             )
-    for atom in sorted(_atoms(rules), key=lambda atom: atom.place):
+    for atom in _atoms(rules):
         name, arity = atom.predicate, len(atom.arguments)
         first = found.setdefault(
             name, Predicate(name, arity, origins.get(name, "stream"), atom.place)
@@ -140,10 +140,10 @@ def _misread(
 
 
 def _atoms(rules: RuleSet) -> Iterator[Atom]:
-    yield from rules.facts
-    for rule in rules.rules:
-        yield rule.head.atom
-        yield from (literal.atom for literal in rule.literals)
+    """The atoms of a text: heads, then others, each in the order of the text."""
+    yield from (rule.head.atom for rule in rules.rules)
+    bodies = (literal.atom for rule in rules.rules for literal in rule.literals)
+    yield from sorted((*rules.facts, *bodies), key=lambda atom: atom.place)
 
 
 def _check_case(predicates: Mapping[str, Predicate], file: str) -> None:

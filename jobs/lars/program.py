@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -111,17 +111,18 @@ class Program:
         """Whether it reads the maintained graph."""
         return any(each.origin == "graph" for each in self.patterns.values())
 
-    def argument_names(self, predicate: str) -> tuple[str, ...]:
+    def argument_names(self, predicate: str, taken: Collection[str] = ()) -> tuple[str, ...]:
         """Names for the arguments of a derived predicate, in lower case, each once.
 
-        The variable of the first head that has one there and is not taken, else `a1`, `a2`, `a3`.
+        The variable of the first head that has one there and is not `taken`, else `a1`, `a2`, `a3`.
         """
         heads = [r.head.atom for r in self.rules.rules if r.head.atom.predicate == predicate]
         names: list[str] = []
         for i in range(self.predicates[predicate].arity):
             own = (head.arguments[i] for head in sorted(heads, key=lambda atom: atom.place))
             found = (term.name.lower() for term in own if isinstance(term, Variable))
-            names.append(next((name for name in found if name not in names), f"a{i + 1}"))
+            free = (name for name in found if name not in (*names, *taken, "a1", "a2", "a3"))
+            names.append(next(free, f"a{i + 1}"))
         return tuple(names)
 
 

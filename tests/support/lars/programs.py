@@ -11,7 +11,7 @@ Value = str | int
 
 @dataclass(frozen=True)
 class Var:
-    """A variable."""
+    """A variable; one whose name begins with `_` is written `_`, and is in one place only."""
 
     name: str
 
@@ -140,7 +140,7 @@ def _atom(predicate: str, arguments: tuple[Argument, ...]) -> str:
 def _shown(expression: Expression) -> str:
     match expression:
         case Var(name):
-            return name
+            return "_" if name.startswith("_") else name
         case Sum(operator, left, right):
             return f"({_shown(left)} {operator} {_shown(right)})"
         case _:
