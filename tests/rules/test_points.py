@@ -8,8 +8,9 @@ import duckdb
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sqlglot import exp
 
-from jobs.compute.sql import column, number, select, subquery, text
+from jobs.compute.sql import alias, column, number, select, subquery, text
 from jobs.rules.points import PointAxis, PointRange
 
 INTEGER = "http://www.w3.org/2001/XMLSchema#integer"
@@ -101,7 +102,7 @@ def test_a_range_has_a_point_and_is_not_before_the_start(start: int, first: int,
         PointRange(start, first, last)
 
 
-def _value(expression: object) -> object:
-    query = select(column("x"), from_=subquery(select(expression.as_("x")), "t"))  # type: ignore[attr-defined]
-    ((found,),) = duckdb.sql(query.sql(dialect="duckdb")).fetchall()
+def _value(expression: exp.Expr) -> object:
+    query = select(column("x"), from_=subquery(select(alias(expression, "x")), "t"))
+    ((found,),) = duckdb.execute(query.sql(dialect="duckdb")).fetchall()
     return found
