@@ -96,7 +96,7 @@ def _now(relation: str, key: Key, points: PointRange) -> exp.Select:
 
 
 def _held(relation: str, key: Key, points: PointRange, size: int | None) -> exp.Select:
-    """From the point on, for `size` more points; for ever if that is None."""
+    """From the point on, for `size` more points; without an end if that is None."""
     inside = [column(POINT) <= number(points.last), column(POINT) >= number(points.start)]
     end: exp.Expr = number(points.end)
     if size is not None:
