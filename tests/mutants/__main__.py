@@ -83,6 +83,8 @@ def run_tests(mutant: str) -> None:
     from tests.support.grammar_laws import broken_laws
     from tests.support.regressions import read, regression_files
     from tests.support.rules.cases import rule_case
+    from tests.support.rules.given import GIVEN as PROGRAM_NAMES
+    from tests.support.rules.given import given_case as given_program
     from tests.support.rules.laws import broken_laws as broken_rule_laws
     from tests.support.shared_shapes import GIVEN, given_case, group_case
     from tests.support.shared_shapes import broken_laws as broken_group_laws
@@ -95,6 +97,9 @@ def run_tests(mutant: str) -> None:
                 sys.exit(f"stream {seed}: {broken[0].rpartition('}: ')[2]}")
 
     def run_programs() -> None:
+        for name in PROGRAM_NAMES:
+            if broken := broken_rule_laws(given_program(name)):
+                sys.exit(f"program {name}: {broken[0]}")
         for seed in PROGRAMS:
             if broken := broken_rule_laws(rule_case(seed)):
                 sys.exit(f"program {broken[0]}")

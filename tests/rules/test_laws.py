@@ -8,10 +8,16 @@ import os
 import pytest
 
 from tests.support.rules.cases import rule_case
+from tests.support.rules.given import GIVEN, given_case
 from tests.support.rules.laws import broken_laws
 
 CASES = int(os.environ.get("WEIR_RULE_CASES", "3000"))
 PARTS = 30
+
+
+@pytest.mark.parametrize("name", GIVEN)
+def test_the_log_of_a_written_program_is_the_output_of_the_definitions(name: str) -> None:
+    assert not broken_laws(given_case(name))
 
 
 @pytest.mark.parametrize("part", range(PARTS))

@@ -27,12 +27,12 @@ from tests.support.lars.programs import (
 )
 from tests.support.rules.vocabulary import (
     ARITIES,
-    DECLARED,
     FACTS,
     GRAPH,
     NAMES,
     STREAM,
     atoms_of,
+    declared_for,
     triples,
 )
 from tests.support.streams.histories import Arriving, Declared, Epochs, GraphChange, Tick, ingested
@@ -76,9 +76,7 @@ def rule_case(seed: int) -> RuleCase:
     attempts = 0
     while attempts < _ATTEMPTS:
         program = _Writer(rng, read, tuples=len(streams) == 1).program()
-        read_by = {each.predicate for rule in program.rules for each in rule.elements}
-        atoms = tuple(each for each in DECLARED if each.signature.partition("(")[0] in read_by)
-        declarations = checked.Declarations(streams, {"": NAMES}, atoms)
+        declarations = checked.Declarations(streams, {"": NAMES}, declared_for(program))
         try:
             known = checked.read_program(text(program), declarations)
         except ProgramError:

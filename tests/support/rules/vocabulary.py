@@ -11,7 +11,7 @@ from collections.abc import Collection
 from jobs.lars.program import DeclaredAtom
 from jobs.lars.syntax import Place
 from tests.support.generators.basic_cases import Triple
-from tests.support.lars.programs import GroundAtom, Value
+from tests.support.lars.programs import GroundAtom, Program, Value
 
 NAMES = "http://example.org/"
 _TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
@@ -31,6 +31,12 @@ DECLARED = (
     DeclaredAtom("k1(X)", "?X :g2 ?Y", Place(1, 1), "graph"),
 )
 """What is no default."""
+
+
+def declared_for(program: Program) -> tuple[DeclaredAtom, ...]:
+    """Those of them that a program reads."""
+    read = {each.predicate for rule in program.rules for each in rule.elements}
+    return tuple(each for each in DECLARED if each.signature.partition("(")[0] in read)
 
 
 def name(local: str) -> str:
