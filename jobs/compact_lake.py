@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from jobs.catalog.catalog import Catalog
 from jobs.errors import BusyError
+from jobs.maintain.output_streams import OutputStream
 from jobs.progress.completion import Completion
 from jobs.progress.streams import stream_names
 from jobs.progress.watermarks import head
@@ -55,6 +56,8 @@ def compact_lake(
         names += [stream(name).name for name in stream_names(lake)]
         for query in Catalog.of(settings).members:
             names += [f"embeddings/{query.name}", f"answers/{query.name}"]
+            output = OutputStream.of(query)
+            names += [output.table.name] if output is not None else []
         for table in (QUADS, TRIPLES):
             days = limits.feed_log_days, limits.feed_file_days
             if keep_feed(lake, table, *days):

@@ -87,3 +87,18 @@ def check_window_keys(front_matter: FrontMatter, text: str, file: str) -> None:
             f"{file}:{line}",
             "Delete the line, or declare a window with FROM NAMED WINDOW.",
         )
+
+
+def check_report(front_matter: FrontMatter, text: str, file: str) -> None:
+    """Refuse the reports that are not maintained.
+
+    Raises:
+        ConfigurationError: `report` is not `close`; with its line.
+    """
+    if front_matter.report != "close":
+        line, _ = read_head(text, file, FrontMatter, "#").places[("report",)]
+        raise ConfigurationError(
+            f"report: {front_matter.report} is not maintained, streams report at each close",
+            f"{file}:{line}",
+            "Delete the line.",
+        )

@@ -71,8 +71,10 @@ class TimeWindow:
 class TupleWindow:
     """`win^#n`: the last `size` tuples of the stream, size >= 1. Definition 4.
 
-    A tuple is an atom at a point, of any predicate; derived and background atoms do not count. The
-    window reaches from the point of its first tuple to t, or from t1 if the stream has fewer.
+    A tuple is a triple of the stream at a point, once, whether or not it is part of an atom of the
+    program; derived and background atoms do not count. The order is that of points, and within one
+    of the first arrival. The window reaches from the point of its first tuple to t, or from t1 if
+    the stream has fewer.
     """
 
     size: int

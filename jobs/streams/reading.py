@@ -26,8 +26,16 @@ def stream_name(iri: str) -> str:
 
 
 def streams_of(windowing: Windowing) -> Mapping[str, str]:
-    """The names of the streams that a query reads, with their IRIs in N-Triples form."""
-    return {stream_name(each.stream): each.stream for each in windowing.windows}
+    """The streams of sources that a query reads: their names, with their IRIs in N-Triples form."""
+    given = {each.stream for each in windowing.upstreams}
+    iris = [each.stream for each in windowing.windows if each.stream not in given]
+    return {stream_name(iri): iri for iri in iris}
+
+
+def all_streams_of(windowing: Windowing) -> frozenset[str]:
+    """The names of the streams of sources on which a query depends, also by other queries."""
+    others = (all_streams_of(each.windowing) for each in windowing.upstreams)
+    return frozenset(streams_of(windowing)).union(*others)
 
 
 def read_timeline(
@@ -44,36 +52,53 @@ def read_timeline(
         last: the newest epoch.
     """
     frontiers = Frontiers.read(lake)
-    streams = [
-        _with_arrivals(engine, name, stream_history(lake, name, frontiers, last), after, last)
-        for name in streams_of(windowing)
-    ]
+    streams = []
+    for name in streams_of(windowing):
+        history = source_history(lake, name, frontiers, last)
+        streams.append(_with_arrivals(engine, stream(name).name, history, after, last))
+    for each in windowing.upstreams:
+        history = output_history(lake, each.windowing, frontiers, last)
+        streams.append(_with_arrivals(engine, f"output_streams/{each.query}", history, after, last))
     graph = _graph_epochs(lake, last) if reads_graph else ()
     return Timeline.of([*windows_of(windowing).values()], streams, graph, windowing.corrects_back)
 
 
-def settled_until(lake: Lake, windowing: Windowing, timeline: Timeline, epoch: int) -> int | None:
+def read_horizons(
+    lake: Lake, windowing: Windowing, frontiers: Frontiers, last: int | None = None
+) -> Timeline:
+    """The timeline of a query without what changes its answer, by default of all epochs."""
+    streams = [source_history(lake, name, frontiers, last) for name in streams_of(windowing)]
+    streams += [
+        output_history(lake, each.windowing, frontiers, last) for each in windowing.upstreams
+    ]
+    return Timeline.of([*windows_of(windowing).values()], streams, (), windowing.corrects_back)
+
+
+def settled_until(lake: Lake, windowing: Windowing, epoch: int) -> int | None:
     """An instant before which no later leg begins; None if nothing is settled.
 
     Args:
         lake: holds the streams.
         windowing: the windows of the query.
-        timeline: of the query.
         epoch: the epoch up to which it is maintained.
     """
-    horizon = timeline.horizon(epoch)
+    frontiers = Frontiers.read(lake)
+    horizon = read_horizons(lake, windowing, frontiers).horizon(epoch)
     if horizon is None:
         return None
-    frontiers = Frontiers.read(lake)
     found = [horizon - windowing.corrects_back]
     for name in streams_of(windowing):
         frontier = frontiers.at(name, epoch)
         assert frontier is not None, "there is a horizon"
         found.append(frontier - accepted_lateness(lake, name))
+    for each in windowing.upstreams:
+        settled = settled_until(lake, each.windowing, epoch)
+        assert settled is not None, "there is a horizon"
+        found.append(settled)
     return min(found) - 2
 
 
-def stream_history(
+def source_history(
     lake: Lake, name: str, frontiers: Frontiers, last: int | None = None
 ) -> StreamHistory | None:
     """What is recorded of a stream, by default of all epochs; None if it has had no event.
@@ -89,14 +114,30 @@ def stream_history(
     return None if starts is None else StreamHistory(starts, known, {})
 
 
+def output_history(
+    lake: Lake, windowing: Windowing, frontiers: Frontiers, last: int | None = None
+) -> StreamHistory | None:
+    """What follows of the stream out of a query from its windows; None before it can have events.
+
+    Its frontier is right after what is final of the query.
+    """
+    timeline = read_horizons(lake, windowing, frontiers, last)
+    known = [
+        (each.epoch, each.horizon + 1) for each in timeline.arrivals if each.horizon is not None
+    ]
+    if timeline.origin is None or not known:
+        return None
+    return StreamHistory(timeline.origin, known, {})
+
+
 def _with_arrivals(
-    engine: Engine, name: str, history: StreamHistory | None, after: int, last: int
+    engine: Engine, table: str, history: StreamHistory | None, after: int, last: int
 ) -> StreamHistory | None:
     """The history with the first instant of each epoch in (after, last] that has events."""
     if history is None:
         return None
-    relation = f"arrived_{name}"
-    engine.open(relation, stream(name).name, where=column("epoch") > number(after))
+    relation = f"arrived_{table.replace('/', '_')}"
+    engine.open(relation, table, where=column("epoch") > number(after))
     first = select(
         column("epoch"),
         alias(exp.Min(this=column("instant")), "instant"),

@@ -5,6 +5,8 @@ It is the oracle of rules over streams; nothing of the project is used here but 
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain, combinations
@@ -25,6 +27,8 @@ from tests.support.lars.notation import read_program, shown
 from tests.support.lars.programs import At, Element, GroundAtom, Program, Window
 
 T = TypeVar("T")
+ROOT = Path(__file__).parent.parent.parent
+PACKAGES = ("jobs", "lake", "expectations", "dags")
 
 PRINTED_OUTPUTS_ARE_WRONG = (4, 5, 8, 18, 19, 20, 21)
 """Fixtures in which the paper's algorithms, as printed or repaired, depart from its definitions."""
@@ -39,6 +43,16 @@ def examples(shared: Path) -> Path:
 def outputs(each: LarsFixture) -> dict[int, frozenset[GroundAtom]]:
     """The outputs of a fixture by the definitions."""
     return {t: output(each.program, each.data(t)) for t in each.outputs}
+
+
+def test_the_oracle_imports_nothing_of_the_project() -> None:
+    modules = "tests.support.lars.cases, tests.support.lars.fixtures"
+    found = f"[m for m in sys.modules if m.split('.')[0] in {PACKAGES}]"
+    program = f"import sys, {modules}; print({found})"
+    run = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert run.stdout.strip() == "[]"
 
 
 def test_there_are_22_fixtures_and_19_replays(examples: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -233,3 +235,24 @@ def test_what_cannot_be_read_or_derives_nothing_is_refused(
 def test_random_programs_that_are_safe_and_stratified_are_accepted(seed: int) -> None:
     case = lars_case(seed)
     stratified(parse(case.text, PREFIXES), "p.lars")
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_garbled_program_is_read_or_refused_and_nothing_else(seed: int) -> None:
+    rng = random.Random(f"garbled {seed}")
+    text = lars_case(seed).text
+    for _ in range(25):
+        garbled = text
+        for _ in range(rng.randint(1, 4)):
+            at = rng.randrange(len(garbled) + 1)
+            end = at + rng.choice((0, 0, 1, 6))
+            garbled = f"{garbled[:at]}{rng.choice(_SOUP)}{garbled[end:]}"
+        with suppress(ProgramError):
+            stratified(parse(garbled, PREFIXES), "p.lars")
+
+
+_SOUP = (
+    *"()., @%#^+-*/=<>!&\"'\\{}:?_TXa3\n\x00é",
+    *(" <- ", " win^2 ", " win^#1 ", " diamond ", " box ", " not ", " <= ", " ^^ "),
+    *(" <http://x> ", " ex:q ", ' "x" ', " @en ", " STRLEN(X) ", " 1e3 ", " 0.5 ", ""),
+)

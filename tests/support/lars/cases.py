@@ -87,7 +87,7 @@ def lars_case(seed: int) -> LarsCase:
     streams = ("s",) if rng.random() < 0.8 else ("s", "t")
     axis = rng.choice((Axis(), Axis(), Axis(10), Axis(10, 7), Axis(1, 3)))
     starts = axis.origin + axis.unit * rng.randint(-1, 2) if rng.random() < 0.2 else None
-    corrects_back = axis.unit * rng.choice((0, 0, 0, 2, 100))
+    corrects_back = axis.unit * rng.choice((0, 0, 2, 100, 100))
     reads = _reads(rng)
     epochs = _history(rng, reads, streams, axis.unit, starts)
 
@@ -183,11 +183,11 @@ def _history(
     for _ in range(SECTIONS):
         backward = (-5, -3, -2, -1) if rng.random() < 0.5 else ()
         for _ in range(rng.randint(1, 3)):
-            if background and rng.random() < 0.3:
+            if background and rng.random() < 0.35:
                 vanish = frozenset(t for t in sorted(present) if rng.random() < 0.3)
-                chosen = rng.sample(background, min(len(background), rng.randint(0, 3)))
+                chosen = rng.sample(background, min(len(background), rng.randint(0, 4)))
                 appear = frozenset(chosen) - present
-                time = rng.choice((None, moved(rng.randint(-3 if backward else 0, 2))))
+                time = None if rng.random() < 0.15 else moved(rng.randint(-6, 0))
                 arriving.append(GraphChange(vanish, appear, time))
                 present = (present - vanish) | appear
                 continue

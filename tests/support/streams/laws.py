@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import random
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -20,6 +20,7 @@ from tests.support.oracles import reference
 from tests.support.oracles.answers import FALSE, TRUE, Row, comparable
 from tests.support.streams.cases import StreamCase, parsed
 from tests.support.streams.definitions import Meaning
+from tests.support.streams.emitted import Emitted, broken_streams, emit
 from tests.support.streams.memory import Evaluated, StreamMemory, StreamRow, state
 
 SPLITS = 3
@@ -55,8 +56,15 @@ def _broken_laws(case: StreamCase) -> list[str]:
     broken = [*_snapshots(case, meaning, query, plan, log), *_local(meaning, log)]
     cuts = sorted(random.Random(case.seed).sample(range(1, last), SPLITS))
     cut = _memory(case, plan, evaluated)
+    emitted: Emitted = defaultdict(list)
     for after, until in pairwise((0, *cuts, last)):
         cut.run(after, until)
+        for operator, rows in emit(cut, after, until).items():
+            emitted[operator] += rows
+    broken += _emitted(case, meaning, log, emitted)
+    for operator, rows in emit(at_once, 0, last).items():
+        if Counter(rows) != Counter(emitted[operator]):
+            broken.append(f"{operator}: one run does not emit what runs up to {cuts} do")
     if cut.stored() != at_once.stored():
         extra = Counter(cut.stored()) - Counter(at_once.stored())
         missing = Counter(at_once.stored()) - Counter(cut.stored())
@@ -64,6 +72,14 @@ def _broken_laws(case: StreamCase) -> list[str]:
     if cut.run(last, last):
         broken.append("a run over no epoch has a leg")
     return [f"seed {case.seed}: {case.query}: {what}" for what in broken]
+
+
+def _emitted(
+    case: StreamCase, meaning: Meaning, log: list[StreamRow], emitted: Emitted
+) -> Iterator[str]:
+    if meaning.origin is not None:
+        windows = [*case.windows.values()]
+        yield from broken_streams(windows, meaning.origin, meaning.horizons, log, emitted)
 
 
 def _memory(case: StreamCase, plan: Plan, evaluated: Evaluated) -> StreamMemory:

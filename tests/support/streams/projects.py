@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -16,13 +17,15 @@ SECOND = 1_000_000
 _RESULT_TIME = "http://www.w3.org/ns/sosa/resultTime"
 
 
-def event_project(folder: Path, query: str, delay: str = "PT0S") -> MaintainedProject:
+def event_project(
+    folder: Path, query: str, delay: str = "PT0S", limits: Mapping[str, int] | None = None
+) -> MaintainedProject:
     """A project with the stream `readings` of the folder `events`, and the query `q`."""
     project = MaintainedProject(folder)
     time = {"predicate": _RESULT_TIME}
     stream = {"time": time, "lateness": "PT1H", "delay": delay}
     source = {"name": "readings", "kind": "snapshots", "location": "events", "stream": stream}
-    project.declare(source)
+    project.declare(source, **(limits or {}))
     for name in ("events", "queries"):
         (folder / name).mkdir(exist_ok=True)
     project.query("q", query)
