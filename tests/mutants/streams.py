@@ -93,9 +93,9 @@ STREAM_MUTANTS = (
     ),
     Mutant(
         "what is stored is not subtracted",
-        "streams/evaluation",
+        "streams/recording",
         "if leg.corrects:",
-        "if leg.corrects and leg.low < origin:",
+        "if leg.corrects and leg.high < leg.low:",
     ),
     Mutant(
         "times of the graph fall",
