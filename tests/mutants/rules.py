@@ -60,7 +60,7 @@ RULE_MUTANTS = (
         "added = _derived(literal, new)",
     ),
     Mutant(
-        "a round reads what the first round has added",
+        "only the first literal over a stratum reads what is new",
         "rules/strata",
         "if not _derived(rule.literals[place], new).is_empty:",
         "if not _derived(rule.literals[place], new).is_empty and place == within[0]:",

@@ -146,12 +146,6 @@ STREAM_MUTANTS = (
         "return origin + width + ((kept_from - begin) // step) * step",
     ),
     Mutant(
-        "elements count before they are known",
-        "streams/retention",
-        'arrived = greatest(column("instant", "e"), final_before + number(1))',
-        'arrived = column("instant", "e")',
-    ),
-    Mutant(
         "what is in a window when a query begins appears earlier",
         "streams/evaluation",
         'alias(greatest(column("since"), number(start)), "since")',

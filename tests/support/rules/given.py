@@ -22,6 +22,12 @@ _PROGRAMS: dict[str, str] = {
         q(X,Y) <- win^3 diamond p2(X,Y).
         q(X,Z) <- q(X,Y), q(Y,Z).
     """,
+    "a second literal whose atoms are derived later than those of the first": """
+        q(X) <- win^2 diamond p2(X,1).
+        r(X) <- q(X).
+        s(X) <- q(X), r(X).
+        q(X) <- s(X).
+    """,
     "an atom that a box would let support itself": """
         q(X) <- p2(X,1).
         q(X) <- win^1 box q(X).

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from jobs.compute.duck import DIALECT
@@ -21,9 +21,12 @@ from jobs.streams.retention import (
     settled,
 )
 from tests.support.streams.cases import StreamCase
+from tests.support.streams.definitions import Meaning, content
 from tests.support.streams.histories import Epochs, StreamBatch
 from tests.support.streams.memory import StreamMemory, StreamRow
 
+_CHECKED = 20
+"""So many instants from the first one on are compared with the definitions."""
 RUNS = 4
 """Into which a history is cut; after each, all is deleted that may be."""
 
@@ -132,6 +135,7 @@ def _newcomer(
     if timeline.origin is None or complete is None:
         return
     begins = max(complete, timeline.origin)
+    yield from _incomplete(case, kept_from, registered, begins)
     first = next(
         (each.epoch for each in timeline.arrivals if (each.horizon or begins - 1) >= begins), None
     )
@@ -158,6 +162,29 @@ def _newcomer(
             f"registered at epoch {registered} with events from {kept_from}, from {begins} on:"
             f" {[(key, found[key], expected[key]) for key in sorted(wrong, key=repr)][:3]}"
         )
+
+
+def _incomplete(
+    case: StreamCase, kept_from: Mapping[str, int], registered: int, begins: int
+) -> Iterator[str]:
+    """A window that lacks a deleted event where it is said to be complete, by the definitions."""
+    meaning = Meaning(case.windows, case.streams, case.epochs, case.corrects_back)
+    for name, window in case.windows.items():
+        stream = case.streams[name]
+        events = [
+            (instant, epoch, line, triple)
+            for epoch, each in enumerate(case.epochs, start=1)
+            if isinstance(each, StreamBatch) and each.stream == stream
+            for line, (triple, instant) in enumerate(each.events)
+        ]
+        kept = [e for e in events if e[0] >= kept_from[stream] or e[1] > registered]
+        for epoch, horizon in enumerate(meaning.horizons):
+            last = begins - 1 if horizon is None else min(horizon, begins + _CHECKED)
+            known, left = ([e for e in some if e[1] <= epoch] for some in (events, kept))
+            for instant in range(begins, last + 1):
+                if content(window, known, instant) != content(window, left, instant):
+                    yield f"{window} lacks events at epoch {epoch} and instant {instant}"
+                    return
 
 
 def first_complete(memory: StreamMemory, kept_from: dict[str, int], last: int) -> int | None:
