@@ -2,7 +2,8 @@
 
     make bench                              all, in full size: hours
     make bench ARGS='--only empty'          one of initial, empty, nomisma20, spark, bulk,
-                                            operators, generated, fleet, runs, growth, resident
+                                            operators, generated, fleet, runs, growth, resident,
+                                            streams, streams_spark
     make bench ARGS='--only generated --quads 1000000 --repeats 1'
     make bench ARGS='--write-docs --only'   docs/benchmarks.md and bench/RESULTS.md from them
 
@@ -19,8 +20,10 @@ from pathlib import Path
 
 from rich.console import Console
 
+from bench.beside_spark import BesideSpark
 from bench.fleet import FULL_QUERIES, Fleet
 from bench.generated import FULL_QUADS, Generated, growth
+from bench.late_rows import FULL_WINDOW
 from bench.nomisma import CHANGE_SETS, FULL_REPEATS, Nomisma
 from bench.operators import Operators
 from bench.places import RESULTS, ROOT
@@ -29,6 +32,7 @@ from bench.resident import FULL_PATCHES, Resident
 from bench.results import Scenario
 from bench.runs import FULL_RUNS, Runs
 from bench.session import RunFailed
+from bench.streams import FULL_SINGLE_RUNS, LONGER, Streams
 
 NAMES = (
     "initial",
@@ -42,6 +46,8 @@ NAMES = (
     "runs",
     "growth",
     "resident",
+    "streams",
+    "streams_spark",
 )
 PAGE = ROOT / "docs" / "benchmarks.md"
 DETAILS = ROOT / "bench" / "RESULTS.md"
@@ -62,6 +68,9 @@ def arg_parser() -> argparse.ArgumentParser:
         "--patches", type=int, default=FULL_PATCHES, help="of the scenario resident"
     )
     parser.add_argument("--queries", type=int, default=FULL_QUERIES, help="of the scenario fleet")
+    parser.add_argument(
+        "--window", type=int, default=FULL_WINDOW, help="events in the window of late rows"
+    )
     parser.add_argument(
         "--change-sets",
         type=int,
@@ -103,6 +112,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     generated = Generated(options.quads, options.repeats, progress)
     fleet = Fleet(options.queries, options.repeats, progress)
     runs = Runs(options.runs, nomisma, progress)
+    streams = Streams(options.repeats, LONGER, FULL_SINGLE_RUNS, options.window, progress)
     # The first run over the base comes first: the lake it leaves is what the others start from.
     scenarios: dict[str, Callable[[], Scenario]] = {
         "initial": nomisma.initial,
@@ -116,6 +126,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         "runs": runs.run,
         "growth": lambda: growth(options.quads, options.repeats, progress),
         "resident": Resident(options.patches, nomisma, progress).run,
+        "streams": streams.run,
+        "streams_spark": BesideSpark(options.repeats, progress).run,
     }
     wanted = NAMES if options.only is None else options.only
     failed = False

@@ -128,7 +128,7 @@ class Fleet:
             "base": str(base),
             "base_id": BASE_ID,
         }
-        return project(folder, queries, source, lake)
+        return project(folder, queries, source, lake=lake)
 
 
 def _named(samples: Sequence[Mapping[tuple[str, str], float]], name: str) -> list[Timing]:

@@ -92,7 +92,7 @@ class Generated:
             last = number == self.repeats - 1
             self.progress(f"{EPOCHS * PER_EPOCH} changes, {number + 1} of {self.repeats}")
             copies = [
-                project(folder / f"copy{i}", QUERIES, _source(changes), prepared.lake)
+                project(folder / f"copy{i}", QUERIES, _source(changes), lake=prepared.lake)
                 for i in range(2)
             ]
             session = measure(

@@ -186,7 +186,7 @@ class Nomisma:
             "base": str(self.data / "base.nq.gz"),
             "base_id": BASE_ID,
         }
-        return project(WORK / "nomisma" / name, self.queries, source, lake)
+        return project(WORK / "nomisma" / name, self.queries, source, lake=lake)
 
     def copy(self, name: str, changes: Path) -> Project:
         """A copy of the prepared lake, in a project whose change sets are in `changes`."""

@@ -103,7 +103,7 @@ class Operators:
         first = min(number for numbers in touching.values() for number in numbers)
         start = self._prepared(history, folder, changes[:first])
         location = patches(folder / "changes", changes[:first])
-        made = project(folder / "project", queries, history.source(location), start.lake)
+        made = project(folder / "project", queries, history.source(location), lake=start.lake)
 
         self.progress(f"{history.title}: {len(touching)} queries, epoch by epoch")
         runs = run_steps(made, location, queries, history_steps(touching, changes, first))

@@ -44,7 +44,7 @@ class Oracle:
         assert isinstance(solutions, ox.QuerySolutions)
         names = sorted(variable.value for variable in solutions.variables)
         return Counter(
-            tuple("" if (term := each[name]) is None else _shown(term) for name in names)
+            tuple("" if (term := each[name]) is None else shown(term) for name in names)
             for each in solutions
         )
 
@@ -84,9 +84,9 @@ class Oracle:
 
     def _as_written(self, triple: ox.Quad) -> str:
         subject, predicate = str(triple.subject), str(triple.predicate)
-        value = _shown(triple.object)
+        value = shown(triple.object)
         for term in self._written.get((subject, predicate), ()):
-            if _canonical(term) == value:
+            if canonical(term) == value:
                 return f"{subject} {predicate} {term}"
         return f"{subject} {predicate} {triple.object}"
 
@@ -115,7 +115,7 @@ def published_answer(lake: Path, query: str) -> Counter[Row]:
     names = sorted(name for name in table.column_names if name not in ANSWER_COLUMNS)
     weights = [int(weight or 0) for weight in table["weight"].to_pylist()]
     columns = [
-        ["" if term is None else _canonical(term) for term in table[name].to_pylist()]
+        ["" if term is None else canonical(term) for term in table[name].to_pylist()]
         for name in names
     ]
     found: Counter[Row] = Counter()
@@ -125,7 +125,7 @@ def published_answer(lake: Path, query: str) -> Counter[Row]:
 
 
 @lru_cache(maxsize=1_000_000)
-def _canonical(term: str) -> str:
+def canonical(term: str) -> str:
     """A term in N-Triples form as pyoxigraph's store gives it back."""
     if "^^" not in term:
         return term
@@ -133,10 +133,11 @@ def _canonical(term: str) -> str:
     line = f"<a:a> <a:a> {term} .".encode()
     store.extend(ox.parse(line, format=ox.RdfFormat.N_TRIPLES))
     (quad,) = store
-    return _shown(quad.object)
+    return shown(quad.object)
 
 
-def _shown(term: object) -> str:
+def shown(term: object) -> str:
+    """A term of pyoxigraph's in the form of `published_answer`: numbers by their value."""
     if isinstance(term, ox.Literal) and term.datatype.value in _NUMBERS:
         return f"{round(Decimal(term.value), PLACES).normalize():f} ({term.datatype.value})"
     return str(term)

@@ -53,14 +53,14 @@ class Project:
 
 
 def project(
-    folder: Path, queries: Path, source: Mapping[str, Any], lake: Path | None = None
+    folder: Path, queries: Path, *sources: Mapping[str, Any], lake: Path | None = None
 ) -> Project:
     """A new project folder, with a copy of `lake` if one is given.
 
     Args:
         folder: is removed first.
         queries: the folder of the registered queries.
-        source: the one source, as sources.yml declares it.
+        sources: as sources.yml declares them.
         lake: where to copy the tables from, and the compiled queries beside them: a project that
             has run before has both.
     """
@@ -71,7 +71,7 @@ def project(
     made.config.write_text(
         f'lake = "lake"\nqueries = {json.dumps(str(queries))}\nsources = "sources.yml"\n'
     )
-    (folder / "sources.yml").write_text(yaml.safe_dump({"sources": [dict(source)]}))
+    (folder / "sources.yml").write_text(yaml.safe_dump({"sources": [*map(dict, sources)]}))
     if lake is not None:
         copy_lake(lake, made.lake)
         compiled = lake.parent / COMPILED

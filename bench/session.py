@@ -38,10 +38,13 @@ class MeasuredRun:
     Attributes:
         seconds: by (part of, what).
         peak: of the memory (RSS) of the process until its end, in MiB; a JVM is another process.
+        cpu: seconds of the processor, user and system, of the process; of the first run since the
+            start of Python.
     """
 
     seconds: Mapping[tuple[str, str], float]
     peak: int
+    cpu: float
 
 
 def peak_note(first: MeasuredRun) -> str:
@@ -113,7 +116,7 @@ def measure(
     runs[0][("", "process end")] = ended - found["ended"]
     runs[0][("", "in all")] += ended - found["ended"]
     return MeasuredSession(
-        tuple(MeasuredRun(run, peak) for run, peak in zip(runs, found["peaks"], strict=True)),
+        tuple(map(MeasuredRun, runs, found["peaks"], found["cpu"])),
         tuple(tuple(r) for r in found["recomputed"]),
     )
 
@@ -172,15 +175,25 @@ def main(argv: Sequence[str]) -> int:
     began = float(os.environ["BENCH_BEGAN"])
     job = json.loads(Path(argv[0]).read_text())
     runs, peaks = [], []
+    cpu, spent = [], 0.0
     for config, arrival in zip_longest(job["configs"], job["arrivals"]):
         if arrival is not None:
             shutil.copy2(*arrival)
         runs.append(_run(config, began))
+        usage = resource.getrusage(resource.RUSAGE_SELF)
         # Linux has it in KiB.
-        peaks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+        peaks.append(usage.ru_maxrss // 1024)
+        cpu.append(usage.ru_utime + usage.ru_stime - spent)
+        spent += cpu[-1]
         began = time.monotonic()
     recomputed = _recompute(Path(job["recompute"]), job["rounds"]) if job["recompute"] else []
-    result = {"runs": runs, "peaks": peaks, "recomputed": recomputed, "ended": time.monotonic()}
+    result = {
+        "runs": runs,
+        "peaks": peaks,
+        "cpu": cpu,
+        "recomputed": recomputed,
+        "ended": time.monotonic(),
+    }
     Path(job["result"]).write_text(json.dumps(result))
     return 0
 

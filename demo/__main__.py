@@ -6,12 +6,8 @@ a spark-submit. Then the answer tables are read without Spark.
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
 import sys
 import time
-from datetime import UTC, datetime
 from pathlib import Path
 
 from deltalake import DeltaTable
@@ -19,7 +15,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from demo.changes import Delta, deltas, stage_seconds, versions
+from demo.changes import Delta, deltas, versions
+from demo.dags import DagRuns
 from setup import database
 from setup.steps import CACHE, SetupError, run_pending
 
@@ -30,8 +27,6 @@ DAGS = {
     "ingest_changes": "read the five versions and store their changes",
     "maintain_queries": "compute, check and publish the changes of ten answers",
 }
-# Each task is a JVM that runs for seconds only: the fast compiler is enough.
-QUICK_START = {"spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"}
 # Every run appends rows to these; all others change only if there is something new.
 LEDGERS = ("runs", "quality")
 EXAMPLES = 2
@@ -49,8 +44,9 @@ def main() -> int:
     before = table_versions()
     try:
         run_pending([database.step()])
+        runs = DagRuns(PROJECT, LAKE, LOGS, console)
         for dag, purpose in DAGS.items():
-            run_dag(dag, purpose)
+            runs.run(dag, purpose)
     except SetupError as error:
         console.print(f"demo: {error}", style="red")
         return 1
@@ -65,49 +61,6 @@ def table_versions() -> dict[str, int]:
     """The newest version of every table of the demo's lake."""
     logs = sorted(LAKE.rglob("_delta_log")) if LAKE.exists() else []
     return {str(log.parent.relative_to(LAKE)): DeltaTable(log.parent).version() for log in logs}
-
-
-def run_dag(dag: str, purpose: str) -> None:
-    """Run one DAG as Airflow does.
-
-    Raises:
-        SetupError: a task of it failed.
-    """
-    LOGS.mkdir(parents=True, exist_ok=True)
-    log = LOGS / f"{dag}.log"
-    console.print(f"demo: DAG {dag}: {purpose} ...")
-    since, started = datetime.now(UTC), time.monotonic()
-    with log.open("w") as output:
-        done = subprocess.run(
-            ["airflow", "dags", "test", dag],
-            env=os.environ
-            | {
-                "WEIR_PROJECT": str(PROJECT),
-                "WEIR_RETRIES": "0",
-                "WEIR_SPARK__CONF": json.dumps(QUICK_START),
-            },
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            check=False,
-        )
-    if done.returncode:
-        sys.stderr.write(reason(log.read_text()))
-        raise SetupError(f"DAG {dag} failed; its output is in {log}")
-    seconds = time.monotonic() - started
-    stages = stage_seconds(str(LAKE), since)
-    shares = ", ".join(f"{job} {spent:.1f} s" for job, spent in stages.items())
-    start_up = seconds - sum(stages.values())
-    console.print(
-        f"demo: DAG {dag}: {seconds:.1f} s: {shares}, starting Airflow and Spark {start_up:.1f} s"
-    )
-
-
-def reason(log: str) -> str:
-    """Why a DAG failed, by its log: the error of the stage, else the last lines."""
-    lines = log.splitlines(keepends=True)
-    errors = [line for line in lines if line.startswith("error: ")]
-    return "".join(errors or lines[-40:])
 
 
 def show_versions() -> None:

@@ -19,6 +19,7 @@ from jobs.compute.session import Session, Spark, session_of
 from jobs.engine.relations import BEFORE_ALL
 from jobs.errors import BusyError, ConfigurationError
 from jobs.ingest.sources.declared import load_sources
+from jobs.maintain.output_streams import OutputStream
 from jobs.maintain.tasks import tasks_behind
 from jobs.progress.completion import Completion
 from jobs.progress.streams import DeletedEvents, deleted_events, stream_names
@@ -74,6 +75,8 @@ def compact_lake(
         names += [stream(name).name for name in stream_names(lake)]
         for query in Catalog.of(settings).members:
             names += [f"embeddings/{query.name}", f"answers/{query.name}"]
+            output = OutputStream.of(query)
+            names += [output.table.name] if output is not None else []
         for table in (QUADS, TRIPLES):
             days = limits.feed_log_days, limits.feed_file_days
             if keep_feed(lake, table, *days):

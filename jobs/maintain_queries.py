@@ -55,7 +55,10 @@ def maintain_queries(
         for at_one_epoch in groups(task for task in tasks if task.query.windowing is None):
             group.maintain(at_one_epoch)
         over_streams = StreamQueries(session, settings, lake, outcome, completion, progress)
-        over_streams.maintain([task for task in tasks if task.query.windowing is not None])
+        over_streams.maintain(
+            [query for query in usable if query.windowing is not None],
+            {task.query.name: task for task in tasks if task.query.windowing is not None},
+        )
         if result.errors:
             raise WeirError(
                 "\n  ".join(

@@ -10,11 +10,13 @@ recomputed embeddings), the difference between that state and the published answ
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from jobs.catalog.catalog import Catalog
+from jobs.catalog.maintained import Maintained
+from jobs.catalog.output_streams import all_upstreams_of
 from jobs.compute.engine import Engine
 from jobs.compute.session import Spark, session_of
 from jobs.errors import QualityError, WeirError
@@ -54,8 +56,9 @@ def publish_answers(
         graph_to, found = completion.graph_validated_to, completion.verdicts
         ready: list[Backlog] = []
         done: list[Publication] = []
+        reasons = {item.query: _why_held(item, graph_to, found.get(item.query)) for item in work}
         for item in work:
-            reason = _why_held(item, graph_to, found.get(item.query))
+            reason = reasons[item.query] or _why_waits(catalog.member(item.query), reasons)
             if reason is not None:
                 done.append(Publication(item.query, "held", item.to_epoch, reason=reason))
                 progress(f"{item.query}: held back, {reason}")
@@ -88,6 +91,14 @@ def _why_held(work: Backlog, graph_to: int, verdict: Verdict | None) -> str | No
         return "its rows have not been checked yet"
     if not verdict.success:
         return f"a check of its rows failed: {verdict.reason}"
+    return None
+
+
+def _why_waits(query: Maintained, held: Mapping[str, str | None]) -> str | None:
+    """Why rows that follow from the stream of another query may not be published."""
+    for upstream in all_upstreams_of(query):
+        if held.get(upstream):
+            return f"the query {upstream}, whose stream it reads, is held back"
     return None
 
 

@@ -127,6 +127,7 @@ class Limits(BaseModel):
     product_rows: int = Field(
         1_000_000, ge=1, description="rows of a cartesian product without allow_product"
     )
+    rstream_rows: int = Field(1_000_000, ge=1, description="elements that RSTREAM emits in one run")
     keep_epochs: int = Field(
         1_000, ge=0, description="newest epochs whose changes no compaction touches"
     )

@@ -26,19 +26,28 @@ def is_pattern(path: str) -> bool:
     return not _WILDCARDS.isdisjoint(path)
 
 
-def files_after(table: DeltaTable, epoch: int | None) -> pa.Table:
-    """The files that may have a row of a later epoch, by their statistics; all if it is None.
+def files_after(
+    table: DeltaTable, epoch: int | None = None, *, instant: int | None = None
+) -> pa.Table:
+    """The files that may have a row of a later epoch and instant, by their statistics.
+
+    Args:
+        table: of the files.
+        epoch: None if all epochs are meant.
+        instant: None if all instants are meant.
 
     Returns:
         path, size_bytes, num_records (null where the log does not say), ...: a row per file.
     """
-    if epoch is None:
+    bounds = {"max.epoch": epoch, "max.instant": instant}
+    if not any(bound is not None for bound in bounds.values()):
         return pa.table(table.get_add_actions())
     files = pa.table(table.get_add_actions(flatten=True))
-    if "max.epoch" not in files.column_names:
-        return files
-    newest = files["max.epoch"]
-    return files.filter(pc.or_kleene(pc.is_null(newest), pc.greater(newest, pa.scalar(epoch))))
+    for name, bound in bounds.items():
+        if bound is not None and name in files.column_names:
+            most = files[name]
+            files = files.filter(pc.or_kleene(pc.is_null(most), pc.greater(most, pa.scalar(bound))))
+    return files
 
 
 def file_names(files: pa.Table) -> set[str]:

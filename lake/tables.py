@@ -317,6 +317,23 @@ def stream_embeddings(query: str, width: int) -> Table:
     return replace(table, columns=(*first, instant, epoch, weight))
 
 
+def output_stream(query: str, variables: tuple[str, ...]) -> Table:
+    """The stream out of `query`: a log of its elements with one column per projected variable."""
+    return Table(
+        name=f"output_streams/{query}",
+        comment=f"Elements of the stream out of {query}; weights summed up to an epoch are those"
+        " that were emitted and not taken back.",
+        columns=(
+            *(Column(name, "STRING", _TERM) for name in variables),
+            Column("instant", "BIGINT", "when it is emitted, microseconds since 1970-01-01T00Z"),
+            _EPOCH,
+            Column("weight", "BIGINT", "signed multiplicity: + emitted, - taken back"),
+        ),
+        cluster_by=("instant",),
+        properties=_MARKED,
+    )
+
+
 def answers(query: str, variables: tuple[str, ...]) -> Table:
     """The published answers of `query`: a log with one column per projected variable."""
     return Table(

@@ -33,6 +33,8 @@ def spark() -> Iterator[SparkSession]:
     """The one Spark session of the test suite; tests that use it are marked `spark`."""
     from lake.session import start
 
-    session = start("weir-tests", master="local[2]", driver_memory="2g")
+    # Most of the time of a test is that of the compiler of often repeated code, which pays later.
+    quick = {"spark.driver.defaultJavaOptions": "-XX:TieredStopAtLevel=1"}
+    session = start("weir-tests", master="local[2]", driver_memory="2g", conf=quick)
     yield session
     session.stop()

@@ -11,11 +11,13 @@ from typing import TypeAlias, assert_never
 from jobs.catalog.compilation_cache import CompilationCache
 from jobs.catalog.maintained import Maintained
 from jobs.catalog.names import Declaration, declarations
-from jobs.catalog.queries import read_query
+from jobs.catalog.output_streams import Linked, linked
+from jobs.catalog.queries import RegisteredQuery, read_query
 from jobs.errors import ConfigurationError
 from jobs.settings import Settings
 
 _Found: TypeAlias = Maintained | ConfigurationError
+_Content: TypeAlias = RegisteredQuery | ConfigurationError
 _REMEMBERED = 16_384
 """Definitions that a process remembers between the catalogs of its stages."""
 
@@ -30,7 +32,7 @@ class Catalog:
 
     declarations: tuple[Declaration, ...]
     cache: CompilationCache | None = None
-    _read: dict[Declaration, _Found] = field(default_factory=dict, init=False, repr=False)
+    _read: dict[Declaration, _Content] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def of(cls, settings: Settings) -> Catalog:
@@ -88,13 +90,25 @@ class Catalog:
         return {each.name: each for each in self.declarations}
 
     def _find(self, declaration: Declaration) -> _Found:
+        found = self._content(declaration)
+        if isinstance(found, RegisteredQuery) and (found.windows or found.registration):
+            return self._linked[found.name]
+        return found
+
+    @cached_property
+    def _linked(self) -> Linked:
+        """The queries that read streams or give them: other files say which ones."""
+        found = map(self._content, self.declarations)
+        return linked([q for q in found if isinstance(q, RegisteredQuery)])
+
+    def _content(self, declaration: Declaration) -> _Content:
         # Within a catalog a file stays as it was first read.
         if declaration not in self._read:
             self._read[declaration] = _found(declaration, self.cache)
         return self._read[declaration]
 
 
-def _found(declaration: Declaration, cache: CompilationCache | None) -> _Found:
+def _found(declaration: Declaration, cache: CompilationCache | None) -> _Content:
     try:
         declaration.check_name()
         source = declaration.read()
@@ -104,7 +118,7 @@ def _found(declaration: Declaration, cache: CompilationCache | None) -> _Found:
 
 
 @lru_cache(_REMEMBERED)
-def _compiled(declaration: Declaration, source: bytes, cache: CompilationCache | None) -> _Found:
+def _compiled(declaration: Declaration, source: bytes, cache: CompilationCache | None) -> _Content:
     try:
         match declaration.kind:
             case "query":

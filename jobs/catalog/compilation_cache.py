@@ -20,9 +20,10 @@ from pathlib import Path
 import jobs
 import lake.tables
 
-_COMPILER = ("catalog", "plan", "rdf", "sparql")
+_COMPILER = ("catalog", "lars", "plan", "rdf", "sparql")
 """The packages below `jobs` that, with `lake.tables`, decide what compiling gives."""
-_LIBRARIES = ("weir", "rdflib", "pyparsing", "pyyaml", "pydantic")
+_SUFFIXES = (".py", ".lark")
+_LIBRARIES = ("weir", "lark", "rdflib", "pyparsing", "pyyaml", "pydantic")
 _IGNORE = "# Compiled queries; they are compiled again when they are missing.\n*\n"
 
 
@@ -71,7 +72,12 @@ class CompilationCache:
 def compiler() -> str | None:
     """What identifies the code that compiles, or None where it is not in files (a zip)."""
     package = Path(jobs.__file__).parent
-    files = sorted(file for part in _COMPILER for file in (package / part).rglob("*.py"))
+    files = sorted(
+        file
+        for part in _COMPILER
+        for file in (package / part).rglob("*")
+        if file.suffix in _SUFFIXES
+    )
     if not files:
         return None
     digest = hashlib.sha256()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, Literal, assert_never
@@ -12,18 +12,23 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from jobs.catalog.compilation_cache import CompilationCache
 from jobs.catalog.fingerprint import fingerprint, shape
-from jobs.catalog.front_matter import FrontMatter, check_window_keys, read_front_matter
+from jobs.catalog.front_matter import (
+    FrontMatter,
+    check_report,
+    check_window_keys,
+    read_front_matter,
+)
 from jobs.catalog.maintained import Form, Output
 from jobs.catalog.names import Declaration, Kind
 from jobs.catalog.plan_json import NotAPlan, decoded, encoded
-from jobs.catalog.windowing import Windowing
+from jobs.catalog.windowing import Upstream, Windowing
 from jobs.errors import ConfigurationError
 from jobs.plan.leaves import Scope
 from jobs.plan.lookups import Seed, seeds
 from jobs.plan.parameters import parameterized
 from jobs.plan.plan import Plan
 from jobs.sparql.algebra.queries import Ask, Construct, Query, Select
-from jobs.sparql.algebra.windows import CountWindow, Registration, WindowClause
+from jobs.sparql.algebra.windows import CountWindow, Registration, TimeWindow, WindowClause
 from lake.tables import ANSWER_COLUMNS, QUADS, STREAM_ANSWER_COLUMNS, TRIPLES
 
 
@@ -65,7 +70,10 @@ class CompiledQuery(BaseModel):
 
 @dataclass(frozen=True)
 class RegisteredQuery:
-    """A query that Weir maintains (`jobs.catalog.maintained.Maintained`)."""
+    """A query that Weir maintains (`jobs.catalog.maintained.Maintained`).
+
+    upstreams: the queries that give the streams of its windows, those of sources aside.
+    """
 
     kind: ClassVar[Kind] = "query"
 
@@ -73,6 +81,7 @@ class RegisteredQuery:
     file: Path
     text: str
     compiled: CompiledQuery
+    upstreams: tuple[Upstream, ...] = ()
 
     @property
     def front_matter(self) -> FrontMatter:
@@ -138,7 +147,9 @@ class RegisteredQuery:
     @property
     def windowing(self) -> Windowing | None:
         """The windows that it reads, with what decides when they close; None without any."""
-        return Windowing.of(self.windows, self.front_matter)
+        operator = None if self.registration is None else self.registration.operator
+        found = Windowing.of(self.windows, self.front_matter, operator)
+        return found and replace(found, upstreams=self.upstreams)
 
     @property
     def registration(self) -> Registration | None:
@@ -198,10 +209,13 @@ def compile_query(text: str, file: str) -> CompiledQuery:
     front_matter = read_front_matter(text, file)
     query = translate(text, front_matter.default_graph, file)
     _check_columns(query, text, file)
-    if not query.windows:
+    if query.windows:
+        check_report(front_matter, text, file)
+    else:
         check_window_keys(front_matter, text, file)
     _refuse_not_maintained(query, text, file)
-    windowing = Windowing.of(query.windows, front_matter)
+    operator = None if query.registration is None else query.registration.operator
+    windowing = Windowing.of(query.windows, front_matter, operator)
     plan = lower(query, allow_product=front_matter.allow_product)
     return CompiledQuery(
         front_matter=front_matter,
@@ -229,19 +243,21 @@ def _refuse_not_maintained(query: Query, text: str, file: str) -> None:
     from jobs.sparql.frontend.errors import UnsupportedQuery
     from jobs.sparql.frontend.lexer import tokenize
 
-    if query.registration is not None and query.registration.operator is not None:
-        words: tuple[str, ...] = ("RSTREAM", "ISTREAM", "DSTREAM")
-        reason = "streams out of queries are not maintained yet"
-        hint = "Leave it out: the answer table has what appears and what vanishes, by instant."
-    elif any(
-        isinstance(w.content, CountWindow) and (w.content.step or 1) > 1 for w in query.windows
-    ):
-        words = ("ELEMENTS",)
+    operator = None if query.registration is None else query.registration.operator
+    contents = [window.content for window in query.windows]
+    if any(isinstance(each, CountWindow) and (each.step or 1) > 1 for each in contents):
+        word = "ELEMENTS"
         reason = "windows over elements that advance by more than one are not maintained"
         hint = "Leave STEP out, or use RANGE."
+    elif operator == "rstream" and not any(
+        isinstance(each, TimeWindow) and each.step_us for each in contents
+    ):
+        word = operator.upper()
+        reason = "it reports where a window closes, and no window has a STEP"
+        hint = "Give a window RANGE and STEP, or use ISTREAM or DSTREAM."
     else:
         return
-    token = next(token for token in tokenize(text) if token.text.upper() in words)
+    token = next(token for token in tokenize(text) if token.text.upper() == word)
     raise UnsupportedQuery(token.text, file, token.line, token.column, reason, hint)
 
 
@@ -279,6 +295,8 @@ def _check_columns(query: Query, text: str, file: str) -> None:
     if query.windows:
         where = "that is printed of queries over streams"
         taken |= {name: f"the column {name} {where}" for name in STREAM_ANSWER_COLUMNS}
+    if query.registration is not None and query.registration.operator is not None:
+        taken["instant"] = "the column instant of every stream out of a query"
     for name in query.form.variables:
         lower = name.lower()
         if lower in taken:

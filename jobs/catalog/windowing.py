@@ -12,7 +12,28 @@ from dataclasses import dataclass
 from typing import Literal, Self, assert_never
 
 from jobs.catalog.front_matter import FrontMatter
-from jobs.sparql.algebra.windows import CountWindow, TimeWindow, WindowClause, WindowContent
+from jobs.sparql.algebra.windows import (
+    CountWindow,
+    StreamOperator,
+    TimeWindow,
+    WindowClause,
+    WindowContent,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Upstream:
+    """A query whose output stream is read.
+
+    Attributes:
+        query: its name.
+        stream: the IRI of the stream, N-Triples form.
+        windowing: of the query.
+    """
+
+    query: str
+    stream: str
+    windowing: Windowing
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +48,8 @@ class Windowing:
         report: when a stream has elements: at each close, if a window has triples, or if its
             content changed.
         corrects_back: how far back a change of the graph may correct the answer, microseconds.
+        output: which stream is made of the answer, None without one.
+        upstreams: the queries among those that give its streams; the others are of sources.
     """
 
     windows: tuple[WindowClause, ...]
@@ -35,9 +58,16 @@ class Windowing:
     bounds: Literal["[)", "(]"]
     report: Literal["close", "non_empty", "change"]
     corrects_back: int
+    output: StreamOperator | None = None
+    upstreams: tuple[Upstream, ...] = ()
 
     @classmethod
-    def of(cls, windows: tuple[WindowClause, ...], front_matter: FrontMatter) -> Self | None:
+    def of(
+        cls,
+        windows: tuple[WindowClause, ...],
+        front_matter: FrontMatter,
+        output: StreamOperator | None = None,
+    ) -> Self | None:
         """The windows of a query with this front matter, None without windows."""
         if not windows:
             return None
@@ -48,7 +78,12 @@ class Windowing:
             front_matter.bounds,
             front_matter.report,
             front_matter.corrects_back_us,
+            output,
         )
+
+    def upstream(self, stream: str) -> Upstream | None:
+        """The query that gives a stream, None if a source does; an IRI in N-Triples form."""
+        return next((each for each in self.upstreams if each.stream == stream), None)
 
     def stored_form(self) -> str:
         """What the fingerprint is made of, as JSON; the order of the declarations does not matter.
@@ -64,6 +99,8 @@ class Windowing:
             "report": self.report,
             "corrects_back": self.corrects_back,
         }
+        if self.output is not None:
+            form["output"] = self.output
         return json.dumps(form, sort_keys=True)
 
 

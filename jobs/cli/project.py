@@ -103,7 +103,7 @@ def drop(
     query: Annotated[str, typer.Argument(help="Name of a query.", show_default=False)],
     yes: Annotated[bool, typer.Option("--yes", help="Delete without asking.")] = False,
 ) -> None:
-    """Delete the tables of a query: its answers, their history, its embeddings.
+    """Delete the tables of a query: its answers, their history, its embeddings, its stream.
 
     Removing the file of a query stops its maintenance and keeps its tables; this deletes them.
     """
@@ -114,7 +114,8 @@ def drop(
 
     settings = Options.of(context).settings()
     lake, lease = settings.open_lake(), settings.limits.lease_seconds
-    tables = [name for name in (f"answers/{query}", f"embeddings/{query}") if lake.exists(name)]
+    names = (f"answers/{query}", f"embeddings/{query}", f"output_streams/{query}")
+    tables = [name for name in names if lake.exists(name)]
     if not tables:
         raise ConfigurationError(
             f"{query} has no tables", settings.lake, "`weir status` lists the queries."

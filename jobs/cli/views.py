@@ -7,6 +7,8 @@
   variables.
 * `<query>_intervals`, of a query over streams: `since` and `until` when each row held, as known at
   the newest epoch; `until` is null where it still holds at the last instant that is final.
+* `<query>_stream`, of a query with a stream operator: its elements as a log: `event_time`, `epoch`,
+  `weight` (+1 emitted, -1 taken back), and the columns of the variables.
 * `<stream>_events`: the events of a stream, terms in N-Triples form, with `event_time`.
 * `quads`, `triples`, `transactions`, `graphs`, `rejected`, `stream_epochs`, `late`, `runs`,
   `quality`: the tables.
@@ -35,9 +37,10 @@ from jobs.progress.watermarks import head
 from jobs.settings import Settings
 from lake.commit_files import LOG
 from lake.lake import Lake, local_folder
-from lake.tables import ANSWER_COLUMNS, QUADS, SHARED_TABLES, TRIPLES, Table, stream
+from lake.tables import ANSWER_COLUMNS, QUADS, SHARED_TABLES, TRIPLES, Table, output_stream, stream
 
-CURRENT, CHANGES, INTERVALS, EVENTS = "_current", "_changes", "_intervals", "_events"
+CURRENT, CHANGES, INTERVALS = "_current", "_changes", "_intervals"
+EVENTS, ELEMENTS = "_events", "_stream"
 _GRAPHS = {f"{table.name}{CURRENT}": table for table in (QUADS, TRIPLES)}
 _TABLES = tuple(table.name for table in SHARED_TABLES)
 
@@ -75,7 +78,8 @@ def view_names(settings: Settings) -> list[str]:
     answers = []
     for query in published_queries(settings):
         intervals = [INTERVALS] if is_over_streams(completion, query) else []
-        answers += [f"{query}{view}" for view in (CURRENT, CHANGES, *intervals)]
+        elements = [ELEMENTS] if lake.exists(output_stream(query, ()).name) else []
+        answers += [f"{query}{view}" for view in (CURRENT, CHANGES, *intervals, *elements)]
     events = [f"{name}{EVENTS}" for name in stream_names(lake)]
     return [*_GRAPHS, *answers, *events, *_TABLES]
 
@@ -106,6 +110,12 @@ def _create_view(connection: duckdb.DuckDBPyConnection, lake: Lake, name: str) -
         relation, newest = f"{events.name} log", head(lake)
         if register_table(connection, lake, events.name, relation):
             _create(connection, name, _events(relation, newest))
+        return
+    if name.endswith(ELEMENTS):
+        table = output_stream(name.removesuffix(ELEMENTS), ()).name
+        relation = f"{table} log"
+        if register_table(connection, lake, table, relation):
+            _create(connection, name, _elements(relation, _names(lake, table)))
         return
     for ending, answer in _ANSWERS.items():
         query = name.removesuffix(ending)
@@ -166,6 +176,25 @@ def _events(relation: str, last: int) -> exp.Select:
         from_=rows_of(relation),
         where=[column("epoch") <= number(last)],
     )
+
+
+def _elements(relation: str, names: Sequence[str]) -> exp.Select:
+    """The log of a stream out of a query: plain values, time, epoch, weight, terms."""
+    variables = [name for name in names if name not in ("instant", "epoch", "weight")]
+    time = cast(time_of(column("instant")), exp.DType.TIMESTAMPTZ)
+    return select(
+        *columns(("epoch", "weight")),
+        alias(time, "event_time"),
+        *map(plain_value, variables),
+        *_terms(variables),
+        from_=rows_of(relation),
+    )
+
+
+def _names(lake: Lake, table: str) -> list[str]:
+    found = lake.open(table)
+    assert found is not None, "it is registered"
+    return [field.name for field in found.schema().fields]
 
 
 def _terms(variables: Sequence[str]) -> list[exp.Expr]:

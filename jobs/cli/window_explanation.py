@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from jobs.catalog.windowing import Windowing
 from jobs.cli.instants import duration_text, time_text
 from jobs.engine.windows import LastElements, SlidingWindow, SteppedWindow, Window, look_back
+from jobs.sparql.algebra.windows import StreamOperator
 from jobs.streams.reading import stream_name, streams_of
 from jobs.streams.windows import windows_of
 from lake.instants import time_at
@@ -34,6 +35,8 @@ def explain_windows(
         if kept_from and name in kept_from:
             before = time_text(time_at(kept_from[name]))
             yield f"      events before {before} have been deleted: a new query begins later"
+    for upstream in windowing.upstreams:
+        yield f"  {stream_name(upstream.stream)}: out of the query {upstream.query}"
     yield ""
     yield "windows:"
     windows = windows_of(windowing)
@@ -48,7 +51,8 @@ def explain_windows(
                 yield f"      first close after the stream begins: {close}"
         back = look_back(window)
         yield f"      look-back: {'its elements' if back is None else duration_text(back)}"
-    yield f"report: {_REPORT[windowing.report]}"
+    if windowing.output is not None:
+        yield f"stream out of the query: {windowing.output.upper()}, {_EMITS[windowing.output]}"
     yield f"corrects back: {duration_text(windowing.corrects_back)}, after changes of the graph"
     yield ""
 
@@ -66,10 +70,10 @@ def first_close(window: SteppedWindow, start: int) -> int:
     return full + ((after - full) // window.step + 1) * window.step
 
 
-_REPORT = {
-    "close": "at each close",
-    "non_empty": "at each close where a window has triples",
-    "change": "where the content of a window changed",
+_EMITS: Mapping[StreamOperator, str] = {
+    "rstream": "all rows of the answer at each close",
+    "istream": "the rows that appear, when they appear",
+    "dstream": "the rows that vanish, when they vanish",
 }
 
 

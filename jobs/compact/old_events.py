@@ -188,13 +188,15 @@ def _needed(
         last=last,
         begins=None if start is None else start.begins,
     )
-    low = settled_until(lake, windowing, timeline, last, lateness)
+    low = settled_until(lake, windowing, last, lateness)
     if low is None:
         return everything
     low = min([low, *(leg.low for leg in timeline.legs(after, last))])
     found: dict[str, int] = {}
     windows = windows_of(windowing)
     for clause in windowing.windows:
+        if windowing.upstream(clause.stream) is not None:
+            continue
         name, window = stream_name(clause.stream), windows[clause.name]
         if isinstance(window, LastElements):
             events = open_events(engine, lake, f"elements_{name}", name, last)

@@ -192,13 +192,14 @@ class Engine:
             table_name: of the table in the lake.
             version: of the table; by default the newest.
             where: the rows that are meant. A lower bound of `epoch` in it (`epoch > n`) lets the
-                files of older epochs be skipped.
+                files of older epochs be skipped; those with rows of earlier instants only do not
+                count where `instant` has one.
 
         Raises:
             FileNotFoundError: there is no such table.
         """
         table, after = self._table(table_name, version), _after_epoch(where)
-        extent = Extent.of(table, after)
+        extent = Extent.of(table, after, _lower_bound(where, "instant"))
         stored = _Stored(table_name, version, where)
         if not self.placement.reads(extent, is_slice=after is not None):
             self._open_on_spark(name, stored)
@@ -543,13 +544,17 @@ _WITH_ZONE = {"TIMESTAMP": "TIMESTAMPTZ"}
 
 
 def _after_epoch(where: exp.Expr | None) -> int | None:
-    """The lower bound of `epoch` in a conjunction, exclusive; None if it has none."""
+    return _lower_bound(where, "epoch")
+
+
+def _lower_bound(where: exp.Expr | None, name: str) -> int | None:
+    """The lower bound of a column in a conjunction, exclusive; None if it has none."""
     if where is None or where.find(exp.Or, exp.Not) is not None:
         return None
     bounds = [
         -int(literal.name) if each.expression.find(exp.Neg) else int(literal.name)
         for each in where.find_all(exp.GT)
-        if each.this.name == "epoch" and (literal := each.expression.find(exp.Literal)) is not None
+        if each.this.name == name and (literal := each.expression.find(exp.Literal)) is not None
     ]
     return max(bounds, default=None)
 

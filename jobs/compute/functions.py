@@ -22,9 +22,17 @@ def evaluate_batch(
     expressions: pa.Array,  # type: ignore[type-arg]
     terms: pa.Array,  # type: ignore[type-arg]
 ) -> pa.StringArray:
-    """Evaluate a column of expression texts over a column of term lists."""
-    pairs = zip(expressions.to_pylist(), terms.to_pylist(), strict=True)
-    values = [evaluate_row(str(text), row or ()) for text, row in pairs]
+    """Evaluate a column of expression texts over a column of term lists.
+
+    Equal rows are evaluated once: a value follows from the row alone.
+    """
+    known: dict[tuple[str, tuple[str | None, ...]], str | None] = {}
+    values: list[str | None] = []
+    for text, row in zip(expressions.to_pylist(), terms.to_pylist(), strict=True):
+        key = (str(text), tuple(row or ()))
+        if key not in known:
+            known[key] = evaluate_row(*key)
+        values.append(known[key])
     return pa.array(values, pa.string())
 
 

@@ -26,9 +26,11 @@ class Extent:
     rows: int | None
 
     @classmethod
-    def of(cls, table: DeltaTable, after_epoch: int | None = None) -> Self:
-        """The files of a table, or those that may have rows of a later epoch than `after_epoch`."""
-        files = files_after(table, after_epoch)
+    def of(
+        cls, table: DeltaTable, after_epoch: int | None = None, after_instant: int | None = None
+    ) -> Self:
+        """The files of a table, or those that may have rows of a later epoch and instant."""
+        files = files_after(table, after_epoch, instant=after_instant)
         size, rows = (pc.sum(files[name]).as_py() for name in ("size_bytes", "num_records"))
         counted = pc.count(files["num_records"], mode="only_null").as_py() == 0
         return cls(size or 0, (rows or 0) if counted else None)

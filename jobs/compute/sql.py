@@ -197,6 +197,11 @@ def case(*cases: tuple[exp.Expr, exp.Expr], otherwise: exp.Expr | None = None) -
     return exp.Case(ifs=ifs, default=otherwise)
 
 
+def each_of(first: exp.Expr, last: exp.Expr) -> exp.Expr:
+    """A row for each whole number from `first` to `last`, which is not before it."""
+    return exp.Explode(this=exp.GenerateSeries(start=first, end=last))
+
+
 def all_of(conditions: Sequence[exp.Expr]) -> exp.Expr:
     """The conjunction of `conditions`; true if there are none."""
     return exp.and_(*conditions, copy=False) if conditions else exp.true()
@@ -255,13 +260,28 @@ def equal(names: Iterable[str], left: str, right: str) -> list[exp.Expr]:
 
 
 def over(
-    function: exp.Expr, partition_by: Sequence[exp.Expr], order_by: Sequence[exp.Expr] = ()
+    function: exp.Expr,
+    partition_by: Sequence[exp.Expr],
+    order_by: Sequence[exp.Expr] = (),
+    *,
+    rows_before: bool = False,
 ) -> exp.Window:
-    """A window function over the rows of a partition, in the order of `order_by`."""
+    """A window function over the rows of a partition, in the order of `order_by`.
+
+    With `rows_before`, over the rows before the current one; null for the first.
+    """
+    frame = exp.WindowSpec(
+        kind="ROWS",
+        start="UNBOUNDED",
+        start_side="PRECEDING",
+        end=small_number(1),
+        end_side="PRECEDING",
+    )
     return exp.Window(
         this=function,
         partition_by=[*partition_by] or None,
         order=exp.Order(expressions=[*order_by]) if order_by else None,
+        spec=frame if rows_before else None,
     )
 
 

@@ -24,6 +24,7 @@ from jobs.compute.sql import (
     over,
     rows_of,
     select,
+    small_number,
     subquery,
     union_all,
 )
@@ -183,7 +184,8 @@ def _last_elements(events: str, elements: int, after: int, last: int) -> exp.Sel
         limit=elements,
     )
     rows = union_all([later, select(*columns(EVENT), from_=subquery(before, "before"))])
-    lead = exp.Lead(this=column("instant"), offset=number(elements))
+    # Spark takes an INT, and no BIGINT.
+    lead = exp.Lead(this=column("instant"), offset=small_number(elements))
     displaced = over(lead, [], [ascending(column(name)) for name in order])
     return select(
         *columns(POSITIONS),

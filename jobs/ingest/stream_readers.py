@@ -6,10 +6,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from jobs.catalog.maintained import Maintained
+from jobs.catalog.output_streams import in_order_of_streams, upstreams_of
 from jobs.errors import ConfigurationError
 from jobs.ingest.sources.declared import load_sources
 from jobs.ingest.sources.source import Source
-from jobs.streams.reading import streams_of
+from jobs.streams.reading import stream_name, streams_of
 
 
 def undeclared_stream(query: Maintained, sources: Sequence[Source]) -> ConfigurationError | None:
@@ -19,6 +20,14 @@ def undeclared_stream(query: Maintained, sources: Sequence[Source]) -> Configura
     by_name = {source.name: source for source in sources}
     streams = [source.name for source in sources if source.stream is not None]
     listed = f"Streams: {', '.join(streams)}." if streams else "There are no streams yet."
+    for upstream in query.windowing.upstreams:
+        if stream_name(upstream.stream) in streams:
+            return ConfigurationError(
+                f"the source {stream_name(upstream.stream)} gives the stream that"
+                f" {upstream.query} registers, too",
+                str(query.file),
+                "Give one of them another name.",
+            )
     for name, iri in streams_of(query.windowing).items():
         source = by_name.get(name)
         if source is None:
@@ -27,7 +36,8 @@ def undeclared_stream(query: Maintained, sources: Sequence[Source]) -> Configura
                 f"no source gives the stream {iri if iri.startswith(name) else name}",
                 str(query.file),
                 "A stream is named as its source is: declare one with the key `stream` in"
-                f" sources.yml. {listed}",
+                " sources.yml; or a query registers it: REGISTER ISTREAM name AS CONSTRUCT."
+                f" {listed}",
             )
         if source.stream is None:
             return ConfigurationError(
@@ -50,5 +60,16 @@ def undeclared_streams(queries: Iterable[Maintained], file: Path) -> dict[str, C
         sources = load_sources(file)
     except ConfigurationError:
         return {}
-    found = {query.name: undeclared_stream(query, sources) for query in over_streams}
-    return {name: error for name, error in found.items() if error is not None}
+    found: dict[str, ConfigurationError] = {}
+    for query in in_order_of_streams(over_streams):
+        error = undeclared_stream(query, sources)
+        for upstream in upstreams_of(query):
+            if upstream.query in found:
+                error = ConfigurationError(
+                    f"the query {upstream.query}, whose stream it reads, has an error",
+                    str(query.file),
+                    f"Correct {upstream.query} first.",
+                )
+        if error is not None:
+            found[query.name] = error
+    return found

@@ -5,24 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import pyarrow as pa
 from sqlglot import exp
 
 from jobs.compute.protocol import SqlEngine
 from jobs.compute.relations import Statement
 from jobs.compute.sql import (
     alias,
-    bigint,
     column,
     columns,
     greatest,
-    inner_join,
     number,
     rows_of,
     select,
     subquery,
-    sum_of,
-    union_all,
 )
 from jobs.engine.graph import POSITIONS
 from jobs.engine.plan_delta import PlanDelta, plan_delta
@@ -33,6 +28,7 @@ from jobs.plan.leaves import Component, Scope
 from jobs.plan.plan import Plan
 from jobs.streams.graph_log import read_graph
 from jobs.streams.legs import Leg
+from jobs.streams.recording import recorded
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +78,8 @@ def leg_delta(
     )
     engine.make(Statement(on_axis, axis))
     delta = plan_delta(plan, instants, Inputs(graphs, on_axis), prefix)
-    stamps = f"{prefix}_stamps"
-    engine.load(stamps, _stamps(leg))
     new = select(*columns((*names, "epoch", "weight")), from_=subquery(delta.result.select, "new"))
-    parts: list[exp.Query] = [new]
-    if leg.corrects:
-        parts.append(_taken_back(on_axis, names, leg))
-    result = Statement(f"{prefix}_rows", _stamped(parts, names, stamps), "small")
+    result = recorded(engine, new, on_axis, names, leg, prefix)
     return PlanDelta(delta.statements, result, delta.products)
 
 
@@ -128,51 +119,4 @@ def _cut_before(content: exp.Select, start: int) -> exp.Select:
         column("until"),
         from_=subquery(content, "content"),
         where=[column("until") > number(start)],
-    )
-
-
-def _taken_back(stored: str, names: tuple[str, ...], leg: Leg) -> exp.Select:
-    """The stored rows of the instants that are evaluated again, with the opposite sign."""
-    assert leg.known is not None, "it corrects"
-    return select(
-        *columns((*names, "epoch")),
-        alias(-column("weight"), "weight"),
-        from_=rows_of(stored),
-        where=[column("epoch") > number(leg.low), column("epoch") <= number(leg.known)],
-    )
-
-
-def _stamps(leg: Leg) -> pa.Table:
-    stamps = leg.stamps
-    return pa.table(
-        {
-            "after": pa.array([each.after for each in stamps], pa.int64()),
-            "last": pa.array([each.last for each in stamps], pa.int64()),
-            "epoch": pa.array([each.epoch for each in stamps], pa.int64()),
-        }
-    )
-
-
-def _stamped(parts: list[exp.Query], names: tuple[str, ...], stamps: str) -> exp.Select:
-    """The net of logs on the axis, with the epoch of each instant."""
-    netted = select(
-        *columns((*names, "epoch")),
-        alias(bigint(sum_of(column("weight"))), "weight"),
-        from_=subquery(union_all(parts), "parts"),
-        group_by=columns((*names, "epoch")),
-        having=sum_of(column("weight")).neq(0),
-    )
-    return select(
-        *columns(names, "n"),
-        alias(column("epoch", "n"), "instant"),
-        column("epoch", "s"),
-        column("weight", "n"),
-        from_=subquery(netted, "n"),
-        joins=[
-            inner_join(
-                rows_of(stamps, "s"),
-                column("epoch", "n") > column("after", "s"),
-                column("epoch", "n") <= column("last", "s"),
-            )
-        ],
     )

@@ -12,9 +12,7 @@ from typing import Self
 from jobs.catalog.windowing import Windowing
 from jobs.progress.backlog import HORIZON
 from jobs.progress.streams import Frontiers
-from jobs.streams.reading import stream_history, streams_of
-from jobs.streams.timeline import Timeline
-from jobs.streams.windows import windows_of
+from jobs.streams.reading import all_streams_of, read_horizons
 from lake.lake import Lake
 from lake.metadata import Metadata
 
@@ -33,9 +31,7 @@ class Horizons:
     @classmethod
     def read(cls, lake: Lake, windowing: Windowing, frontiers: Frontiers) -> Self:
         """Those of a query with these windows."""
-        streams = [stream_history(lake, name, frontiers) for name in streams_of(windowing)]
-        windows = [*windows_of(windowing).values()]
-        timeline = Timeline.of(windows, streams, (), windowing.corrects_back)
+        timeline = read_horizons(lake, windowing, frontiers)
         return cls(tuple((each.epoch, each.horizon) for each in timeline.arrivals))
 
     @classmethod
@@ -64,4 +60,4 @@ def slowest_stream(windowing: Windowing, frontiers: Frontiers, epoch: int) -> st
         frontier = frontiers.at(name, epoch)
         return frontier is not None, frontier or 0, name
 
-    return min(streams_of(windowing), key=order)
+    return min(all_streams_of(windowing), key=order)

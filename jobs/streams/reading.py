@@ -8,12 +8,13 @@ from datetime import UTC, datetime
 
 from sqlglot import exp
 
-from jobs.catalog.windowing import Windowing
+from jobs.catalog.windowing import Upstream, Windowing
 from jobs.compute.engine import Engine
 from jobs.compute.relations import Statement
 from jobs.compute.sql import alias, column, columns, number, rows_of, select
 from jobs.engine.relations import BEFORE_ALL, FOREVER
 from jobs.engine.windows import EVENT, LastElements
+from jobs.progress.backlog import LaterStart
 from jobs.progress.streams import Frontiers, accepted_lateness, deleted_events, first_instant
 from jobs.sparql.frontend.rspql.names import STREAM_IRI
 from jobs.streams.retention import (
@@ -26,7 +27,7 @@ from jobs.streams.timeline import StreamHistory, Timeline
 from jobs.streams.windows import windows_of
 from lake.instants import microseconds
 from lake.lake import Lake
-from lake.tables import TRANSACTIONS, stream
+from lake.tables import TRANSACTIONS, output_stream, stream
 
 
 def stream_name(iri: str) -> str:
@@ -35,8 +36,16 @@ def stream_name(iri: str) -> str:
 
 
 def streams_of(windowing: Windowing) -> Mapping[str, str]:
-    """The names of the streams that a query reads, with their IRIs in N-Triples form."""
-    return {stream_name(each.stream): each.stream for each in windowing.windows}
+    """The streams of sources that a query reads: their names, with their IRIs in N-Triples form."""
+    given = {each.stream for each in windowing.upstreams}
+    iris = [each.stream for each in windowing.windows if each.stream not in given]
+    return {stream_name(iri): iri for iri in iris}
+
+
+def all_streams_of(windowing: Windowing) -> frozenset[str]:
+    """The names of the streams of sources on which a query depends, also by other queries."""
+    others = (all_streams_of(each.windowing) for each in windowing.upstreams)
+    return frozenset(streams_of(windowing)).union(*others)
 
 
 def read_timeline(
@@ -61,42 +70,59 @@ def read_timeline(
         begins: the first instant, if it is not that of its streams.
     """
     frontiers = Frontiers.read(lake)
-    streams = [
-        _with_arrivals(engine, lake, name, stream_history(lake, name, frontiers, last), after, last)
-        for name in streams_of(windowing)
-    ]
+    streams = []
+    for name in streams_of(windowing):
+        history = source_history(lake, name, frontiers, last)
+        streams.append(_with_arrivals(engine, lake, stream(name).name, history, after, last))
+    for each in windowing.upstreams:
+        history, table = output_history(lake, each, frontiers, last), output_stream(each.query, ())
+        streams.append(_with_arrivals(engine, lake, table.name, history, after, last))
     graph = _graph_epochs(lake, last) if reads_graph else ()
     windows = [*windows_of(windowing).values()]
     return Timeline.of(windows, streams, graph, windowing.corrects_back, begins)
 
 
-def settled_until(
+def read_horizons(
     lake: Lake,
     windowing: Windowing,
-    timeline: Timeline,
-    epoch: int,
-    lateness: Mapping[str, int] | None = None,
+    frontiers: Frontiers,
+    last: int | None = None,
+    begins: int | None = None,
+) -> Timeline:
+    """The timeline of a query without what changes its answer, by default of all epochs."""
+    streams = [source_history(lake, name, frontiers, last) for name in streams_of(windowing)]
+    streams += [output_history(lake, each, frontiers, last) for each in windowing.upstreams]
+    windows = [*windows_of(windowing).values()]
+    return Timeline.of(windows, streams, (), windowing.corrects_back, begins)
+
+
+def settled_until(
+    lake: Lake, windowing: Windowing, epoch: int, lateness: Mapping[str, int] | None = None
 ) -> int | None:
     """An instant before which no later leg begins; None if nothing is settled.
 
     Args:
         lake: holds the streams.
         windowing: the windows of the query.
-        timeline: of the query.
         epoch: the epoch up to which it is maintained.
         lateness: by stream, for how many microseconds before its frontier it may take events, if
             that may be longer than at its last ingest.
     """
-    horizon = timeline.horizon(epoch)
+    frontiers = Frontiers.read(lake)
+    horizon = read_horizons(lake, windowing, frontiers).horizon(epoch)
     if horizon is None:
         return None
-    frontiers = Frontiers.read(lake)
     bounds = []
     for name in streams_of(windowing):
         frontier = frontiers.at(name, epoch)
         assert frontier is not None, "there is a horizon"
         longest = max(accepted_lateness(lake, name), (lateness or {}).get(name, 0))
         bounds.append((frontier, longest))
+    for each in windowing.upstreams:
+        # Its stream changes where its answer does.
+        before = settled_until(lake, each.windowing, epoch, lateness)
+        assert before is not None, "there is a horizon"
+        bounds.append((before, 0))
     return settled(horizon, windowing.corrects_back, bounds)
 
 
@@ -119,6 +145,9 @@ def first_complete(
     found = [BEFORE_ALL]
     windows = windows_of(windowing)
     for clause in windowing.windows:
+        if windowing.upstream(clause.stream) is not None:
+            # Streams out of queries keep what they have.
+            continue
         name, window = stream_name(clause.stream), windows[clause.name]
         deleted = deleted_events(lake, name)
         if deleted is None:
@@ -149,7 +178,7 @@ def open_events(
     return name
 
 
-def stream_history(
+def source_history(
     lake: Lake, name: str, frontiers: Frontiers, last: int | None = None
 ) -> StreamHistory | None:
     """What is recorded of a stream, by default of all epochs; None if it has had no event.
@@ -165,15 +194,34 @@ def stream_history(
     return None if starts is None else StreamHistory(starts, known, {})
 
 
+def output_history(
+    lake: Lake, upstream: Upstream, frontiers: Frontiers, last: int | None = None
+) -> StreamHistory | None:
+    """What follows of the stream out of a query from its windows; None before it can have events.
+
+    Its frontier is right after what is final of the query.
+    """
+    maintained = lake.last_metadata(f"embeddings/{upstream.query}", job="maintain")
+    start = None if maintained is None else LaterStart.from_json(maintained[1].extra)
+    begins = None if start is None else start.begins
+    timeline = read_horizons(lake, upstream.windowing, frontiers, last, begins)
+    known = [
+        (each.epoch, each.horizon + 1) for each in timeline.arrivals if each.horizon is not None
+    ]
+    if maintained is None or timeline.origin is None or not known:
+        return None
+    return StreamHistory(timeline.origin, known, {})
+
+
 def _with_arrivals(
-    engine: Engine, lake: Lake, name: str, history: StreamHistory | None, after: int, last: int
+    engine: Engine, lake: Lake, table: str, history: StreamHistory | None, after: int, last: int
 ) -> StreamHistory | None:
     """The history with the first instant of each epoch in (after, last] that has events."""
     if history is None:
         return None
-    relation = f"arrived_{name}"
+    relation = f"arrived_{table.replace('/', '_')}"
     later = column("epoch") > number(after)
-    engine.open(relation, stream(name).name, version=lake.version(stream(name).name), where=later)
+    engine.open(relation, table, version=lake.version(table), where=later)
     first = select(
         column("epoch"),
         alias(exp.Min(this=column("instant")), "instant"),

@@ -162,8 +162,16 @@ def test_a_wrong_configuration_is_refused_at_the_start(weir: Weir) -> None:
     assert "not TOML" in called.err
 
 
+@pytest.fixture
+def interrupts() -> Iterator[None]:
+    """SIGINT raises KeyboardInterrupt; a process in the background ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interrupts")
 def test_the_first_signal_is_noted_and_the_second_acts_as_always() -> None:
-    # Other tests of the process may have left a handler of their own.
     before, on_term = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
     with StopRequest() as stop:
         stop.wait(0)

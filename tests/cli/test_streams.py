@@ -25,7 +25,8 @@ from setup.steps import ROOT
 from tests.support.projects.command_line import Called, Weir
 from tests.support.projects.ingest import no_spark
 from tests.support.projects.maintain import MaintainedProject
-from tests.support.streams.sensors import HOT, ROOMS, SENSORS, arrive, run, sensors
+from tests.support.streams.projects import run
+from tests.support.streams.sensors import HOT, ROOMS, SENSORS, arrive, sensors
 
 PLACES = "PREFIX ex: <http://example.org/> SELECT ?sensor ?room WHERE { ?sensor ex:in ?room }"
 LAST = "2026-01-01T00:00:55Z"
@@ -38,15 +39,13 @@ windows:
       closes: t0 + PT10S + k * PT10S, k = 0, 1, ..; t0 = 1970-01-01T00:00:00Z
       first close after the stream begins: 2026-01-01T00:00:10Z
       look-back: PT20S
-report: at each close
 corrects back: PT0S, after changes of the graph
 """
 KINDS = """#+ t0: 2026-01-01T00:00:00Z
 #+ first: partial
 #+ bounds: (]
-#+ report: change
 #+ corrects_back: PT1H30M
-SELECT ?s
+SELECT RSTREAM ?s
 FROM NAMED WINDOW <urn:a> ON readings [RANGE PT10S STEP PT4S]
 FROM NAMED WINDOW <urn:b> ON readings [RANGE PT1M]
 FROM NAMED WINDOW <urn:c> ON readings [ELEMENTS 3]
@@ -337,7 +336,7 @@ def test_explain_describes_every_kind_of_window(weir: Weir, project: MaintainedP
         "<urn:b> on readings: (t - PT1M, t] at every instant t",
         "<urn:c> on readings: the last 3 triples",
         "look-back: its elements",
-        "report: where the content of a window changed",
+        "stream out of the query: RSTREAM, all rows of the answer at each close",
         "corrects back: PT1H30M",
     ):
         assert line in explained

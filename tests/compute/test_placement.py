@@ -135,6 +135,21 @@ def test_few_new_epochs_of_a_table_that_is_too_large_are_read_on_the_driver(tmp_
         engine.open("all", "log")
 
 
+def test_the_last_events_of_a_long_stream_are_computed_with_on_the_driver(tmp_path: Path) -> None:
+    columns = (Column("n", "BIGINT", "number"), Column("instant", "BIGINT", ""))
+    stream = Table("stream", "Events.", columns)
+    for begin, rows in ((0, 5000), (5000, 100)):
+        events = pa.table({"n": range(rows), "instant": range(begin, begin + rows)})
+        write(Lake(str(tmp_path)), stream, events, METADATA)
+    engine = engine_with(tmp_path)
+    engine.open("last", "stream", where=column("instant") > number(5009))
+    make(engine, "content", "SELECT * FROM last", "cache")
+    assert engine.count("content") == 90
+    engine.open("more", "stream", where=column("instant") > number(4990))
+    with ON_SPARK:
+        make(engine, "all", "SELECT * FROM more", "cache")
+
+
 def test_many_new_rows_are_read_by_spark(tmp_path: Path) -> None:
     store(tmp_path, 3, 3000)
     engine = engine_with(tmp_path)

@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from jobs.catalog.front_matter import FrontMatter
+from jobs.catalog.program_front_matter import ProgramFrontMatter
 from jobs.cli import app
 from jobs.ingest.sources.declared import AnySource
 from jobs.ingest.sources.stream import Stream
@@ -38,9 +39,18 @@ def settings() -> str:
 
 def front_matter() -> str:
     """Every key of a query's front matter."""
+    return _keys(FrontMatter)
+
+
+def program_front_matter() -> str:
+    """Every key of a program's front matter."""
+    return _keys(ProgramFrontMatter)
+
+
+def _keys(model: type[BaseModel]) -> str:
     rows = [
         (f"`{name}`", _default(field), field.description or "")
-        for name, field in FrontMatter.model_fields.items()
+        for name, field in model.model_fields.items()
     ]
     return _table(("key", "default", "meaning"), rows)
 
@@ -103,6 +113,7 @@ SECTIONS: Mapping[str, Callable[[], str]] = {
     "sources": sources,
     "streams": streams,
     "front matter": front_matter,
+    "front matter of programs": program_front_matter,
     "commands": commands,
     "tables": tables,
 }

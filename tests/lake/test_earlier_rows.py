@@ -43,9 +43,8 @@ def test_rows_and_their_files_are_counted(lake: Lake, before: int, found: tuple[
 def test_other_files_stay_as_they_are(lake: Lake) -> None:
     files = lake.existing(TABLE.name).file_uris()
     delete_earlier_rows(lake, TABLE.name, "instant", 15, DELETES)
-    instants = Lake(lake.root).rows(TABLE.name, ["instant"])["instant"].to_pylist()
-    assert {*instants} == {*range(15, 30)}
-    assert len(instants) == 15
+    rows = Lake(lake.root).rows(TABLE.name, ["instant"]).to_pylist()
+    assert sorted(int(row["instant"]) for row in rows) == [*range(15, 30)]
     newest = [file for file in files if file in lake.existing(TABLE.name).file_uris()]
     assert len(newest) == 1
     assert Lake(lake.root).last_metadata(TABLE.name) == (4, DELETES)

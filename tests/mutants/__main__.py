@@ -2,10 +2,12 @@
 
     python -m tests.mutants            all
     python -m tests.mutants distinct   those whose name contains a word
+    python -m tests.mutants --streams  those of streams
 
 Each mutant (`tests.mutants.definitions`) is applied to a copy of the tree. The copy runs the
 regressions, subsets of the laws (`GROUPS`, `SEEDS`) and the W3C tests as histories, until the first
-failure. A mutant of streams runs the laws of streams (`STREAMS`). A mutant that survives shows that
+failure. A mutant of streams runs the laws of streams (`STREAMS`), one of rules those of programs
+(`PROGRAMS`). A mutant that survives shows that
 a test is missing.
 """
 
@@ -22,6 +24,7 @@ from pathlib import Path
 
 from tests.mutants.definitions import MUTANTS
 from tests.mutants.mutant import Mutant
+from tests.mutants.rules import RULE_MUTANTS
 from tests.mutants.streams import STREAM_MUTANTS
 
 PROJECT = Path(__file__).parent.parent.parent
@@ -31,6 +34,8 @@ GROUPS = range(90)
 """Seeds of the random groups (`tests.support.shared_shapes`) that each mutant runs."""
 STREAMS = range(60)
 """Seeds of the random queries over streams (`tests.support.streams.cases`)."""
+PROGRAMS = range(300)
+"""Seeds of the random programs (`tests.support.rules.cases`)."""
 COPIED = ("jobs", "lake", "tests")
 
 
@@ -78,6 +83,10 @@ def run_tests(mutant: str) -> None:
     from tests.support.generators.grammar_cases import whole_case
     from tests.support.grammar_laws import broken_laws
     from tests.support.regressions import read, regression_files
+    from tests.support.rules.cases import rule_case
+    from tests.support.rules.given import GIVEN as PROGRAM_NAMES
+    from tests.support.rules.given import given_case as given_program
+    from tests.support.rules.laws import broken_laws as broken_rule_laws
     from tests.support.shared_shapes import GIVEN, given_case, group_case
     from tests.support.shared_shapes import broken_laws as broken_group_laws
     from tests.support.streams.cases import stream_case
@@ -88,8 +97,19 @@ def run_tests(mutant: str) -> None:
             if broken := broken_stream_laws(stream_case(seed)):
                 sys.exit(f"stream {seed}: {broken[0].rpartition('}: ')[2]}")
 
+    def run_programs() -> None:
+        for name in PROGRAM_NAMES:
+            if broken := broken_rule_laws(given_program(name)):
+                sys.exit(f"program {name}: {broken[0]}")
+        for seed in PROGRAMS:
+            if broken := broken_rule_laws(rule_case(seed)):
+                sys.exit(f"program {broken[0]}")
+
     if mutant in {each.name for each in STREAM_MUTANTS}:
         run_streams()
+        return
+    if mutant in {each.name for each in RULE_MUTANTS}:
+        run_programs()
         return
     for file in sorted(regression_files(), key=lambda file: mutant not in file.read_text()):
         if broken_laws(read(file)):
@@ -109,6 +129,7 @@ def run_tests(mutant: str) -> None:
             sys.exit(case.name)
     if not mutant:
         run_streams()
+        run_programs()
 
 
 def _shared() -> Path:
@@ -119,6 +140,7 @@ def main() -> None:
     """Run all mutants, or those that are named."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("word", nargs="?", default="", help="a part of the mutants' names")
+    parser.add_argument("--streams", action="store_true", help="only the mutants of streams")
     parser.add_argument(
         "--run-tests", metavar="MUTANT", help="run the tests in this tree, those for MUTANT first"
     )
@@ -126,9 +148,13 @@ def main() -> None:
     if options.run_tests is not None:
         run_tests(options.run_tests)
         return
-    if failure := _first_failure(PROJECT):
+    among = STREAM_MUTANTS if options.streams else MUTANTS
+    chosen = tuple(mutant for mutant in among if options.word in mutant.name)
+    if not chosen:
+        sys.exit(f"no mutant has {options.word!r} in its name")
+    # The name of a mutant of streams selects the tests of streams.
+    if failure := _first_failure(PROJECT, chosen[0].name if options.streams else ""):
         sys.exit(f"the tests fail without a mutant: {failure}")
-    chosen = tuple(mutant for mutant in MUTANTS if options.word in mutant.name)
     survived = surviving(chosen)
     print(f"{len(chosen) - len(survived)} of {len(chosen)} killed")
     if survived:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.mutants.mutant import Mutant
+from tests.mutants.rules import RULE_MUTANTS
 from tests.mutants.streams import STREAM_MUTANTS
 
 MUTANTS = (
@@ -495,4 +496,5 @@ MUTANTS = (
         "for places in combinations[:1]",
     ),
     *STREAM_MUTANTS,
+    *RULE_MUTANTS,
 )

@@ -93,9 +93,9 @@ STREAM_MUTANTS = (
     ),
     Mutant(
         "what is stored is not subtracted",
-        "streams/evaluation",
+        "streams/recording",
         "if leg.corrects:",
-        "if leg.corrects and leg.low < origin:",
+        "if leg.corrects and leg.high < leg.low:",
     ),
     Mutant(
         "times of the graph fall",
@@ -156,5 +156,35 @@ STREAM_MUTANTS = (
         "streams/consolidation",
         'where=[column("instant") <= number(until)],',
         'where=[column("instant") < number(until)],',
+    ),
+    Mutant(
+        "a correction of what was emitted is emitted as a change of its own",
+        "streams/elements",
+        'weight = emitted(column("known")) - emitted(column("known") - column("weight"))',
+        'weight = emitted(column("weight"))',
+    ),
+    Mutant(
+        "a stream reports a correction at the closes of later epochs twice",
+        "streams/elements",
+        'alias(greatest(column("instant"), column("reached") + number(1)), "instant"),',
+        'column("instant"),',
+    ),
+    Mutant(
+        "a stream forgets what was in the answer before the run",
+        "streams/elements",
+        'where=[column("epoch") <= number(after)],',
+        'where=[column("epoch") < number(0)],',
+    ),
+    Mutant(
+        "a close that is final is not reported",
+        "streams/elements",
+        "found.append(range(full + -((full - begin) // step) * step, last + 1, step))",
+        "found.append(range(full + -((full - begin) // step) * step, last, step))",
+    ),
+    Mutant(
+        "a report ends a close too late",
+        "streams/elements",
+        'column("instant", "c") < column("until", "i"),',
+        'column("instant", "c") <= column("until", "i"),',
     ),
 )

@@ -1,68 +1,135 @@
-"""A killed run over streams: the next one leaves the log of an undisturbed run."""
+"""Killed runs over streams: the next one leaves the tables of an undisturbed run."""
 
 from __future__ import annotations
 
+import os
+import random
 from pathlib import Path
+from typing import Any
+from unittest import mock
 
 import pytest
 
-from tests.support.killed import run_killed
+from lake.commit import KILL_AT
+from tests.support.killed import call_killed
 from tests.support.projects.maintain import MaintainedProject
-from tests.support.streams.sensors import FILES, answer_log, arrive, run, sensors
+from tests.support.streams.projects import answer_log, readings, run
+from tests.support.streams.sensors import FILES, ROOMS, SENSORS, arrive, sensors
 
-_RUN = """
-import sys
-from pathlib import Path
-from jobs.settings import Settings
-from tests.support.projects.ingest import no_spark
-from tests.support.stages import STAGES
-
-settings = Settings.load(Path(sys.argv[1]) / "weir.toml")
-for stage in STAGES.values():
-    stage(no_spark, settings, "killed")
-"""
+HISTORIES = 5
 POINTS = [
     f"{job}:{moment}:{table}"
     for job, table in (
+        ("ingest", "late"),
         ("ingest", "streams/readings"),
         ("ingest", "stream_epochs"),
+        ("ingest", "transactions"),
         ("maintain", "embeddings/hot"),
+        ("maintain", "consolidation"),
         ("validate", "quality"),
+        ("validate", "runs"),
         ("publish", "answers/hot"),
+        ("publish", "runs"),
     )
     for moment in ("before", "after")
 ]
+"""In the order in which a run passes them: what a killed one has left, the next one meets."""
+_LATE_FOR_SECONDS = 30
+_DECLARED = SENSORS | {"stream": SENSORS["stream"] | {"lateness": f"PT{_LATE_FOR_SECONDS}S"}}
+_LEAST_ROWS = "jobs.streams.consolidation._LEAST_ROWS"
+_CONSOLIDATED = "jobs.maintain.stream_queries.consolidated"
 
 
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> MaintainedProject:
-    """A project after two runs; the second has a correction, so two legs."""
-    project = sensors(tmp_path_factory.mktemp("undisturbed"))
-    for numbers in ((0, 1), range(2, len(FILES))):
-        arrive(project, *numbers)
+def killed_at(project: MaintainedProject, point: str) -> None:
+    """Run all stages in a process that dies at `point`."""
+    job, moment, table = point.split(":")
+    if table == "consolidation":
+        call_killed(_consolidate, project, f"{job}:{moment}:embeddings/hot", at="")
+    else:
+        call_killed(_run, project, at=point)
+
+
+def _run(project: MaintainedProject) -> None:
+    with mock.patch(_LEAST_ROWS, 10**9):
         run(project)
+
+
+def _consolidate(project: MaintainedProject, point: str) -> None:
+    """Die at the second commit of the embeddings: the first has new rows."""
+    from jobs.streams.consolidation import consolidated
+
+    def and_die(*arguments: Any) -> Any:
+        os.environ[KILL_AT] = point
+        return consolidated(*arguments)
+
+    with mock.patch(_LEAST_ROWS, -(10**9)), mock.patch(_CONSOLIDATED, and_die):
+        run(project)
+
+
+def history(seed: int) -> list[str]:
+    """Files of readings: on time, late, too late, and with windows that end."""
+    rng = random.Random(f"killed {seed}")
+    files = []
+    now = 2 * _LATE_FOR_SECONDS
+    for _ in range(len(POINTS) + 1):
+        seconds = [now + rng.randint(0, 15) for _ in range(rng.randint(1, 4))]
+        seconds += [
+            max(0, now - rng.randint(1, _LATE_FOR_SECONDS)) for _ in range(rng.choice((0, 1, 3)))
+        ]
+        seconds.append(now - 2 * _LATE_FOR_SECONDS)
+        # The window of the readings before ends.
+        now = max(seconds) + rng.randint(11, 25)
+        files.append(readings(*((rng.choice(("s1", "s2")), second) for second in (*seconds, now))))
+    return files
+
+
+def project_of(folder: Path) -> MaintainedProject:
+    folder.mkdir()
+    project = sensors(folder)
+    project.declare(ROOMS, _DECLARED)
+    run(project)
     return project
 
 
-@pytest.mark.parametrize("point", POINTS)
-def test_a_killed_run_that_is_run_again_leaves_the_same_log(
-    undisturbed: MaintainedProject, tmp_path: Path, point: str
-) -> None:
-    project = sensors(tmp_path)
-    arrive(project, 0, 1)
-    run(project)
-    arrive(project, *range(2, len(FILES)))
-    run_killed(_RUN, str(project.folder), at=point)
-    run(project)
-    assert answer_log(project) == answer_log(undisturbed)
+def contents(project: MaintainedProject) -> dict[str, list[tuple[Any, ...]]]:
+    """What ingest recorded of the stream, without the columns that differ from run to run."""
+    found = {}
+    for table in ("streams/readings", "stream_epochs", "late"):
+        names = [name for name in project.columns(table) if name != "run_id"]
+        found[table] = project.rows(table, *names)
+    return found
 
 
-def test_a_run_that_is_killed_after_each_leg_goes_on_with_the_next(
-    undisturbed: MaintainedProject, tmp_path: Path
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(HISTORIES))
+def test_runs_that_are_killed_at_every_commit_leave_the_tables_of_an_undisturbed_run(
+    tmp_path: Path, seed: int
 ) -> None:
-    project = sensors(tmp_path)
-    arrive(project, *range(len(FILES)))
+    """Each killed run takes up what the one before left; what it published is right."""
+    first, *files = history(seed)
+    project, undisturbed = (project_of(tmp_path / name) for name in ("killed", "undisturbed"))
+    for each in (project, undisturbed):
+        each.write("events/00.nt", first)
+        run(each)
+    for number, file in enumerate(files, start=1):
+        undisturbed.write(f"events/{number:02}.nt", file)
+    run(undisturbed)
+    expected = answer_log(undisturbed, "hot")
+    for number, (point, file) in enumerate(zip(POINTS, files, strict=True), start=1):
+        project.write(f"events/{number:02}.nt", file)
+        killed_at(project, point)
+        assert {*answer_log(project, "hot")} <= {*expected}, point
+    run(project)
+    assert answer_log(project, "hot") == expected
+    assert contents(project) == contents(undisturbed)
+
+
+def test_a_run_that_is_killed_after_each_leg_goes_on_with_the_next(tmp_path: Path) -> None:
+    project, undisturbed = (project_of(tmp_path / name) for name in ("killed", "undisturbed"))
+    for each in (project, undisturbed):
+        arrive(each, *range(len(FILES)))
+    run(undisturbed)
     for _ in range(2):
-        run_killed(_RUN, str(project.folder), at="maintain:after:embeddings/hot")
+        killed_at(project, "maintain:after:embeddings/hot")
     run(project)
-    assert answer_log(project) == answer_log(undisturbed)
+    assert answer_log(project, "hot") == answer_log(undisturbed, "hot")

@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.support.projects.maintain import MaintainedProject
-from tests.support.streams.sensors import (
-    FILES,
-    ROOMS,
-    SENSORS,
-    START,
-    answer_log,
-    arrive,
-    events,
-    run,
-    sensors,
-)
+from tests.support.streams.memory import StreamRow
+from tests.support.streams.projects import SECOND, answer_log, local, readings, run
+from tests.support.streams.sensors import FILES, ROOMS, SENSORS, arrive, sensors
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -43,16 +34,12 @@ def project(tmp_path: Path) -> MaintainedProject:
     return sensors(folder)
 
 
-def state(log: list[tuple[Any, ...]], second: int) -> dict[str, int]:
-    found: Counter[tuple[str, str]] = Counter()
-    for _, time, weight, room, count in log:
-        if time <= START + timedelta(seconds=second):
-            found[room, count] += weight
-    return {
-        room.rpartition("/")[2].rstrip(">"): int(count.split('"')[1])
-        for (room, count), held in found.items()
-        if held
-    }
+def state(log: list[StreamRow], second: int) -> dict[str, int]:
+    found: Counter[tuple[str | None, ...]] = Counter()
+    for _, instant, weight, row in log:
+        if instant <= second * SECOND:
+            found[row] += weight
+    return {local(room): int(str(n).split('"')[1]) for (room, n), held in found.items() if held}
 
 
 def test_windows_are_published_as_the_frontier_passes_their_end(
@@ -61,7 +48,7 @@ def test_windows_are_published_as_the_frontier_passes_their_end(
     for number in range(len(FILES)):
         arrive(project, number)
         run(project)
-    log = answer_log(project)
+    log = answer_log(project, "hot")
     for second, expected in COUNTS.items():
         assert state(log, second) == expected, second
 
@@ -73,14 +60,14 @@ def test_late_events_correct_published_answers_at_a_later_epoch(
     run(project)
     arrive(project, 1)
     run(project)
-    before = answer_log(project)
+    before = answer_log(project, "hot")
     assert state(before, 10) == {"kitchen": 1, "hall": 1}
     arrive(project, 2)
     run(project)
-    after = answer_log(project)
+    after = answer_log(project, "hot")
     assert {*before} < {*after}
     assert state(after, 10) == COUNTS[10]
-    corrections = [row for row in after if row not in before and row[1].second == 10]
+    corrections = [row for row in after if row not in before and row[1] == 10 * SECOND]
     assert {(row[0], row[2]) for row in corrections} == {(4, -1), (4, 1)}
 
 
@@ -91,7 +78,7 @@ def test_one_run_gives_the_log_of_many(project: MaintainedProject, tmp_path: Pat
         run(project)
     arrive(at_once, *range(len(FILES)))
     run(at_once)
-    assert answer_log(at_once) == answer_log(project)
+    assert answer_log(at_once, "hot") == answer_log(project, "hot")
 
 
 @pytest.mark.spark
@@ -108,7 +95,7 @@ def test_spark_alone_publishes_the_same_log(
         run(project)
         arrive(on_spark, *numbers)
         run(on_spark, spark)
-    assert answer_log(on_spark) == answer_log(project)
+    assert answer_log(on_spark, "hot") == answer_log(project, "hot")
 
 
 def test_a_query_that_is_registered_later_has_the_same_answers_at_every_instant(
@@ -120,7 +107,7 @@ def test_a_query_that_is_registered_later_has_the_same_answers_at_every_instant(
     run(project)
     project.query("hot", text)
     run(project)
-    log = answer_log(project)
+    log = answer_log(project, "hot")
     for second, expected in COUNTS.items():
         assert state(log, second) == expected, second
 
@@ -134,12 +121,12 @@ def test_an_edited_query_publishes_the_difference_at_every_instant(
     project.query("hot", text.replace("?sensor ex:in ?room", "?sensor ex:in ?room . FILTER(true)"))
     arrive(project, 2, 3)
     run(project)
-    log = answer_log(project)
+    log = answer_log(project, "hot")
     for second, expected in COUNTS.items():
         assert state(log, second) == expected, second
     project.query("hot", text.replace("STEP PT10S", "STEP PT20S"))
     run(project)
-    edited = answer_log(project)
+    edited = answer_log(project, "hot")
     assert {*log} < {*edited}
     assert state(edited, 10) == {"kitchen": 1, "hall": 2}
     assert state(edited, 20) == {"kitchen": 1, "hall": 2}
@@ -156,14 +143,14 @@ def test_consolidation_leaves_the_answers_of_later_runs_as_they_are(
     consolidated = project.copy(tmp_path / "consolidated")
     monkeypatch.setattr("jobs.streams.consolidation._LEAST_ROWS", -1000)
     for number in range(10_000, 50_000, 10_000):
-        late = events(("s1", number), ("s2", number + 3), ("s1", number - 50))
+        late = readings(("s1", number), ("s2", number + 3), ("s1", number - 50))
         for each in (project, consolidated):
             each.write(f"events/{number:05}.nt", late)
         run(consolidated)
         with monkeypatch.context() as patched:
             patched.setattr("jobs.streams.consolidation._LEAST_ROWS", 10**9)
             run(project)
-    assert answer_log(consolidated) == answer_log(project)
+    assert answer_log(consolidated, "hot") == answer_log(project, "hot")
     rows = [len(each.rows("embeddings/hot")) for each in (consolidated, project)]
     assert rows[0] < rows[1]
 
@@ -174,13 +161,13 @@ def test_an_event_older_than_what_is_consolidated_has_the_query_recomputed(
     monkeypatch.setattr("jobs.streams.consolidation._LEAST_ROWS", -1000)
     arrive(project, 0, 1)
     run(project)
-    project.write("events/2.nt", events(("s1", 10_000)))
+    project.write("events/2.nt", readings(("s1", 10_000)))
     run(project)
-    project.write("events/3.nt", events(("s1", 10_100)))
+    project.write("events/3.nt", readings(("s1", 10_100)))
     run(project)
     project.declare(ROOMS, SENSORS | {"stream": SENSORS["stream"] | {"lateness": "P1D"}})
-    project.write("events/4.nt", events(("s2", 7)))
+    project.write("events/4.nt", readings(("s2", 7)))
     run(project)
     (mode,) = {row[0] for row in project.rows("runs", "mode", "query") if row[0] == "rebased"}
     assert mode == "rebased"
-    assert state(answer_log(project), 10) == COUNTS[10]
+    assert state(answer_log(project, "hot"), 10) == COUNTS[10]

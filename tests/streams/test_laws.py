@@ -73,7 +73,7 @@ _LEAST = {
 
 def _traits(case: StreamCase) -> set[str]:
     plan = lower(parsed(case.query), allow_product=True)
-    memory = StreamMemory(plan, case.windows, case.streams, case.epochs, case.corrects_back)
+    memory = StreamMemory.of(case, plan)
     timeline = memory.timeline(len(case.epochs))
     meaning = Meaning(case.windows, case.streams, case.epochs, case.corrects_back)
     windows = [*case.windows.values()]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 import duckdb
 from pyspark.sql import SparkSession
@@ -53,11 +54,9 @@ class SparkGroupMemory(GroupMemory):
         run_on_spark(self, self.spark, EpochRange(after, last, after == 0), thresholds)
 
 
-def run_on_spark(
-    memory: Memory, spark: SparkSession, epochs: EpochRange, thresholds: Thresholds
-) -> None:
-    """Process the epochs of a range."""
-    driver_rows = memory.driver_rows if isinstance(memory, SparkMemory) else 0
+@contextmanager
+def spark_engine(spark: SparkSession, driver_rows: int = 0) -> Iterator[Engine]:
+    """An engine that leaves to Spark what has more than `driver_rows` rows; it stores no tables."""
     engine = Engine(
         Lake("no tables are stored"),
         lambda: spark,
@@ -66,6 +65,17 @@ def run_on_spark(
         SparkShape(broadcast_rows=10, rows_per_file=10**9),
     )
     try:
+        yield engine
+    finally:
+        engine.release()
+
+
+def run_on_spark(
+    memory: Memory, spark: SparkSession, epochs: EpochRange, thresholds: Thresholds
+) -> None:
+    """Process the epochs of a range."""
+    driver_rows = memory.driver_rows if isinstance(memory, SparkMemory) else 0
+    with spark_engine(spark, driver_rows) as engine:
         for name in memory.tables:
             rows = memory.connection.sql(f"SELECT * FROM {name}").to_arrow_table()
             engine.load(name, spark.createDataFrame(rows))
@@ -82,8 +92,6 @@ def run_on_spark(
         for statement in (*delta.statements, delta.result):
             make(engine, statement)
         rows = engine.frame(delta.result.name).toArrow()
-    finally:
-        engine.release()
     memory.connection.register("new_rows", rows)
     memory.connection.execute("INSERT INTO stored SELECT * FROM new_rows")
     memory.connection.unregister("new_rows")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import pyoxigraph as ox
@@ -21,7 +21,8 @@ History = tuple[Change, ...]
 
 HISTORIES = 20
 """Per query; they are maintained as one history, so twenty take little longer than ten."""
-_ATTEMPTS = 12
+ATTEMPTS = 12
+"""Random queries of a seed, of which one whose answer changes is taken."""
 # Steps lead from a letter to a later one (or to itself): long paths, and no large cycles.
 _CHAIN = tuple(iri(name) for name in "abcdefgh")
 
@@ -55,9 +56,9 @@ def whole_case(seed: int) -> WholeCase:
     """The case of a seed: of some random queries, mostly the first whose answer changes."""
     rng = random.Random(f"whole {seed}")
     wanted = rng.choices((1, 2, 4), (1, 2, 7))[0]
-    for _ in range(_ATTEMPTS):
+    for _ in range(ATTEMPTS):
         found = _case(seed, rng)
-        if wanted == 1 or _different_answers(found) >= wanted:
+        if wanted == 1 or different_answers(_answers(found)) >= wanted:
             break
     return found
 
@@ -101,20 +102,27 @@ def departure_of(query: str, writer: Writer, pool: Sequence[Quad]) -> str | None
     return next(iter([*writer.departures, *reasons]), None)
 
 
-def _different_answers(case: WholeCase) -> int:
-    """About how many different answers there are over the histories, by pyoxigraph."""
+def _answers(case: WholeCase) -> Iterator[ox.QuerySolutions | ox.QueryBoolean | ox.QueryTriples]:
+    """The answers over the histories, by pyoxigraph."""
     oxigraph = Oxigraph(case.default_graph)
-    seen: set[frozenset[str]] = set()
     for change in case.history:
         oxigraph.apply(change)
-        result = oxigraph.store.query(case.query)
-        if isinstance(result, ox.QueryBoolean):
-            seen.add(frozenset({str(bool(result))}))
+        yield oxigraph.store.query(case.query)
+
+
+def different_answers(
+    answers: Iterable[ox.QuerySolutions | ox.QueryBoolean | ox.QueryTriples],
+) -> int:
+    """About how many of the answers of a query differ."""
+    seen: set[frozenset[str]] = set()
+    for answer in answers:
+        if isinstance(answer, ox.QueryBoolean):
+            seen.add(frozenset({str(bool(answer))}))
             # ASK has two answers at most.
             if len(seen) == 2:
-                return _ATTEMPTS
+                return ATTEMPTS
         else:
-            seen.add(frozenset(map(str, result)))
+            seen.add(frozenset(map(str, answer)))
     return len(seen)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import pyoxigraph as ox
@@ -18,7 +18,12 @@ from jobs.sparql.frontend.errors import QueryError
 from jobs.sparql.frontend.translate import translate
 from tests.support.generators.basic_cases import NODES, PREDICATES, Triple
 from tests.support.generators.grammar import GRAPHS, Writer
-from tests.support.generators.grammar_cases import departure_of, random_quad
+from tests.support.generators.grammar_cases import (
+    ATTEMPTS,
+    departure_of,
+    different_answers,
+    random_quad,
+)
 from tests.support.streams.histories import (
     Arriving,
     Declared,
@@ -29,7 +34,6 @@ from tests.support.streams.histories import (
     ingested,
 )
 
-_ATTEMPTS = 12
 SECTIONS = 20
 """Of a history: each may have late events, and is a case of its own in kind."""
 
@@ -59,24 +63,30 @@ class StreamCase:
     departure: str | None
 
 
-def stream_case(seed: int) -> StreamCase:
-    """The case of a seed: of some random queries, mostly the first whose answer changes."""
+def stream_case(seed: int, sections: int = SECTIONS, late: float = 0.4) -> StreamCase:
+    """The case of a seed: of some random queries, mostly the first whose answer changes.
+
+    Args:
+        seed: any number.
+        sections: of the history.
+        late: the share of sections that may have late events.
+    """
     rng = random.Random(f"stream {seed}")
     wanted = rng.choices((1, 2, 4), (1, 2, 7))[0]
     found: StreamCase | None = None
     attempts = 0
-    while found is None or attempts < _ATTEMPTS:
-        case = _case(seed, rng)
+    while found is None or attempts < ATTEMPTS:
+        case = _case(seed, rng, sections, late)
         if case is None:
             continue
         attempts += 1
         found = case
-        if _different_answers(case, rng) >= wanted:
+        if different_answers(_answers(case, rng)) >= wanted:
             break
     return found
 
 
-def _case(seed: int, rng: random.Random) -> StreamCase | None:
+def _case(seed: int, rng: random.Random, sections: int, late: float) -> StreamCase | None:
     """A case; None if the query is none that is registered."""
     nodes = NODES[: rng.randint(2, len(NODES))]
     pool = sorted({random_quad(rng, nodes)[1:] for _ in range(rng.randint(5, 14))})
@@ -108,7 +118,7 @@ def _case(seed: int, rng: random.Random) -> StreamCase | None:
         text,
         windows,
         streams,
-        _history(rng, pool, sorted({*streams.values()})),
+        _history(rng, pool, sorted({*streams.values()}), sections, late),
         rng.choice((0, 0, 0, 4, 100)),
         departure_of(text, writer, [("", *triple) for triple in pool]),
     )
@@ -153,25 +163,19 @@ def _in_window(text: str, name: str, beside: str) -> str:
     return f"{before}{body[:begin]}{{ GRAPH {name} {inside} {beside} }}{after}"
 
 
-def _different_answers(case: StreamCase, rng: random.Random) -> int:
-    """About how many different answers there are over some datasets, by pyoxigraph."""
+def _answers(
+    case: StreamCase, rng: random.Random
+) -> Iterator[ox.QuerySolutions | ox.QueryBoolean | ox.QueryTriples]:
+    """The answers over some datasets, by pyoxigraph."""
     events = [each for each in case.epochs if isinstance(each, StreamBatch)]
     triples = sorted({triple for each in events for triple, _ in each.events})
-    seen: set[frozenset[str]] = set()
     for _ in range(8):
         store = ox.Store()
         for name in ("", *case.windows):
             for triple in rng.sample(triples, min(len(triples), rng.randint(0, 5))):
                 line = f"{' '.join(triple)} {name} ."
                 store.extend(ox.parse(line.encode(), format=ox.RdfFormat.N_QUADS))
-        result = store.query(case.oracle_query)
-        if isinstance(result, ox.QueryBoolean):
-            seen.add(frozenset({str(bool(result))}))
-            if len(seen) == 2:
-                return _ATTEMPTS
-        else:
-            seen.add(frozenset(map(str, result)))
-    return len(seen)
+        yield store.query(case.oracle_query)
 
 
 def parsed(query: str) -> Query:
@@ -199,15 +203,17 @@ def _text(window: Window) -> str:
     return "[ELEMENTS 1]" if isinstance(window, LastElements) else "[RANGE 1s STEP 1s]"
 
 
-def _history(rng: random.Random, pool: list[Triple], streams: list[str]) -> Epochs:
+def _history(
+    rng: random.Random, pool: list[Triple], streams: list[str], sections: int, late: float
+) -> Epochs:
     """Sections of some epochs with late, tied and missing events, and changes of the graph."""
     delays, lateness = (0, 0, 0, 2, 5), (0, 3, 8, 100, 100)
     declared = {name: Declared(rng.choice(delays), rng.choice(lateness)) for name in streams}
     present: frozenset[Triple] = frozenset()
     now = rng.randint(0, 5)
     arriving: list[Arriving] = []
-    for _ in range(SECTIONS):
-        has_late = rng.random() < 0.4
+    for _ in range(sections):
+        has_late = rng.random() < late
         backward = (-9, -6, -4, -3, -2, -1) if has_late else ()
         for _ in range(rng.randint(2, 5)):
             if rng.random() < 0.25:

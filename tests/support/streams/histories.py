@@ -53,10 +53,15 @@ Arriving = tuple[str, tuple[Event, ...]] | Tick | GraphChange
 """Events of a stream, time without events, or a change of the graph, before ingest."""
 
 
-def ingested(declared: Mapping[str, Declared], arriving: Sequence[Arriving]) -> Epochs:
-    """The epochs that ingest makes: events that are too late are left out."""
+def ingested(
+    declared: Mapping[str, Declared], arriving: Sequence[Arriving], first: int | None = None
+) -> Epochs:
+    """The epochs that ingest makes: events that are too late, or before `first`, are left out.
+
+    Without `first`, the first instant of a stream is that of the first event of its first epoch.
+    """
     frontiers: dict[str, int] = {}
-    starts: dict[str, int] = {}
+    starts: dict[str, int] = {} if first is None else dict.fromkeys(declared, first)
     epochs: list[StreamBatch | GraphChange] = []
     for each in arriving:
         if isinstance(each, GraphChange):

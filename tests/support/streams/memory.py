@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
+from typing import Self
 
 import duckdb
 import pyarrow as pa
 
 from jobs.compute.duck import DIALECT, DuckEngine
+from jobs.compute.protocol import SqlEngine
 from jobs.compute.relations import Statement
 from jobs.engine.fixpoint import make
 from jobs.engine.graph import QUADS, TRIPLES
@@ -20,19 +22,19 @@ from jobs.streams.graph_log import GraphLog
 from jobs.streams.legs import Leg
 from jobs.streams.timeline import StreamHistory, Timeline
 from tests.support.harness import LOOKED_UP
+from tests.support.streams.cases import StreamCase
 from tests.support.streams.histories import Epochs, GraphChange, StreamBatch
 
 StreamRow = tuple[int, int, int, tuple[str | None, ...]]
 """Epoch, instant, weight, the published columns."""
-Evaluated = dict[Hashable, list[tuple[object, ...]]]
-"""The rows of legs, by all that they follow from."""
+_STORED = {name: f"stored_{name}" for name in (TRIPLES, QUADS)}
+"""The relations of the graph's log."""
 
 
 class StreamMemory:
     """Streams, a graph's log and one query's embeddings, in memory.
 
-    With the legs that another memory of the same case has `evaluated`, those of the same input are
-    not evaluated again.
+    A leg whose input is that of an earlier one is not evaluated again.
     """
 
     def __init__(
@@ -42,11 +44,10 @@ class StreamMemory:
         streams: Mapping[str, str],
         epochs: Epochs,
         corrects_back: int = 0,
-        evaluated: Evaluated | None = None,
         begins: int | None = None,
     ) -> None:
         self.begins = begins
-        self.evaluated = {} if evaluated is None else evaluated
+        self.evaluated: dict[Hashable, list[tuple[object, ...]]] = {}
         self.plan, self.windows, self.streams = plan, windows, streams
         self.epochs, self.corrects_back = epochs, corrects_back
         self.connection = duckdb.connect()
@@ -58,6 +59,11 @@ class StreamMemory:
         self.connection.execute(
             f"CREATE TABLE stored ({texts}, instant BIGINT, epoch BIGINT, weight BIGINT)"
         )
+
+    @classmethod
+    def of(cls, case: StreamCase, plan: Plan) -> Self:
+        """The memory of a random case."""
+        return cls(plan, case.windows, case.streams, case.epochs, case.corrects_back)
 
     @property
     def texts(self) -> list[str]:
@@ -71,11 +77,51 @@ class StreamMemory:
         for leg in legs:
             key = (leg, timeline.origin, timeline.graph_at(leg), tuple(self.stored()))
             if key not in self.evaluated:
-                rows = self._made(timeline, leg)
-                found = self.connection.execute(f"SELECT * FROM {rows}").fetchall()
-                self.evaluated[key] = found
+                self.evaluated[key] = self.new_rows(timeline, leg)
             self._insert("stored", self.evaluated[key])
         return [*legs]
+
+    def forget(self) -> None:
+        """Forget what is stored: the next run is the first."""
+        self.connection.execute("DELETE FROM stored")
+
+    def new_rows(self, timeline: Timeline, leg: Leg) -> list[tuple[object, ...]]:
+        """The rows that a leg stores."""
+        for relation, query in self.inputs(leg).items():
+            self.connection.execute(f"CREATE OR REPLACE VIEW {relation} AS {query}")
+        made = self.made(self.engine, timeline, leg)
+        return self.connection.execute(f"SELECT * FROM {made}").fetchall()
+
+    def inputs(self, leg: Leg) -> dict[str, str]:
+        """The relations that a leg reads beside `stored`, and their rows as queries of DuckDB."""
+        inputs = {
+            f"events{i}": "SELECT * EXCLUDE (stream) FROM events"
+            f" WHERE stream = '{stream}' AND epoch <= {leg.last}"
+            for i, stream in enumerate(self.streams.values())
+        }
+        triples = "subject, predicate, object, epoch, weight FROM changes"
+        return inputs | {
+            _STORED[TRIPLES]: f"SELECT {triples}",
+            _STORED[QUADS]: f"SELECT '' AS graph, {triples}",
+        }
+
+    def made(self, engine: SqlEngine, timeline: Timeline, leg: Leg) -> str:
+        """Make the new rows of a leg; gives their relation.
+
+        Args:
+            engine: has the relations of `inputs`, and `stored`.
+            timeline: of the query.
+            leg: the leg.
+        """
+        assert timeline.origin is not None, "there is a leg"
+        settled, times = timeline.graph_at(leg)
+        GraphLog(_STORED, _STORED, settled, times).on_axis(engine, leg.low, timeline.origin)
+        events = {window: f"events{i}" for i, window in enumerate(self.streams)}
+        inputs = LegInputs(events, self.windows, "stored", LOOKED_UP)
+        delta = leg_delta(engine, self.plan, leg, timeline.origin, inputs, "q")
+        for step in (*delta.statements, delta.result):
+            make(engine, step)
+        return delta.result.name
 
     def log(self) -> list[StreamRow]:
         """The answer's log, sorted."""
@@ -114,24 +160,6 @@ class StreamMemory:
             return None
         return StreamHistory(earliest[min(earliest)], frontiers, earliest)
 
-    def _made(self, timeline: Timeline, leg: Leg) -> str:
-        assert timeline.origin is not None, "there is a leg"
-        events = {}
-        for i, (window, stream) in enumerate(self.streams.items()):
-            events[window] = f"events{i}"
-            self.connection.execute(
-                f"CREATE OR REPLACE VIEW events{i} AS SELECT * EXCLUDE (stream) FROM events"
-                f" WHERE stream = '{stream}' AND epoch <= {leg.last}"
-            )
-        settled, times = timeline.graph_at(leg)
-        logs = {name: f"stored_{name}" for name in (TRIPLES, QUADS)}
-        GraphLog(logs, logs, settled, times).on_axis(self.engine, leg.low, timeline.origin)
-        inputs = LegInputs(events, self.windows, "stored", LOOKED_UP)
-        delta = leg_delta(self.engine, self.plan, leg, timeline.origin, inputs, "q")
-        for step in (*delta.statements, delta.result):
-            make(self.engine, step)
-        return delta.result.name
-
     def _load(self) -> None:
         run = self.connection.execute
         run(
@@ -139,7 +167,7 @@ class StreamMemory:
             " object VARCHAR, instant BIGINT, epoch BIGINT, line BIGINT)"
         )
         run(
-            "CREATE TABLE stored_triples (subject VARCHAR, predicate VARCHAR, object VARCHAR,"
+            "CREATE TABLE changes (subject VARCHAR, predicate VARCHAR, object VARCHAR,"
             " epoch BIGINT, weight INT)"
         )
         events: list[tuple[object, ...]] = []
@@ -155,8 +183,7 @@ class StreamMemory:
                     triples += [(*triple, epoch, -1) for triple in each.vanish]
                     triples += [(*triple, epoch, 1) for triple in each.appear]
         self._insert("events", events)
-        self._insert("stored_triples", triples)
-        run("CREATE VIEW stored_quads AS SELECT '' AS graph, * FROM stored_triples")
+        self._insert("changes", triples)
 
     def _insert(self, table: str, rows: Sequence[tuple[object, ...]]) -> None:
         if not rows:
@@ -168,14 +195,17 @@ class StreamMemory:
 
 
 class _Engine(DuckEngine):
-    """Does not copy a statement before generating its SQL, which takes a quarter of the time."""
+    """For few rows: what takes longer than computing them is left out.
+
+    A statement is not copied before its SQL is generated, which takes a quarter of the time, and
+    no relation is a view, which would be bound again wherever it is read.
+    """
 
     def make(self, statement: Statement) -> None:
         """Make a relation, as `DuckEngine` does."""
-        kind = "VIEW" if statement.keep == "view" else "TABLE"
         with deep_recursion():
             query = statement.select.sql(dialect=DIALECT, copy=False)
-        self.connection.execute(f'CREATE OR REPLACE {kind} "{statement.name}" AS {query}')
+        self.connection.execute(f'CREATE OR REPLACE TEMP TABLE "{statement.name}" AS {query}')
 
 
 def state(log: Sequence[StreamRow], epoch: int, instant: int) -> Counter[tuple[str | None, ...]]:

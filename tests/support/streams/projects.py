@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from jobs.compute.session import Spark
 from tests.support.projects.ingest import no_spark
 from tests.support.projects.maintain import MaintainedProject
 from tests.support.stages import STAGES
@@ -16,13 +18,15 @@ SECOND = 1_000_000
 _RESULT_TIME = "http://www.w3.org/ns/sosa/resultTime"
 
 
-def event_project(folder: Path, query: str, delay: str = "PT0S") -> MaintainedProject:
+def event_project(
+    folder: Path, query: str, delay: str = "PT0S", limits: Mapping[str, int] | None = None
+) -> MaintainedProject:
     """A project with the stream `readings` of the folder `events`, and the query `q`."""
     project = MaintainedProject(folder)
     time = {"predicate": _RESULT_TIME}
     stream = {"time": time, "lateness": "PT1H", "delay": delay}
     source = {"name": "readings", "kind": "snapshots", "location": "events", "stream": stream}
-    project.declare(source)
+    project.declare(source, **(limits or {}))
     for name in ("events", "queries"):
         (folder / name).mkdir(exist_ok=True)
     project.query("q", query)
@@ -42,10 +46,10 @@ def readings(*sensors: tuple[str, int], blank: bool = False) -> str:
     return "\n".join(lines) + "\n"
 
 
-def run(project: MaintainedProject) -> None:
+def run(project: MaintainedProject, spark: Spark = no_spark) -> None:
     """Run all stages."""
     for stage in STAGES.values():
-        stage(no_spark, project.settings, "test")
+        stage(spark, project.settings, "test")
 
 
 def answer_log(project: MaintainedProject, query: str) -> list[StreamRow]:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from jobs.compute.session import Spark
-from tests.support.projects.ingest import no_spark
 from tests.support.projects.maintain import MaintainedProject
-from tests.support.stages import STAGES
+from tests.support.streams.projects import readings
 
-START = datetime(2026, 1, 1, tzinfo=UTC)
 SENSORS: dict[str, Any] = {
     "name": "readings",
     "kind": "snapshots",
@@ -28,26 +24,12 @@ GROUP BY ?room
 """
 
 
-def events(*readings: tuple[str, int]) -> str:
-    """Readings of sensors, at seconds after the start."""
-    lines = []
-    for sensor, second in readings:
-        time = (START + timedelta(seconds=second)).isoformat()
-        reading = f"<http://example.org/{sensor}/{second}>"
-        lines += [
-            f"{reading} <http://example.org/of> <http://example.org/{sensor}> .",
-            f"{reading} <http://www.w3.org/ns/sosa/resultTime>"
-            f' "{time}"^^<http://www.w3.org/2001/XMLSchema#dateTime> .',
-        ]
-    return "\n".join(lines) + "\n"
-
-
 FILES = (
-    events(("s1", 1), ("s2", 3), ("s1", 12)),
-    events(("s1", 14), ("s2", 23)),
+    readings(("s1", 1), ("s2", 3), ("s1", 12)),
+    readings(("s1", 14), ("s2", 23)),
     # s2 at 7 is late: the window [0, 10) is published.
-    events(("s2", 7), ("s1", 25), ("s1", 31)),
-    events(("s2", 41), ("s2", 55)),
+    readings(("s2", 7), ("s1", 25), ("s1", 31)),
+    readings(("s2", 41), ("s2", 55)),
 )
 
 
@@ -73,14 +55,3 @@ def arrive(project: MaintainedProject, *numbers: int) -> None:
     """Put some of the files into the folder of the stream."""
     for number in numbers:
         project.write(f"events/{number}.nt", FILES[number])
-
-
-def run(project: MaintainedProject, spark: Spark = no_spark) -> None:
-    """Run all stages."""
-    for stage in STAGES.values():
-        stage(spark, project.settings, "test")
-
-
-def answer_log(project: MaintainedProject) -> list[tuple[Any, ...]]:
-    """The published log, sorted."""
-    return project.rows("answers/hot", "epoch", "event_time", "weight", "room", "n")

@@ -1,0 +1,1 @@
+"""A project with two streams and a graph, run by the DAGs."""

@@ -1,0 +1,154 @@
+"""YAML in marked comment lines at the head of a text, and where each of its keys stands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Generic, TypeVar
+
+import yaml
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, ValidationError
+
+from jobs.errors import ConfigurationError
+from jobs.sparql.frontend.rspql.durations import parse_duration
+
+
+def _time(value: object) -> datetime:
+    # Not a number, which pydantic would read as seconds or milliseconds.
+    if isinstance(value, str):
+        return datetime.fromisoformat(value)
+    if isinstance(value, datetime):
+        return value
+    raise ValueError("write a time with its zone: 2026-01-01T00:00:00Z")
+
+
+def _duration(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError("write a duration: PT10M or 10m")
+    parse_duration(value)
+    return value
+
+
+Time = Annotated[AwareDatetime, BeforeValidator(_time)]
+"""A time with its zone."""
+Duration = Annotated[str, BeforeValidator(_duration)]
+"""A duration as `jobs.sparql.frontend.rspql.durations` reads it."""
+
+Model = TypeVar("Model", bound=BaseModel)
+Path = tuple[str, ...]
+"""The keys from the outermost mapping to an entry; of a list, the index."""
+
+
+@dataclass(frozen=True, slots=True)
+class Head(Generic[Model]):
+    """What the head of a text says.
+
+    Attributes:
+        values: the keys.
+        places: line and column of each key, or entry of a list, from 1.
+    """
+
+    values: Model
+    places: Mapping[Path, tuple[int, int]]
+
+
+def read_head(text: str, file: str, model: type[Model], comment: str) -> Head[Model]:
+    """The YAML of the lines that begin with a comment's sign and `+`.
+
+    Args:
+        text: the whole text.
+        file: its name, for errors.
+        model: the keys.
+        comment: the sign, `#` or `%`.
+
+    Raises:
+        ConfigurationError: not YAML, not a mapping, an unknown key or a wrong value; with its line.
+    """
+    mark = f"{comment}+"
+    source = _yaml(text, comment)
+    hint = f"Write {mark} key: value."
+    try:
+        node = yaml.compose(source, Loader=yaml.SafeLoader)
+        found = yaml.safe_load(source)
+    except yaml.YAMLError as error:
+        at = error.problem_mark if isinstance(error, yaml.MarkedYAMLError) else None
+        what = f"the front matter is not YAML: {_first_line(error)}"
+        raise ConfigurationError(what, f"{file}:{at.line + 1 if at else 1}", hint) from error
+    places: dict[Path, tuple[int, int]] = {}
+    if node is None:
+        found = {}
+    elif not isinstance(node, yaml.MappingNode) or not isinstance(found, dict):
+        where = f"{file}:{node.start_mark.line + 1}"
+        raise ConfigurationError("the front matter has no keys", where, hint)
+    else:
+        lines = [*_head(text, comment)]
+        for path, line, column in _entries(node, ()):
+            if path in places:
+                where = f"{file}:{places[path][0]}"
+                raise ConfigurationError("the front matter has a key twice", where, "Delete one.")
+            # The mark and a space after it are not part of the YAML.
+            has_space = lines[line - 1].startswith(f"{mark} ")
+            places[path] = (line, column + len(mark) + has_space)
+    try:
+        return Head(model.model_validate(found), places)
+    except ValidationError as error:
+        raise _invalid(error, file, model, places) from error
+
+
+def _invalid(
+    error: ValidationError,
+    file: str,
+    model: type[BaseModel],
+    places: Mapping[Path, tuple[int, int]],
+) -> ConfigurationError:
+    first = error.errors()[0]
+    path = tuple(map(str, first["loc"]))
+    while path and path not in places:
+        path = path[:-1]
+    key = ".".join(path) or str(first["loc"][0])
+    message = first["msg"].removeprefix("Value error, ")
+    what = f"unknown key {key}" if first["type"] == "extra_forbidden" else f"{key}: {message}"
+    line = places.get(path, (1, 1))[0]
+    return ConfigurationError(
+        what, f"{file}:{line}", f"The keys are {', '.join(model.model_fields)}."
+    )
+
+
+def _entries(node: yaml.Node, path: Path) -> Iterator[tuple[Path, int, int]]:
+    """The path, line and column of each entry below a node, from 1 in the YAML."""
+    match node:
+        case yaml.MappingNode():
+            for key, value in node.value:
+                if isinstance(key, yaml.ScalarNode):
+                    below = (*path, key.value)
+                    yield below, key.start_mark.line + 1, key.start_mark.column + 1
+                    yield from _entries(value, below)
+        case yaml.SequenceNode():
+            for i, value in enumerate(node.value):
+                below = (*path, str(i))
+                yield below, value.start_mark.line + 1, value.start_mark.column + 1
+                yield from _entries(value, below)
+
+
+def _yaml(text: str, comment: str) -> str:
+    # Line i of the YAML is line i of the file, so that YAML's marks are the file's.
+    mark = f"{comment}+"
+    lines = [
+        line.removeprefix(mark) if line.startswith(mark) else "" for line in _head(text, comment)
+    ]
+    return "\n".join(line.removeprefix(" ") for line in lines)
+
+
+def _first_line(error: yaml.YAMLError) -> str:
+    problem = error.problem if isinstance(error, yaml.MarkedYAMLError) else None
+    return problem or str(error).partition("\n")[0]
+
+
+def _head(text: str, comment: str) -> Iterator[str]:
+    """The lines before the first that is neither blank nor a comment."""
+    for line in re.split(r"\r\n|\r|\n", text):
+        if line.strip() and not line.lstrip().startswith(comment):
+            return
+        yield line

@@ -1,0 +1,127 @@
+"""The new rows of one leg of a query over streams: read, computed and committed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from jobs.catalog.windowing import Windowing
+from jobs.compute.engine import Commit, Engine
+from jobs.compute.relations import Statement
+from jobs.compute.sql import column, number
+from jobs.engine.graph import QUADS, TRIPLES
+from jobs.engine.read_graph import Thresholds
+from jobs.engine.windows import Window, look_back
+from jobs.maintain.products import make_delta
+from jobs.maintain.tasks import Task
+from jobs.settings import Limits
+from jobs.streams.elements import elements_as_events
+from jobs.streams.evaluation import LegInputs, leg_delta
+from jobs.streams.graph_log import GraphLog
+from jobs.streams.legs import Leg
+from jobs.streams.reading import open_events, stream_name
+from jobs.streams.timeline import Timeline
+from jobs.streams.windows import windows_of
+from lake.commit import SaveMode, arrow_schema
+from lake.lake import Lake
+from lake.metadata import Metadata
+from lake.tables import Table, output_stream, stream_embeddings
+
+
+def table_of(task: Task) -> Table:
+    """The embedding table of a query over streams."""
+    return stream_embeddings(task.query.name, task.plan.width)
+
+
+def windowing_of(task: Task) -> Windowing:
+    """The windows of a query over streams."""
+    assert task.query.windowing is not None, "a query over streams"
+    return task.query.windowing
+
+
+def make_empty(engine: Engine, name: str, table: Table) -> None:
+    """Make a relation with the columns of a table and without rows."""
+    engine.load(name, arrow_schema(table).empty_table())
+
+
+def commit_leg(
+    engine: Engine,
+    lake: Lake,
+    limits: Limits,
+    task: Task,
+    timeline: Timeline,
+    leg: Leg,
+    metadata: Metadata,
+    mode: SaveMode,
+) -> Commit | None:
+    """Commit the new rows of a leg; None if there are none and there is a table.
+
+    Args:
+        engine: computes and writes.
+        lake: holds the tables.
+        limits: of products, and of what is looked up.
+        task: of the query.
+        timeline: of the query.
+        leg: the epochs and instants.
+        metadata: of the commit.
+        mode: `overwrite` if this is the first leg of a log.
+
+    Raises:
+        WeirError: a product exceeds the limit.
+    """
+    assert timeline.origin is not None, "there is a leg"
+    windowing = windowing_of(task)
+    windows = windows_of(windowing)
+    table = table_of(task)
+    stored = f"stored_{task.query.name}"
+    if mode == "append":
+        engine.open(stored, table.name)
+    else:
+        make_empty(engine, stored, table)
+    events = _events(engine, lake, windowing, windows, leg)
+    if task.query.reads:
+        _graph_log(engine, timeline, leg).on_axis(engine, leg.low, timeline.origin)
+    small = max(limits.driver_rows, limits.broadcast_rows)
+    thresholds = Thresholds(limits.bulk_changes, limits.neighbourhood_rows, small)
+    inputs = LegInputs(events, windows, stored, thresholds)
+    delta = leg_delta(engine, task.plan, leg, timeline.origin, inputs, f"q_{task.query.name}")
+    make_delta(
+        engine,
+        delta,
+        limits.product_rows,
+        allow_product=task.plan.allow_product,
+        file=task.query.file.name,
+    )
+    rows = engine.count(delta.result.name)
+    if not rows and mode == "append":
+        return None
+    return engine.write(table, delta.result.name, metadata, mode=mode, rows=rows)
+
+
+def _events(
+    engine: Engine, lake: Lake, windowing: Windowing, windows: Mapping[str, Window], leg: Leg
+) -> dict[str, str]:
+    """Name the events that windows may have in a leg; by window the relation."""
+    found = {}
+    for number_, clause in enumerate(windowing.windows):
+        back = look_back(windows[clause.name])
+        where = None if back is None else column("instant") > number(leg.low - back - 1)
+        name = found[clause.name] = f"events{number_}"
+        upstream = windowing.upstream(clause.stream)
+        if upstream is None:
+            stream = stream_name(clause.stream)
+            open_events(engine, lake, name, stream, leg.last, where)
+        else:
+            table = output_stream(upstream.query, ()).name
+            engine.open(f"{name}_stored", table, where=where)
+            engine.make(Statement(name, elements_as_events(f"{name}_stored", leg.last)))
+    return found
+
+
+def _graph_log(engine: Engine, timeline: Timeline, leg: Leg) -> GraphLog:
+    settled, times = timeline.graph_at(leg)
+    stored, recent = {}, {}
+    for name in (TRIPLES, QUADS):
+        stored[name], recent[name] = f"all_{name}", f"recent_{name}"
+        engine.open(stored[name], name)
+        engine.open(recent[name], name, where=column("epoch") > number(settled))
+    return GraphLog(stored, recent, settled, times)

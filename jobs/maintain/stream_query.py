@@ -1,0 +1,265 @@
+"""Maintain one query over streams: leg after leg, one commit each; then the stream out of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+from uuid import uuid4
+
+from jobs.catalog.maintained import Maintained
+from jobs.catalog.output_streams import upstreams_of
+from jobs.compute.engine import Commit, Engine
+from jobs.compute.placement import Extent
+from jobs.compute.relations import Statement
+from jobs.compute.session import Session
+from jobs.engine.relations import BEFORE_ALL, FOREVER
+from jobs.maintain.legs import commit_leg, make_empty, table_of, windowing_of
+from jobs.maintain.outcome import Outcome
+from jobs.maintain.output_streams import BEGAN, OutputStream
+from jobs.maintain.tasks import JOB, Task, commit_metadata
+from jobs.progress.backlog import HORIZON, LaterStart
+from jobs.progress.completion import Completion
+from jobs.settings import Settings
+from jobs.stage import Progress
+from jobs.streams.consolidation import ConsolidatedLog, consolidated, first_unpublished
+from jobs.streams.reading import (
+    first_complete,
+    read_timeline,
+    settled_until,
+)
+from jobs.streams.retention import begins_within
+from jobs.streams.timeline import Timeline
+from lake.commit import SaveMode
+from lake.instants import time_at
+from lake.lake import Lake
+from lake.metadata import Metadata
+
+UPSTREAMS = "upstreams"
+"""What the metadata of embeddings has: the logs of the queries that it reads, by query."""
+
+
+@dataclass(frozen=True, slots=True)
+class StreamQuery:
+    """Maintains queries over streams whose upstreams are complete."""
+
+    session: Session
+    settings: Settings
+    lake: Lake
+    outcome: Outcome
+    completion: Completion
+    progress: Progress
+    _begun: dict[str, str] = field(default_factory=dict, init=False, repr=False)
+    """The ids of the logs of embeddings that this run began, by query."""
+
+    @property
+    def last(self) -> int:
+        """The newest epoch."""
+        return self.completion.head
+
+    def maintain(self, task: Task) -> bool:
+        """Maintain a query; whether that could be done, because it need not wait."""
+        started = time.monotonic()
+        log, start = _consolidated_log(task), _later_start(task)
+        timeline = self._timeline(task, start)
+        why = self._why_rebased(task, timeline, log)
+        if why is not None:
+            task = replace(task, mode="rebased", reason=why, stored=None)
+            log = ConsolidatedLog()
+        if task.stored is None:
+            timeline = self._timeline(task, None)
+            start = self._start(task, timeline)
+            if start is not None:
+                at = time_at(start.begins).isoformat() if start.begins < FOREVER else ""
+                horizon = timeline.horizon(self.last)
+                if horizon is None or horizon < start.begins:
+                    self._wait(task, at)
+                    return False
+                reason = f"{task.reason}; begins at {at}: events that it needs before were deleted"
+                task = replace(task, reason=reason)
+                timeline = self._timeline(task, start)
+        legs = timeline.legs(task.after, self.last)
+        extra = {**log.to_json(), **({} if start is None else start.to_json())}
+        rows = 0
+        commit: Commit | None = None
+        # The epochs after the last leg change nothing.
+        ends = [*(leg.last for leg in legs[:-1]), self.last]
+        for leg, last in zip(legs, ends, strict=bool(legs)):
+            mode: SaveMode = "append" if commit or task.stored is not None else "overwrite"
+            metadata = self._metadata(task, last, leg.high, extra)
+            with self._engine() as engine:
+                made = commit_leg(
+                    engine, self.lake, self.settings.limits, task, timeline, leg, metadata, mode
+                )
+            if made is not None:
+                commit = made
+                rows += made.rows
+                what = "corrects and continues" if leg.corrects else "continues"
+                self.progress(f"{task.query.name}: epoch {last} {what}, {made.rows} rows")
+        if commit is None and task.stored is None:
+            commit = self._commit_nothing(task)
+        self._emit(task, timeline, commit)
+        if commit is None:
+            self.outcome.untouched(task)
+            return True
+        commit = self._consolidate(task, commit, log) or commit
+        seconds = time.monotonic() - started
+        self.outcome.committed(task, replace(commit, rows=rows), None, seconds)
+        return True
+
+    def _why_rebased(self, task: Task, timeline: Timeline, log: ConsolidatedLog) -> str | None:
+        """Why a query has to be recomputed that was maintained before; None if not."""
+        legs = timeline.legs(task.after, self.last)
+        if any(not log.allows(leg) for leg in legs):
+            return "an event is older than what is consolidated: its `lateness` was raised"
+        if self._must_emit_again(task, log):
+            return "its stream is to be emitted from the beginning, and the log is consolidated"
+        if task.stored is None or not legs or timeline.origin is None:
+            return None
+        with self._engine() as engine:
+            complete = first_complete(
+                engine, self.lake, windowing_of(task), timeline, task.after, self.last
+            )
+        if all(begins_within(leg, timeline.origin, complete) for leg in legs):
+            return None
+        return "a change is older than the events that are kept"
+
+    def _start(self, task: Task, timeline: Timeline) -> LaterStart | None:
+        """Where a query begins that is computed from nothing; None if with its streams."""
+        if timeline.origin is None:
+            return None
+        with self._engine() as engine:
+            begins = first_complete(engine, self.lake, windowing_of(task), timeline, 0, self.last)
+        if begins <= timeline.origin:
+            return None
+        published = self.completion.published(task.query.name)
+        horizon = None if published is None else timeline.horizon(published.epoch)
+        # The horizon of an earlier text may be a microsecond before that of this one.
+        unknown_from = BEFORE_ALL if horizon is None else min(horizon, begins)
+        return LaterStart(begins, unknown_from)
+
+    def _wait(self, task: Task, at: str) -> None:
+        """Leave a query that cannot begin yet."""
+        until = f"until {at} is final" if at else "for more events than are there"
+        why = f"{task.reason}; waits {until}: events that it needs before were deleted"
+        self.progress(f"{task.query.name}: {why}")
+        self.outcome.waits(task, why)
+
+    def _timeline(self, task: Task, start: LaterStart | None) -> Timeline:
+        with self._engine() as engine:
+            return read_timeline(
+                engine,
+                self.lake,
+                windowing_of(task),
+                reads_graph=bool(task.query.reads),
+                after=task.after,
+                last=self.last,
+                begins=None if start is None else start.begins,
+            )
+
+    def _must_emit_again(self, task: Task, log: ConsolidatedLog) -> bool:
+        """Whether there is no table of elements that the consolidated log could continue."""
+        output = OutputStream.of(task.query)
+        if output is None or log.until is None:
+            return False
+        return not output.complete_to(self.lake, log_of(self.lake, task.query.name))
+
+    def _emit(self, task: Task, timeline: Timeline, commit: Commit | None) -> None:
+        """Append to the stream out of a query what follows from its new rows, or from closes."""
+        output = OutputStream.of(task.query)
+        if output is None:
+            return
+        found = self.lake.last_metadata(f"embeddings/{task.query.name}", job=JOB)
+        assert found is not None, "it was maintained"
+        began = found[1].extra[BEGAN]
+        if commit is None and not output.is_behind(self.lake, found[1]):
+            emission = output.emission(self.lake, timeline, self.last, began)
+            if emission.operator != "rstream" or not emission.has_closes:
+                return
+        metadata = commit_metadata(task, self.outcome.run.run_id, self.last, **{BEGAN: began})
+        with self._engine() as engine:
+            made = output.emit(
+                engine, self.lake, timeline, metadata, self.settings.limits.rstream_rows
+            )
+        self.progress(f"{task.query.name}: its stream has {made.rows} new elements")
+
+    def _metadata(
+        self, task: Task, last: int, horizon: int | None, extra: Mapping[str, Any]
+    ) -> Metadata:
+        if task.stored is None:
+            began = self._begun.setdefault(task.query.name, uuid4().hex)
+        else:
+            began = task.stored.metadata.extra.get(BEGAN, "")
+        all_extra = {HORIZON: horizon, BEGAN: began, **extra}
+        upstreams = logs_of_upstreams(self.lake, task.query)
+        if upstreams:
+            all_extra[UPSTREAMS] = upstreams
+        return commit_metadata(task, self.outcome.run.run_id, last, **all_extra)
+
+    def _consolidate(self, task: Task, commit: Commit, log: ConsolidatedLog) -> Commit | None:
+        """Replace what ended long ago by a state, if that is most of the log; None if not."""
+        published = self.completion.published(task.query.name)
+        until = settled_until(self.lake, windowing_of(task), self.last)
+        if published is None or until is None or task.stored is None:
+            return None
+        table, name = table_of(task), f"log_{task.query.name}"
+        before = Extent.of(self.lake.existing(table.name)).rows
+        if before is None or not log.has_grown(before):
+            return None
+        with self._engine() as engine:
+            engine.open(name, table.name)
+            ((unpublished,),) = engine.rows(first_unpublished(name, published.epoch))
+            if unpublished is not None:
+                # A change that is not published is checked with all that is before it.
+                until = min(until, int(str(unpublished)) - 1)
+            fewer = f"consolidated_{task.query.name}"
+            query = consolidated(name, task.plan.width, until, published.epoch)
+            engine.make(Statement(fewer, query, "cache"))
+            rows = engine.count(fewer)
+            start = LaterStart.from_json(commit.metadata.extra)
+            extra = ConsolidatedLog(until, rows).to_json()
+            extra |= {} if start is None else start.to_json()
+            horizon = commit.metadata.extra[HORIZON]
+            metadata = self._metadata(task, self.last, horizon, extra)
+            self.progress(f"{task.query.name}: {before:,} rows consolidated to {rows:,}")
+            return engine.write(table, fewer, metadata, mode="overwrite", rows=rows)
+
+    def _commit_nothing(self, task: Task) -> Commit:
+        """Commit a table without rows: nothing is final yet."""
+        with self._engine() as engine:
+            table = table_of(task)
+            name = f"none_{task.query.name}"
+            make_empty(engine, name, table)
+            metadata = self._metadata(task, self.last, None, {})
+            return engine.write(table, name, metadata, mode="overwrite", rows=0)
+
+    @contextmanager
+    def _engine(self) -> Iterator[Engine]:
+        engine = Engine.of(self.settings, self.lake, self.session, JOB)
+        try:
+            yield engine
+        finally:
+            engine.release()
+
+
+def logs_of_upstreams(lake: Lake, query: Maintained) -> dict[str, str]:
+    """The queries whose streams a query reads, with the ids of their logs."""
+    return {each.query: log_of(lake, each.query) for each in upstreams_of(query)}
+
+
+def log_of(lake: Lake, query: str) -> str:
+    """The id of the log of embeddings of a query over streams."""
+    found = lake.last_metadata(f"embeddings/{query}", job=JOB)
+    return "" if found is None else found[1].extra.get(BEGAN, "")
+
+
+def _consolidated_log(task: Task) -> ConsolidatedLog:
+    if task.stored is None:
+        return ConsolidatedLog()
+    return ConsolidatedLog.from_json(task.stored.metadata.extra)
+
+
+def _later_start(task: Task) -> LaterStart | None:
+    return None if task.stored is None else LaterStart.from_json(task.stored.metadata.extra)

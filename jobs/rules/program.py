@@ -1,0 +1,173 @@
+"""The delta of a program over a leg: the rows of its answer log.
+
+A program keeps nothing between runs but its log: what its rules derive at the points of a leg
+follows from the atoms that windows have there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from jobs.compute.protocol import SqlEngine
+from jobs.compute.relations import Statement
+from jobs.compute.sql import (
+    alias,
+    column,
+    columns,
+    number,
+    padded_columns,
+    rows_of,
+    select,
+    subquery,
+    text,
+    union_all,
+)
+from jobs.engine.plan_delta import PlanDelta
+from jobs.engine.relations import CHANGE, INTERVAL, EpochRange
+from jobs.engine.sweep import Key, differentiate
+from jobs.lars.atoms import AtomPattern
+from jobs.lars.program import Program
+from jobs.rules.atoms import AtomReader
+from jobs.rules.derived import now
+from jobs.rules.literals import Literals
+from jobs.rules.points import PointAxis, PointRange
+from jobs.rules.relations import Derived, Given, arguments
+from jobs.rules.strata import derive, shared_kinds
+from jobs.streams.legs import Leg
+from jobs.streams.recording import recorded
+
+PREDICATE = "predicate"
+"""The column of an answer's predicate."""
+
+
+def answer_columns(program: Program) -> Key:
+    """The columns of a published atom: predicate, a1, ..; those that it does not have are null."""
+    arities = (program.predicates[name].arity for name in program.output)
+    return (PREDICATE, *arguments(max(arities, default=0)))
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramInputs:
+    """The relations that a leg reads, as known at its last epoch.
+
+    Attributes:
+        events: relations of the events of the program's streams (`jobs.engine.windows.EVENT`): at
+            least those that `Program.look_back` asks for; all, if tuples are counted.
+        stored: the program's log up to the epoch before the leg: `answer_columns`, instant, epoch,
+            weight.
+    """
+
+    events: tuple[str, ...]
+    stored: str
+
+
+def program_delta(
+    engine: SqlEngine,
+    program: Program,
+    axis: PointAxis,
+    leg: Leg,
+    start: int,
+    inputs: ProgramInputs,
+    prefix: str,
+) -> PlanDelta:
+    """The statement that makes the new rows of a leg; what it reads is made right away.
+
+    The result is (predicate, a1, .., instant, epoch, weight): the rows of the points (low, high] as
+    they are now, less those that are stored. `instant` is the first one of a point.
+
+    Args:
+        engine: has the relations of `inputs`; if the program reads the graph, `triples` with points
+            in the place of epochs (`jobs.streams.graph_log.GraphLog.on_axis`).
+        program: the program.
+        axis: its points.
+        leg: the epochs, and points in the place of instants.
+        start: the first point of the program.
+        inputs: what is read.
+        prefix: begins the names of the relations that are made.
+    """
+    points = PointRange(start, max(leg.low, start), leg.high)
+    reader = AtomReader(engine, points, axis, program.look_back, prefix)
+    given = reader.given(_read(program), program.rules.facts, inputs.events)
+    log = answer_log(engine, program, axis, given, points, leg.low, prefix)
+    row = answer_columns(program)
+    on_axis = f"{prefix}_stored"
+    stored = select(
+        *columns(row),
+        alias(axis.point_sql(column("instant")), "epoch"),
+        column("weight"),
+        from_=rows_of(inputs.stored),
+    )
+    engine.make(Statement(on_axis, stored))
+    rows = recorded(engine, log, on_axis, row, leg, prefix)
+    return PlanDelta((), _with_instants(rows, row, axis), ())
+
+
+def answer_log(
+    engine: SqlEngine,
+    program: Program,
+    axis: PointAxis,
+    given: Given,
+    points: PointRange,
+    after: int,
+    prefix: str,
+) -> exp.Query:
+    """The log of a program's answers within the points (after, points.last]: row, epoch, weight.
+
+    Args:
+        engine: has the relations of `given`.
+        program: the program.
+        axis: its points.
+        given: the atoms that it reads.
+        points: from `after` on, or from the start of the stream.
+        after: a point; earlier than the start if nothing holds at it.
+        prefix: begins the names of the relations that are made.
+    """
+    shared = shared_kinds(program.rules)
+    literals = Literals(engine, given, points, axis, prefix, shared)
+    derived = derive(program.rules, literals)
+    row = answer_columns(program)
+    held = [
+        _answers(name, program.predicates[name].arity, derived[name], row)
+        for name in program.output
+        if not derived[name].is_empty
+    ]
+    if not held:
+        return _nothing(row)
+    return differentiate(union_all(held), row, EpochRange(after, points.last))
+
+
+def _read(program: Program) -> list[AtomPattern]:
+    """The patterns of the atoms that rules read; others may be declared."""
+    literals = (literal for rule in program.rules.rules for literal in rule.literals)
+    names = dict.fromkeys(literal.atom.predicate for literal in literals)
+    return [program.patterns[name] for name in names if name in program.patterns]
+
+
+def _answers(predicate: str, arity: int, derived: Derived, row: Key) -> exp.Query:
+    """When the atoms of a predicate are in the answer."""
+    key = arguments(arity)
+    return select(
+        alias(text(predicate), PREDICATE),
+        *padded_columns(row[1:], key),
+        *columns(INTERVAL),
+        alias(number(1), "weight"),
+        from_=subquery(now(derived, key), "n"),
+    )
+
+
+def _nothing(row: Key) -> exp.Select:
+    cells: Sequence[exp.Expr] = [alias(text(""), name) for name in row]
+    return select(*cells, *(alias(number(0), name) for name in CHANGE), where=[exp.false()])
+
+
+def _with_instants(rows: Statement, row: Key, axis: PointAxis) -> Statement:
+    query = select(
+        *columns(row),
+        alias(axis.instant_sql(column("instant")), "instant"),
+        *columns(CHANGE),
+        from_=subquery(rows.select, "r"),
+    )
+    return Statement(rows.name, query, rows.keep)

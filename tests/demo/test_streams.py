@@ -1,0 +1,102 @@
+"""The demo of streams, without Airflow: a late second, a tick, and what the graph says."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pyoxigraph as ox
+import pytest
+
+from demo.streams import __main__ as demo
+from jobs.settings import Settings
+from lake.lake import Lake
+from tests.support.projects.ingest import no_spark
+from tests.support.stages import STAGES
+
+pytestmark = pytest.mark.slow
+
+CLOSE = datetime.fromisoformat(demo.CLOSE)
+
+
+def run() -> None:
+    settings = Settings.load(demo.PROJECT / "weir.toml")
+    for stage in STAGES.values():
+        stage(no_spark, settings, "test")
+
+
+def published(query: str, column: str, at: datetime) -> dict[str, int]:
+    """The values of a column of an answer, each with its multiplicity."""
+    found: Counter[str] = Counter()
+    for row in Lake(str(demo.PROJECT / "lake")).rows(f"answers/{query}").to_pylist():
+        if row["event_time"].replace(tzinfo=UTC) <= at:
+            found[row[column]] += row["weight"]
+    return {value: weight for value, weight in found.items() if weight}
+
+
+def silent(at: datetime) -> int:
+    """The published number of silent thermometers."""
+    (held,) = published("silent", "silent", at)
+    return int(held.split('"')[1])
+
+
+def hot_by_definition(window: list[Path]) -> dict[str, int]:
+    """Sensors with observations of more than 90 degrees in some files, and how many."""
+    store = ox.Store()
+    for file in window:
+        store.load(path=str(file), format=ox.RdfFormat.TURTLE)
+    query = f"""PREFIX o: <{demo.OWL}>
+SELECT ?sensor {{ ?x o:observedProperty ?p ; o:procedure ?sensor ; o:result/o:floatValue ?value
+  FILTER (STRENDS(STR(?p), "_AirTemperature") && ?value > 90) }}"""
+    found = store.query(query)
+    assert isinstance(found, ox.QuerySolutions)
+    return dict(Counter(str(each["sensor"]) for each in found))
+
+
+def silent_by_definition(files: list[Path], window: list[Path]) -> int:
+    """Thermometers of all files without an observation of temperature in those of the window."""
+
+    def thermometers(some: list[Path]) -> set[str]:
+        store = ox.Store()
+        for file in some:
+            store.load(path=str(file), format=ox.RdfFormat.TURTLE)
+        observed = ox.NamedNode(f"{demo.OWL}observedProperty")
+        by = ox.NamedNode(f"{demo.OWL}procedure")
+        temperature = f"{demo.OWL.replace('sensor-observation', 'weather')}_AirTemperature"
+        return {
+            str(sensor.object)
+            for quad in store.quads_for_pattern(None, observed, ox.NamedNode(temperature))
+            for sensor in store.quads_for_pattern(quad.subject, by, None)
+        }
+
+    return len(thermometers(files) - thermometers(window))
+
+
+def test_the_late_second_corrects_the_answer_and_a_tick_closes_the_last_windows(
+    shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(demo, "SHARED", shared / "data")
+    monkeypatch.setattr(demo, "PROJECT", tmp_path / "project")
+    demo.new_project()
+    files = sorted((shared / "data/csrbench/data").glob("*.ttl"))
+    late = files[demo.LATE_SECOND]
+    demo.write_network(files)
+    demo.arrive_commits([])
+    (demo.PROJECT / "data/commits").mkdir()
+    demo.arrive_observations(each for each in files[:25] if each != late)
+    run()
+    window = [each for each in files[10:20] if each != late]
+    assert silent(CLOSE) == silent_by_definition(files, window)
+    before = published("hot", "sensor", CLOSE)
+    assert before == hot_by_definition(window)
+    demo.arrive_observations([late, *files[25:]])
+    run()
+    assert silent(CLOSE) == silent_by_definition(files, files[10:20])
+    assert published("hot", "sensor", CLOSE) == hot_by_definition(files[10:20]) != before
+    everything = silent_by_definition(files, [])
+    assert silent(datetime.now(UTC)) < everything
+    time.sleep(1.1)  # `idle: PT1S`
+    run()
+    assert silent(datetime.now(UTC)) == everything

@@ -1,0 +1,135 @@
+"""Coverage: intervals as sets of points per key, against sets of points."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import duckdb
+import pyarrow as pa
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sqlglot import exp
+
+from jobs.compute.duck import DuckEngine
+from jobs.compute.sql import column, columns, greatest, inner_join, least, rows_of, select, subquery
+from jobs.engine.coverage import coalesced, difference, interval_fixpoint
+from jobs.engine.relations import INTERVAL
+
+Interval = tuple[str, int, int]
+"""Key, since, until."""
+
+_INTERVALS = st.lists(
+    st.tuples(st.sampled_from("ab"), st.integers(0, 12), st.integers(1, 5)).map(
+        lambda each: (each[0], each[1], each[1] + each[2])
+    ),
+    max_size=8,
+)
+_STEPS = st.lists(
+    st.tuples(st.sampled_from("abc"), st.sampled_from("abc"), st.integers(0, 6), st.integers(1, 4)),
+    max_size=7,
+)
+
+
+@settings(deadline=None)
+@given(intervals=_INTERVALS)
+def test_coalesced_intervals_cover_the_same_and_do_not_meet(intervals: list[Interval]) -> None:
+    found = _rows(coalesced(_all("a"), ("k",)), {"a": intervals})
+    assert _points(found) == _points(intervals)
+    ends = {(key, until) for key, _, until in found}
+    assert not ends & {(key, since) for key, since, _ in found}
+    assert len(found) == len({*found})
+
+
+@settings(deadline=None)
+@given(left=_INTERVALS, right=_INTERVALS)
+def test_a_difference_covers_what_only_the_left_covers(
+    left: list[Interval], right: list[Interval]
+) -> None:
+    found = _rows(difference(_all("a"), _all("b"), ("k",)), {"a": left, "b": right})
+    assert _points(found) == _points(left) - _points(right)
+    assert sum(until - since for _, since, until in found) == len(_points(found))
+
+
+@settings(deadline=None)
+@given(steps=_STEPS)
+def test_a_fixpoint_of_intervals_is_the_closure_at_every_point(
+    steps: list[tuple[str, str, int, int]],
+) -> None:
+    engine = DuckEngine(duckdb.connect())
+    key = ("source", "target")
+    rows = [(source, target, since, since + length) for source, target, since, length in steps]
+    engine.load("steps", _table(rows, (*key, *INTERVAL)))
+
+    def step(new: Mapping[str, str], known: Mapping[str, str]) -> Mapping[str, exp.Query]:
+        assert {*new} <= {*known}
+        longer = select(
+            column("source", "n"),
+            column("target", "s"),
+            greatest(column("since", "n"), column("since", "s")).as_("since"),
+            least(column("until", "n"), column("until", "s")).as_("until"),
+            from_=rows_of(new["paths"], "n"),
+            joins=[
+                inner_join(
+                    rows_of("steps", "s"),
+                    column("target", "n").eq(column("source", "s")),
+                    column("since", "n") < column("until", "s"),
+                    column("since", "s") < column("until", "n"),
+                )
+            ],
+        )
+        return {"paths": longer}
+
+    seed = select(*columns((*key, *INTERVAL)), from_=rows_of("steps"))
+    made = interval_fixpoint(engine, {"paths": key}, {"paths": seed}, step, "closure")
+    found: set[tuple[object, object, int]] = set()
+    if "paths" in made:
+        query = select(*columns((*key, *INTERVAL)), from_=rows_of(made["paths"]))
+        for source, target, since, until in engine.rows(query):
+            assert isinstance(since, int)
+            assert isinstance(until, int)
+            points = {(source, target, point) for point in range(since, until)}
+            assert not points & found
+            found |= points
+    assert found == _closure({(a, b, p) for a, b, s, u in rows for p in range(s, u)})
+
+
+def test_a_fixpoint_of_nothing_has_no_relation() -> None:
+    engine = DuckEngine(duckdb.connect())
+    engine.load("a", _table([], ("k", *INTERVAL)))
+    keys = {"r": ("k",), "s": ("k",)}
+    assert interval_fixpoint(engine, keys, {"r": _all("a")}, lambda *_: {}, "nothing") == {}
+
+
+def _closure(steps: set[tuple[object, object, int]]) -> set[tuple[object, object, int]]:
+    found = {*steps}
+    while True:
+        longer = {(a, d, p) for a, b, p in found for c, d, q in steps if b == c and p == q}
+        if longer <= found:
+            return found
+        found |= longer
+
+
+def _all(name: str) -> exp.Query:
+    return select(*columns(("k", *INTERVAL)), from_=rows_of(name))
+
+
+def _points(intervals: Sequence[Interval]) -> set[tuple[str, int]]:
+    return {(key, point) for key, since, until in intervals for point in range(since, until)}
+
+
+def _rows(query: exp.Query, relations: Mapping[str, Sequence[Interval]]) -> list[Interval]:
+    engine = DuckEngine(duckdb.connect())
+    for name, rows in relations.items():
+        engine.load(name, _table(rows, ("k", *INTERVAL)))
+    found = engine.rows(select(*columns(("k", *INTERVAL)), from_=subquery(query, "q")))
+    return [(str(key), int(str(since)), int(str(until))) for key, since, until in found]
+
+
+def _table(rows: Sequence[tuple[object, ...]], names: Sequence[str]) -> pa.Table:
+    kinds = {"since": pa.int64(), "until": pa.int64()}
+    return pa.table(
+        {
+            name: pa.array([row[i] for row in rows], kinds.get(name, pa.string()))
+            for i, name in enumerate(names)
+        }
+    )

@@ -1,0 +1,64 @@
+"""Spark and DuckDB give the same rows of programs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+from pyspark.sql import SparkSession
+
+from jobs.compute.duck import DuckEngine
+from jobs.compute.engine import Engine, SparkShape
+from jobs.compute.placement import Placement
+from lake.lake import Lake
+from tests.support.rules.cases import rule_case
+from tests.support.rules.memory import ProgramMemory
+from tests.support.rules.papers import paper_example
+
+CASES = int(os.environ.get("WEIR_SPARK_PROGRAMS", "3"))
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
+
+
+@pytest.fixture
+def on_spark(spark: SparkSession) -> Iterator[Engine]:
+    """An engine that computes everything with Spark."""
+    engine = Engine(
+        Lake("no tables are stored"),
+        lambda: spark,
+        DuckEngine(duckdb.connect()),
+        Placement(0, 10**9, 10**9, 10**9),
+        SparkShape(broadcast_rows=10, rows_per_file=10**9),
+    )
+    yield engine
+    engine.release()
+
+
+@pytest.mark.parametrize(
+    "name", ["8-fig4-cooling", "16-tuple-windows", "17-recursion-in-a-stratum"]
+)
+def test_spark_gives_the_deltas_of_the_paper(on_spark: Engine, shared: Path, name: str) -> None:
+    example = paper_example(shared / "papers" / "examples" / f"004-{name}")
+    memory = ProgramMemory(
+        example.program, example.epochs(at_once=True), starts=example.first, engine=on_spark
+    )
+    memory.run(0, 1)
+    expected = ProgramMemory(example.program, example.epochs(at_once=True), starts=example.first)
+    expected.run(0, 1)
+    assert memory.log() == expected.log()
+
+
+@pytest.mark.parametrize("seed", range(CASES))
+def test_spark_records_what_duckdb_records(on_spark: Engine, seed: int) -> None:
+    case = rule_case(seed)
+    logs = []
+    for engine in (None, on_spark):
+        memory = ProgramMemory(
+            case.checked, case.epochs, case.axis, case.corrects_back, engine=engine
+        )
+        memory.run(0, len(case.epochs))
+        logs.append(memory.log())
+    assert logs[0] == logs[1]

@@ -1,0 +1,67 @@
+"""What maintaining queries over streams costs, counted: tables that are read, databases."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from jobs.compute import database, engine
+from jobs.compute.connection import connect
+from lake.lake import Lake
+from lake.tables import STREAM_EPOCHS
+from tests.support.projects.ingest import no_spark
+from tests.support.stages import STAGES
+from tests.support.streams.projects import run
+from tests.support.streams.sensors import HOT, arrive, sensors
+
+MANY = 6
+
+
+def cost(folder: Path, queries: int, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """The reads of small tables and the databases of the maintain stage after a second file."""
+    folder.mkdir()
+    project = sensors(folder)
+    for number in range(1, queries):
+        project.query(f"hot{number}", HOT.replace("PT10S", f"PT{10 + number}S"))
+    arrive(project, 0)
+    run(project)
+    arrive(project, 1)
+    STAGES["ingest"](no_spark, project.settings, "test")
+    counted: Counter[str] = Counter()
+    read = Lake.rows
+
+    def rows(lake: Lake, name: str, *wanted: object) -> pa.Table:
+        counted[name] += 1
+        return read(lake, name, *wanted)  # type: ignore[arg-type]
+
+    def connected(*wanted: object) -> object:
+        counted["databases"] += 1
+        return connect(*wanted)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Lake, "rows", rows)
+        for module in (database, engine):
+            patched.setattr(module, "connect", connected)
+        STAGES["maintain"](no_spark, project.settings, "test")
+    return counted
+
+
+@pytest.fixture(scope="module")
+def costs(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Counter[str]]:
+    """By the number of queries."""
+    folder = tmp_path_factory.mktemp("costs")
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        return {number: cost(folder / str(number), number, monkeypatch) for number in (1, MANY)}
+
+
+def test_frontiers_are_read_once_however_many_queries_depend_on_them(
+    costs: dict[int, Counter[str]],
+) -> None:
+    assert [each[STREAM_EPOCHS.name] for each in costs.values()] == [1, 1]
+
+
+def test_all_queries_over_streams_share_one_database(costs: dict[int, Counter[str]]) -> None:
+    assert [each["databases"] for each in costs.values()] == [1, 1]

@@ -1,0 +1,1 @@
+"""Programs of plain LARS from their definitions: they share no code with the project."""

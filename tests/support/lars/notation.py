@@ -1,0 +1,96 @@
+"""The notation of the papers' fixtures, read by regular expressions."""
+
+from __future__ import annotations
+
+import re
+
+from tests.support.lars.programs import (
+    Argument,
+    At,
+    Comparison,
+    Element,
+    Expression,
+    GroundAtom,
+    Program,
+    Rule,
+    Sum,
+    Var,
+    Window,
+)
+
+_ATOM = re.compile(r"([a-z]\w*)(?:\(([^()]*)\))?")
+_ELEMENT = re.compile(
+    r"(?P<negated>not )?(?:win\^(?P<tuples>#?)(?P<size>\d+) )?"
+    r"(?:(?P<modality>diamond|box) |@(?P<point>\w+) )?(?P<atom>[a-z]\w*(?:\([^()]*\))?)"
+)
+_COMPARISON = re.compile(r"(.+?)\s*(!=|<=|>=|=|<|>)\s*(.+)")
+
+
+def read_program(text: str) -> Program:
+    """The program of a text with a statement a line; `%` starts a comment."""
+    rules, facts = [], []
+    for line in text.splitlines():
+        statement = line.partition("%")[0].strip().removesuffix(".")
+        head, arrow, body = statement.partition("<-")
+        if arrow:
+            rules.append(_rule(head.strip(), body.strip()))
+        elif statement:
+            facts.append(read_ground_atom(statement))
+    return Program(tuple(rules), tuple(facts))
+
+
+def read_ground_atom(text: str) -> GroundAtom:
+    """`p(x,3)`."""
+    predicate, arguments = _atom(text)
+    assert not any(isinstance(each, Var) for each in arguments), f"{text} is ground"
+    return predicate, tuple(each for each in arguments if not isinstance(each, Var))
+
+
+def shown(atom: GroundAtom) -> str:
+    """`p(x,3)`."""
+    predicate, arguments = atom
+    return f"{predicate}({','.join(map(str, arguments))})" if arguments else predicate
+
+
+def _rule(head: str, body: str) -> Rule:
+    point: Argument | None = None
+    if head.startswith("@"):
+        written, _, head = head[1:].partition(" ")
+        point = _argument(written)
+    predicate, arguments = _atom(head)
+    # Commas inside parentheses divide arguments.
+    elements = re.split(r",\s*(?![^()]*\))", body)
+    return Rule(predicate, arguments, point, tuple(_element(each.strip()) for each in elements))
+
+
+def _element(text: str) -> Element | Comparison:
+    found = _ELEMENT.fullmatch(text)
+    if found is None:
+        compared = _COMPARISON.fullmatch(text)
+        assert compared is not None, f"{text} is an element"
+        return Comparison(compared[2], _expression(compared[1]), _expression(compared[3]))
+    predicate, arguments = _atom(found["atom"])
+    window = Window(int(found["size"]), bool(found["tuples"])) if found["size"] else None
+    modality = At(_argument(found["point"])) if found["point"] else found["modality"]
+    return Element(predicate, arguments, window, modality, bool(found["negated"]))
+
+
+def _expression(text: str) -> Expression:
+    parts = re.fullmatch(r"(\w+)\s*([+*-])\s*(\w+)", text)
+    if parts is None:
+        return _argument(text)
+    return Sum(parts[2], _argument(parts[1]), _argument(parts[3]))
+
+
+def _atom(text: str) -> tuple[str, tuple[Argument, ...]]:
+    found = _ATOM.fullmatch(text)
+    assert found is not None, f"{text} is an atom"
+    arguments = found[2].split(",") if found[2] else []
+    return found[1], tuple(map(_argument, arguments))
+
+
+def _argument(text: str) -> Argument:
+    text = text.strip()
+    if re.fullmatch(r"-?\d+", text):
+        return int(text)
+    return Var(text) if text[0].isupper() else text

@@ -1,0 +1,337 @@
+"""Random programs with histories of streams and of the graph; a seed gives the same everywhere."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+from jobs.lars import program as checked
+from jobs.lars.errors import ProgramError
+from jobs.rules.points import PointAxis
+from tests.support.generators.basic_cases import Triple
+from tests.support.lars.definitions import DataStream, output
+from tests.support.lars.programs import (
+    Argument,
+    At,
+    Comparison,
+    Element,
+    Expression,
+    GroundAtom,
+    Program,
+    Rule,
+    Sum,
+    Value,
+    Var,
+    Window,
+    text,
+)
+from tests.support.rules.vocabulary import (
+    ARITIES,
+    FACTS,
+    GRAPH,
+    NAMES,
+    STREAM,
+    atoms_of,
+    declared_for,
+    triples,
+)
+from tests.support.streams.histories import Arriving, Declared, Epochs, GraphChange, Tick, ingested
+
+VALUES: tuple[Value, ...] = ("a", 1, 2, 3)
+_ATTEMPTS = 3
+_X = tuple(Var(each) for each in ("X", "X", "Y", "Y", "Z"))
+_T = (Var("T"), Var("U"))
+
+
+@dataclass(frozen=True)
+class RuleCase:
+    """A program and a history.
+
+    Attributes:
+        seed: of the case.
+        program: what it means.
+        checked: what is evaluated.
+        epochs: what was ingested, in instants.
+        axis: the points of the program.
+        corrects_back: as declared, in instants.
+    """
+
+    seed: int
+    program: Program
+    checked: checked.Program
+    epochs: Epochs
+    axis: PointAxis
+    corrects_back: int
+
+
+def rule_case(seed: int) -> RuleCase:
+    """The case of a seed: of some random programs, the one that derives most predicates."""
+    rng = random.Random(f"rules {seed}")
+    streams = ("s", "t") if rng.random() < 0.15 else ("s",)
+    unit = rng.choice((1, 1, 1, 10))
+    axis = PointAxis(unit, rng.choice((0, 0, 0, 3, -7)))
+    read = _Read.some(rng)
+    epochs = _history(rng, read, streams, axis)
+    best: tuple[int, Program, checked.Program] | None = None
+    attempts = 0
+    while attempts < _ATTEMPTS:
+        program = _Writer(rng, read, tuples=len(streams) == 1).program()
+        declarations = checked.Declarations(streams, {"": NAMES}, declared_for(program))
+        try:
+            known = checked.read_program(text(program), declarations)
+        except ProgramError:
+            continue
+        attempts += 1
+        score = _derived(program, epochs, axis)
+        if best is None or score > best[0]:
+            best = (score, program, known)
+    assert best is not None, "there are attempts"
+    back = unit * rng.choice((0, 0, 0, 2, 20))
+    return RuleCase(seed, best[1], best[2], epochs, axis, back)
+
+
+def _derived(program: Program, epochs: Epochs, axis: PointAxis) -> int:
+    """How many predicates are derived at two points, with all that is ever known."""
+    tuples: dict[int, dict[Triple, None]] = {}
+    graph: set[Triple] = set()
+    for each in epochs:
+        if isinstance(each, GraphChange):
+            graph |= each.appear
+        else:
+            for triple, instant in each.events:
+                tuples.setdefault(axis.point(instant), {})[triple] = None
+    if not tuples:
+        return 0
+    first, last = min(tuples), max(tuples)
+    found: set[str] = set()
+    for point in ((first + last) // 2, last):
+        known = {at: tuple(each) for at, each in tuples.items() if at <= point}
+        data = DataStream(first, point, known, atoms_of)
+        found |= {predicate for predicate, _ in output(program, data, atoms_of(graph))}
+    return len(found)
+
+
+@dataclass(frozen=True)
+class _Read:
+    """The predicates that the programs of a case may read."""
+
+    stream: tuple[str, ...]
+    graph: tuple[str, ...]
+    facts: tuple[str, ...]
+
+    @classmethod
+    def some(cls, rng: random.Random) -> _Read:
+        return cls(
+            tuple(rng.sample([*STREAM], rng.choice((1, 2, 2, 3)))),
+            tuple(rng.sample([*GRAPH], rng.choice((0, 1, 1, 2)))),
+            tuple(rng.sample([*FACTS], rng.choice((0, 0, 1)))),
+        )
+
+
+class _Writer:
+    """Writes one random program."""
+
+    def __init__(self, rng: random.Random, read: _Read, *, tuples: bool) -> None:
+        self.rng, self.read, self.tuples = rng, read, tuples
+        count = rng.choice((1, 2, 2, 3, 3, 4))
+        self.derived = {f"q{i}": rng.choice((0, 1, 1, 1, 2, 2, 3)) for i in range(count)}
+        self.arities = ARITIES | self.derived
+
+    def program(self) -> Program:
+        rules = [
+            self._rule(name, level)
+            for level, name in enumerate(self.derived)
+            for _ in range(self.rng.choice((1, 1, 1, 2)))
+        ]
+        used = {each.predicate for rule in rules for each in rule.elements}
+        facts: list[GroundAtom] = [
+            (name, tuple(self._value() for _ in range(arity)))
+            for name, arity in FACTS.items()
+            if name in used
+            for _ in range(self.rng.choice((1, 2, 3)))
+        ]
+        return Program(tuple(rules), tuple(dict.fromkeys(facts)))
+
+    def _rule(self, name: str, level: int) -> Rule:
+        rng = self.rng
+        body: list[Element | Comparison] = [
+            self._element(level) for _ in range(rng.choice((1, 1, 1, 2, 2, 3)))
+        ]
+        if rng.random() < 0.06:
+            body = []
+        bound = [v for each in body if isinstance(each, Element) for v in _variables(each)]
+        bound = [*dict.fromkeys(bound)]
+        body += self._comparisons(bound)
+        for _ in range(rng.choice((0, 0, 0, 1, 1, 2)) if body else 1):
+            body.append(self._negated(level, bound))
+        rng.shuffle(body)
+        arguments = tuple(self._of(bound, _X) for _ in range(self.arities[name]))
+        point: Argument | None = None
+        if rng.random() < 0.4:
+            points = [v for v in bound if v in _T or v.name.startswith("N")]
+            point = rng.choice(points) if points and rng.random() < 0.85 else self._of(bound, ())
+            if isinstance(point, str):
+                point = rng.choice((2, 5, 8))
+        return Rule(name, arguments, point, tuple(body))
+
+    def _element(self, level: int) -> Element:
+        """A positive element over anything up to the level."""
+        rng = self.rng
+        kind = rng.random()
+        names = [*self.derived]
+        background = (*self.read.graph, *self.read.facts)
+        if kind < 0.45 or (level == 0 and kind < 0.62):
+            name = rng.choice(self.read.stream)
+        elif kind < 0.62:
+            name = rng.choice(names[:level])
+        elif kind < 0.76:
+            name = rng.choice(names[max(0, level - 1) : level + 1])
+        elif kind < 0.82:
+            # Recursion through a later predicate is refused or becomes one stratum.
+            name = rng.choice(names)
+        else:
+            name = rng.choice(background or self.read.stream)
+        arguments = tuple(
+            rng.choice(_X) if rng.random() < 0.85 else self._value()
+            for _ in range(self.arities[name])
+        )
+        return self._read(name, arguments, rng.choice(_T))
+
+    def _negated(self, level: int, bound: list[Var]) -> Element:
+        """A negated element over what is below the level; all variables are bound."""
+        rng = self.rng
+        below = [*self.derived][:level]
+        read = self.read
+        name = rng.choice((*read.stream, *read.graph, *read.facts, *below, *below, *below))
+        arguments = tuple(self._of(bound, _X) for _ in range(self.arities[name]))
+        points = [v for v in bound if v in _T]
+        point: Argument = rng.choice(points) if points else rng.randint(0, 9)
+        element = self._read(name, arguments, point)
+        return Element(name, arguments, element.window, element.modality, True)
+
+    def _read(self, name: str, arguments: tuple[Argument, ...], point: Argument) -> Element:
+        rng = self.rng
+        if rng.random() < 0.1:
+            point = rng.choice((0, 3, 6))
+        elif rng.random() < 0.05:
+            point = rng.choice(_X)
+        kind = rng.random()
+        background = name in GRAPH or name in FACTS
+        if kind < 0.15:
+            return Element(name, arguments)
+        if kind < 0.22 and not background:
+            return Element(name, arguments, None, At(point))
+        window = Window(rng.choice((0, 1, 1, 2, 2, 3, 5, 9)))
+        if self.tuples and name in STREAM and rng.random() < 0.3:
+            window = Window(rng.choice((1, 2, 3, 5)), tuples=True)
+        modality = rng.choice(("diamond", "diamond", "box", "box", At(point), At(point)))
+        return Element(name, arguments, window, modality)
+
+    def _comparisons(self, bound: list[Var]) -> list[Comparison]:
+        """Some comparisons; variables that they give a value become bound."""
+        rng = self.rng
+        found: list[Comparison] = []
+        for i in range(rng.choice((0, 0, 0, 1, 2))):
+            if not bound:
+                break
+            if rng.random() < 0.5:
+                given = Var(f"N{i}")
+                sides: list[Expression] = [given, self._expression(bound)]
+                rng.shuffle(sides)
+                found.append(Comparison("=", *sides))
+                bound.append(given)
+            else:
+                symbol = rng.choice(("=", "!=", "<", "<=", ">", ">="))
+                right: Expression = self._value() if rng.random() < 0.6 else rng.choice(bound)
+                found.append(Comparison(symbol, rng.choice(bound), right))
+        return found
+
+    def _expression(self, bound: list[Var]) -> Expression:
+        rng = self.rng
+        one = rng.choice(bound)
+        if rng.random() < 0.2:
+            return one
+        other: Expression = rng.choice(bound) if rng.random() < 0.2 else rng.choice((0, 1, 2, 3))
+        return Sum(rng.choice(("+", "-", "-", "*")), one, other)
+
+    def _of(self, bound: list[Var], preferred: tuple[Var, ...]) -> Argument:
+        """A bound variable, or a constant."""
+        choices = [v for v in bound if v in preferred] or bound
+        if choices and self.rng.random() < 0.85:
+            return self.rng.choice(choices if self.rng.random() < 0.8 else bound)
+        return self._value()
+
+    def _value(self) -> Value:
+        return self.rng.choice(VALUES)
+
+
+def _variables(element: Element) -> list[Var]:
+    found = [each for each in element.arguments if isinstance(each, Var)]
+    if isinstance(element.modality, At) and isinstance(element.modality.point, Var):
+        found.append(element.modality.point)
+    return found
+
+
+def _history(rng: random.Random, read: _Read, streams: tuple[str, ...], axis: PointAxis) -> Epochs:
+    """Some epochs: events in time, late, tied or missing, time that passes, the graph."""
+    of_stream = [*dict.fromkeys("p2" if each == "o1" else each for each in read.stream)]
+    of_graph = sorted({"g2" if each == "k1" else each for each in read.graph})
+    unit = axis.unit
+    declared = {
+        name: Declared(
+            delay=unit * rng.choice((0, 0, 1, 3)), lateness=unit * rng.choice((0, 3, 8, 30))
+        )
+        for name in streams
+    }
+    now = dict.fromkeys(streams, axis.instant(rng.choice((0, 0, 1, 4))))
+    arriving: list[Arriving] = []
+    held: set[Triple] = set()
+    pool = [_triples_of(rng, of_stream) for _ in range(rng.randint(1, 4))]
+    for i in range(rng.randint(5, 7)):
+        stream = streams[i] if i < len(streams) else rng.choice(streams)
+        kind = 1.0 if i < len(streams) else rng.random()
+        if of_graph and kind < 0.25:
+            arriving.append(_graph_change(rng, of_graph, held, now[stream], unit))
+            continue
+        if kind < 0.35:
+            now[stream] += unit * rng.randint(1, 4)
+            arriving.append(Tick(stream, now[stream]))
+            continue
+        events: list[tuple[Triple, int]] = []
+        for _ in range(rng.choice((0, 2, 3, 4, 6)) if i else 3):
+            late = i > 1 and rng.random() < 0.2
+            at = now[stream] - unit * rng.randint(1, 6) if late else now[stream]
+            at += rng.randrange(unit)
+            made = rng.choice(pool) if rng.random() < 0.8 else _triples_of(rng, of_stream)
+            events += [(triple, at) for triple in made]
+            if not late and rng.random() < 0.5:
+                now[stream] += unit * rng.choice((1, 1, 1, 1, 2, 3))
+        rng.shuffle(events)
+        arriving.append((stream, tuple(events)))
+    # Everything becomes final in the end.
+    arriving += [Tick(name, max(now.values()) + 5 * unit) for name in streams]
+    return ingested(declared, arriving)
+
+
+def _triples_of(rng: random.Random, names: list[str]) -> list[Triple]:
+    """The triples of an atom, or one of another kind, which is a tuple all the same."""
+    if rng.random() < 0.08:
+        return [("<http://example.org/x>", "<http://example.org/other>", '"1"')]
+    chosen = rng.choice(names)
+    made = triples(chosen, *(rng.choice(VALUES) for _ in range(ARITIES[chosen])))
+    return made if rng.random() < 0.9 else made[:1]
+
+
+def _graph_change(
+    rng: random.Random, names: list[str], held: set[Triple], now: int, unit: int
+) -> GraphChange:
+    vanish = {each for each in sorted(held) if rng.random() < 0.4}
+    appear: set[Triple] = set()
+    for _ in range(rng.choice((1, 1, 2, 3))):
+        chosen = rng.choice(names)
+        appear |= {*triples(chosen, *(rng.choice(VALUES) for _ in range(ARITIES[chosen])))}
+    appear -= held
+    held -= vanish
+    held |= appear
+    time = None if rng.random() < 0.4 else now + unit * rng.randint(-4, 3)
+    return GraphChange(frozenset(vanish), frozenset(appear), time)

@@ -1,0 +1,69 @@
+"""Written programs with histories, of kinds that random ones rarely are."""
+
+from __future__ import annotations
+
+from jobs.lars import program as checked
+from jobs.rules.points import PointAxis
+from tests.support.lars.notation import read_program
+from tests.support.lars.programs import GroundAtom
+from tests.support.rules.cases import RuleCase
+from tests.support.rules.vocabulary import NAMES, declared_for, triples
+from tests.support.streams.histories import StreamBatch
+
+_PROGRAMS: dict[str, str] = {
+    # At 2, the atom at 1 is known before the one at 2.
+    "a box over what two rounds have derived": """
+        @T q(X) <- win^9 @T p2(X,1).
+        @T q(X) <- win^9 @U q(X), win^9 @T p2(X,2).
+        full(X) <- win^1 box q(X).
+        @T q(X) <- full(X), win^9 @T p2(X,3).
+    """,
+    "two literals of one rule that need what different rounds have derived": """
+        q(X,Y) <- win^3 diamond p2(X,Y).
+        q(X,Z) <- q(X,Y), q(Y,Z).
+    """,
+    "a second literal whose atoms are derived later than those of the first": """
+        q(X) <- win^2 diamond p2(X,1).
+        r(X) <- q(X).
+        s(X) <- q(X), r(X).
+        q(X) <- s(X).
+    """,
+    "an atom that a box would let support itself": """
+        q(X) <- p2(X,1).
+        q(X) <- win^1 box q(X).
+    """,
+    "a stratum of atoms at their points, and negation above it": """
+        @T q(X) <- win^4 @T p2(X,1).
+        @T r(X) <- win^2 @T q(X), win^2 box q(X).
+        @T q(X) <- win^1 @T r(X).
+        s(X) <- win^4 diamond q(X), not r(X).
+    """,
+}
+_EVENTS: tuple[tuple[tuple[int, GroundAtom], ...], ...] = (
+    ((1, ("p2", ("a", 1))), (1, ("p2", (1, 2))), (2, ("p2", ("a", 2)))),
+    (
+        (3, ("p2", ("a", 3))),
+        (3, ("p2", (2, 3))),
+        (3, ("p2", (3, 4))),
+        (4, ("p2", ("a", 1))),
+    ),
+    ((2, ("p2", ("a", 1))), (6, ("p2", (3, 1))), (7, ("p2", ("a", 2)))),
+)
+GIVEN = tuple(_PROGRAMS)
+"""The names of the cases."""
+
+
+def given_case(name: str) -> RuleCase:
+    """The case of a name; its last epoch has a late event."""
+    text = _PROGRAMS[name]
+    program = read_program(text)
+    declarations = checked.Declarations(("s",), {"": NAMES}, declared_for(program))
+    epochs = []
+    frontier = 0
+    for events in _EVENTS:
+        frontier = max(frontier, *(point + 1 for point, _ in events))
+        made = [(each, at) for at, (kind, values) in events for each in triples(kind, *values)]
+        epochs.append(StreamBatch("s", tuple(made), frontier))
+    epochs.append(StreamBatch("s", (), frontier + 5))
+    known = checked.read_program(text, declarations)
+    return RuleCase(GIVEN.index(name), program, known, tuple(epochs), PointAxis(), 0)

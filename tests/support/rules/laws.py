@@ -1,0 +1,152 @@
+"""The laws of programs, at every epoch and point."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator
+from itertools import pairwise
+
+from jobs.engine.windows import SlidingWindow
+from jobs.rules.points import PointAxis
+from tests.support.generators.basic_cases import Triple
+from tests.support.lars.definitions import DataStream, output
+from tests.support.lars.programs import GroundAtom
+from tests.support.rules.cases import RuleCase
+from tests.support.rules.memory import Evaluated, LogRow, ProgramMemory
+from tests.support.rules.vocabulary import atoms_of, value
+from tests.support.streams.definitions import Meaning
+from tests.support.streams.histories import Epochs, GraphChange, StreamBatch
+
+Content = tuple[tuple[int, tuple[Triple, ...]], ...]
+"""The tuples of each point that has any, in order."""
+
+
+def broken_laws(case: RuleCase) -> list[str]:
+    """Which laws a case breaks, and how; none if all hold."""
+    last = len(case.epochs)
+    evaluated: Evaluated = {}
+    at_once = _memory(case, evaluated)
+    at_once.run(0, last)
+    log = at_once.log()
+    meaning = ProgramMeaning(case)
+    broken = [*_snapshots(case, meaning, log), *_local(case, meaning, log)]
+    rng = random.Random(case.seed)
+    cuts = sorted(rng.sample(range(1, last), rng.choice((1, 1, 2))))
+    cut = _memory(case, evaluated)
+    for after, until in pairwise((0, *cuts, last)):
+        cut.run(after, until)
+    if cut.log() != log:
+        extra, missing = Counter(cut.log()) - Counter(log), Counter(log) - Counter(cut.log())
+        broken.append(f"runs up to {cuts}: {[*extra][:4]} too many, {[*missing][:4]} missing")
+    if cut.run(last, last):
+        broken.append("a run over no epoch has a leg")
+    return [f"seed {case.seed}: {what}" for what in broken]
+
+
+class ProgramMeaning:
+    """What a program reads at every epoch and point, from the definitions."""
+
+    def __init__(self, case: RuleCase) -> None:
+        self.case = case
+        streams = {name: name for name in case.checked.streams}
+        self.epochs = on_points(case.epochs, case.axis)
+        # A change that corrects some of the instants of a point corrects the point.
+        back = -(-case.corrects_back // case.axis.unit)
+        windows = {name: SlidingWindow(1) for name in streams}
+        self.times = Meaning(windows, streams, self.epochs, back)
+        self._outputs: dict[tuple[int, Content, frozenset[Triple]], frozenset[GroundAtom]] = {}
+
+    def tuples(self, epoch: int, point: int) -> Content:
+        """The tuples up to a point that are known at an epoch; of repeated ones the first."""
+        origin = self.times.origin
+        assert origin is not None, "there is a horizon"
+        events = [
+            (instant, number, line, triple)
+            for number, each in enumerate(self.case.epochs[:epoch], start=1)
+            if isinstance(each, StreamBatch) and each.stream in self.case.checked.streams
+            for line, (triple, instant) in enumerate(each.events)
+        ]
+        found: dict[int, dict[Triple, None]] = {}
+        for instant, _, _, triple in sorted(events):
+            at = self.case.axis.point(instant)
+            if origin <= at <= point:
+                found.setdefault(at, {})[triple] = None
+        return tuple((at, tuple(each)) for at, each in found.items())
+
+    def output(self, epoch: int, point: int) -> frozenset[GroundAtom]:
+        """The output at a point as known at an epoch (Definition 6)."""
+        origin = self.times.origin
+        assert origin is not None, "there is a horizon"
+        content = self.tuples(epoch, point)
+        reads = self.case.checked.reads_graph
+        graph = self.times.graph(epoch, point) if reads else frozenset()
+        key = (point, content, graph)
+        if key not in self._outputs:
+            data = DataStream(origin, point, dict(content), atoms_of)
+            self._outputs[key] = output(self.case.program, data, atoms_of(graph))
+        return self._outputs[key]
+
+
+def on_points(epochs: Epochs, axis: PointAxis) -> Epochs:
+    """The history with points in the place of instants: an instant is in the point before it."""
+
+    def point(instant: int) -> int:
+        found, rest = divmod(instant - axis.origin, axis.unit)
+        assert 0 <= rest < axis.unit
+        return found
+
+    changed: list[StreamBatch | GraphChange] = []
+    for each in epochs:
+        match each:
+            case StreamBatch(stream, events, frontier):
+                at = tuple((triple, point(instant)) for triple, instant in events)
+                changed.append(StreamBatch(stream, at, point(frontier)))
+            case GraphChange(vanish, appear, time):
+                changed.append(GraphChange(vanish, appear, None if time is None else point(time)))
+    return tuple(changed)
+
+
+def _memory(case: RuleCase, evaluated: Evaluated) -> ProgramMemory:
+    return ProgramMemory(case.checked, case.epochs, case.axis, case.corrects_back, evaluated)
+
+
+def _snapshots(case: RuleCase, meaning: ProgramMeaning, log: list[LogRow]) -> Iterator[str]:
+    """At every epoch and point the state of the log is the output by the definitions."""
+    origin = meaning.times.origin
+    if origin is None:
+        if log:
+            yield "rows before every stream has an event"
+        return
+    for epoch in range(1, len(case.epochs) + 1):
+        horizon = meaning.times.horizons[epoch]
+        if horizon is None:
+            continue
+        for point in range(origin - 1, horizon + 1):
+            found = _state(log, epoch, case.axis.instant(point))
+            expected = Counter(meaning.output(epoch, point)) if point >= origin else Counter()
+            if found != expected:
+                yield (
+                    f"at epoch {epoch} and point {point}: {found - expected} too many,"
+                    f" {expected - found} missing"
+                )
+                return
+
+
+def _state(log: list[LogRow], epoch: int, instant: int) -> Counter[GroundAtom]:
+    total: Counter[GroundAtom] = Counter()
+    for recorded, at, weight, (predicate, *terms) in log:
+        if recorded <= epoch and at <= instant:
+            total[predicate, tuple(value(each) for each in terms)] += weight
+    return Counter({atom: weight for atom, weight in total.items() if weight})
+
+
+def _local(case: RuleCase, meaning: ProgramMeaning, log: list[LogRow]) -> Iterator[str]:
+    """An epoch records points up to its horizon only, each row once."""
+    for epoch, instant, *_ in log:
+        horizon = meaning.times.horizons[epoch]
+        if horizon is None or instant > case.axis.instant(horizon):
+            yield f"epoch {epoch} records the instant {instant}, which was not final"
+            return
+    if len({(epoch, instant, row) for epoch, instant, _, row in log}) != len(log):
+        yield "a row has two weights at one epoch and instant"

@@ -1,0 +1,26 @@
+"""Maintain a query over streams with Spark."""
+
+from __future__ import annotations
+
+from pyspark.sql import SparkSession
+
+from jobs.streams.legs import Leg
+from jobs.streams.timeline import Timeline
+from tests.support.spark_harness import spark_engine
+from tests.support.streams.memory import StreamMemory
+
+
+class SparkStreamMemory(StreamMemory):
+    """Like `StreamMemory`, with every statement run by `spark`."""
+
+    spark: SparkSession
+
+    def new_rows(self, timeline: Timeline, leg: Leg) -> list[tuple[object, ...]]:
+        """The rows that a leg stores."""
+        inputs = {**self.inputs(leg), "stored": "SELECT * FROM stored"}
+        with spark_engine(self.spark) as engine:
+            for name, query in inputs.items():
+                rows = self.connection.sql(query).to_arrow_table()
+                engine.load(name, self.spark.createDataFrame(rows))
+            found = engine.frame(self.made(engine, timeline, leg)).toArrow()
+        return [tuple(row.values()) for row in found.to_pylist()]
