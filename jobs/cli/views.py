@@ -114,8 +114,8 @@ def _create_view(connection: duckdb.DuckDBPyConnection, lake: Lake, name: str) -
     if name.endswith(ELEMENTS):
         table = output_stream(name.removesuffix(ELEMENTS), ()).name
         relation = f"{table} log"
-        if register_table(connection, lake, table, relation):
-            _create(connection, name, _elements(relation, _names(lake, table)))
+        if names := register_table(connection, lake, table, relation):
+            _create(connection, name, _elements(relation, names))
         return
     for ending, answer in _ANSWERS.items():
         query = name.removesuffix(ending)
@@ -189,12 +189,6 @@ def _elements(relation: str, names: Sequence[str]) -> exp.Select:
         *_terms(variables),
         from_=rows_of(relation),
     )
-
-
-def _names(lake: Lake, table: str) -> list[str]:
-    found = lake.open(table)
-    assert found is not None, "it is registered"
-    return [field.name for field in found.schema().fields]
 
 
 def _terms(variables: Sequence[str]) -> list[exp.Expr]:

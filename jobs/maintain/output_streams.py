@@ -22,6 +22,7 @@ from jobs.compute.sql import (
 )
 from jobs.maintain.tasks import JOB
 from jobs.plan.plan import ANSWER
+from jobs.progress.backlog import LaterStart
 from jobs.sparql.algebra.windows import StreamOperator
 from jobs.streams.elements import LOG
 from jobs.streams.emission import Emission
@@ -68,30 +69,29 @@ class OutputStream:
         """Whether the elements of a commit of embeddings are missing."""
         return self.complete_to(lake, embeddings.extra.get(BEGAN, "")) < embeddings.watermark
 
-    def emission(self, lake: Lake, timeline: Timeline, last: int, began: str) -> Emission:
+    def emission(self, lake: Lake, timeline: Timeline, embeddings: Metadata, last: int) -> Emission:
         """What is to be emitted up to the epoch `last`, of a log of embeddings."""
         assert self.query.windowing is not None, "an operator has a window"
         windows = [*windows_of(self.query.windowing).values()]
-        return Emission(self.operator, windows, timeline, self.complete_to(lake, began), last)
+        after = self.complete_to(lake, embeddings.extra[BEGAN])
+        start = LaterStart.from_json(embeddings.extra)
+        begins = None if start is None else start.begins
+        return Emission(self.operator, windows, timeline, after, last, begins)
 
-    def emit(
-        self, engine: Engine, lake: Lake, timeline: Timeline, metadata: Metadata, limit: int
-    ) -> Commit:
-        """Append what the epochs up to `last` emit, or replace all if the embeddings were.
+    def emit(self, engine: Engine, emission: Emission, metadata: Metadata, limit: int) -> Commit:
+        """Append what is to be emitted, or replace all elements if the embeddings were replaced.
 
         Args:
             engine: computes and writes.
-            lake: holds the tables.
-            timeline: of the query.
-            metadata: of the commit: its watermark is that of the embeddings.
+            emission: what.
+            metadata: of the commit.
             limit: most elements of RSTREAM.
         """
         table, name = self.table, self.query.name
-        emission = self.emission(lake, timeline, metadata.watermark, metadata.extra[BEGAN])
         names = [shown for shown, _ in self.query.plan.columns]
         row = [variable for _, variable in self.query.plan.columns]
         elements = f"stream_of_{name}"
-        if timeline.horizon(metadata.watermark) is None:
+        if emission.timeline.horizon(emission.last) is None:
             engine.load(elements, arrow_schema(table).empty_table())
         else:
             answers = self._answers(engine, emission, row)

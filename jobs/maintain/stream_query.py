@@ -173,16 +173,14 @@ class StreamQuery:
             return
         found = self.lake.last_metadata(f"embeddings/{task.query.name}", job=JOB)
         assert found is not None, "it was maintained"
-        began = found[1].extra[BEGAN]
-        if commit is None and not output.is_behind(self.lake, found[1]):
-            emission = output.emission(self.lake, timeline, self.last, began)
-            if emission.operator != "rstream" or not emission.has_closes:
-                return
-        metadata = commit_metadata(task, self.outcome.run.run_id, self.last, **{BEGAN: began})
+        emission = output.emission(self.lake, timeline, found[1], self.last)
+        reports = emission.operator == "rstream" and emission.has_closes
+        if commit is None and not reports and not output.is_behind(self.lake, found[1]):
+            return
+        extra = {BEGAN: found[1].extra[BEGAN]}
+        metadata = commit_metadata(task, self.outcome.run.run_id, self.last, **extra)
         with self._engine() as engine:
-            made = output.emit(
-                engine, self.lake, timeline, metadata, self.settings.limits.rstream_rows
-            )
+            made = output.emit(engine, emission, metadata, self.settings.limits.rstream_rows)
         self.progress(f"{task.query.name}: its stream has {made.rows} new elements")
 
     def _metadata(

@@ -64,7 +64,11 @@ def closes(windows: Iterable[Window], after: int, last: int) -> tuple[range, ...
 
 
 def changed_rows(
-    answers: str, row: Sequence[str], after: int, operator: Literal["istream", "dstream"]
+    answers: str,
+    row: Sequence[str],
+    after: int,
+    operator: Literal["istream", "dstream"],
+    begins: int | None = None,
 ) -> exp.Select:
     """The elements of later epochs than `after`, of ISTREAM or DSTREAM.
 
@@ -74,6 +78,8 @@ def changed_rows(
         row: the columns of the answer.
         after: the epoch up to which the stream is complete.
         operator: which of the two.
+        begins: the first instant of the query, if events before it had been deleted: what it has
+            then did not appear then.
 
     Returns:
         `row`, `LOG`.
@@ -92,11 +98,10 @@ def changed_rows(
         from_=subquery(summed, "summed"),
         where=[column("epoch") > number(after)],
     )
-    return select(
-        *columns((*row, *LOG)),
-        from_=subquery(elements, "elements"),
-        where=[column("weight").neq(number(0))],
-    )
+    emitted_: list[exp.Expr] = [column("weight").neq(number(0))]
+    if begins is not None:
+        emitted_.append(column("instant") > number(begins))
+    return select(*columns((*row, *LOG)), from_=subquery(elements, "elements"), where=emitted_)
 
 
 def reported_intervals(
@@ -202,20 +207,30 @@ def elements_as_events(elements: str, epoch: int) -> exp.Select:
     Returns:
         `jobs.engine.windows.EVENT`.
     """
+    place = row_number([column("instant")], [ascending(column(name)) for name in POSITIONS])
+    return select(
+        *columns((*POSITIONS, "instant")),
+        alias(number(0), "epoch"),
+        alias(bigint(place), "line"),
+        from_=subquery(known_elements(elements, epoch), "known"),
+    )
+
+
+def known_elements(elements: str, epoch: int) -> exp.Select:
+    """The triples of a stream out of a query as known at an epoch: (s, p, o, instant, epoch).
+
+    Args:
+        elements: the relation of the elements: subject, predicate, object, `LOG`.
+        epoch: elements of later epochs are left out; each has the last epoch that concerns it.
+    """
     row = (*POSITIONS, "instant")
-    known = select(
+    return select(
         *columns(row),
+        alias(exp.Max(this=column("epoch")), "epoch"),
         from_=rows_of(elements),
         where=[column("epoch") <= number(epoch)],
         group_by=columns(row),
         having=sum_of(column("weight")) > number(0),
-    )
-    place = row_number([column("instant")], [ascending(column(name)) for name in POSITIONS])
-    return select(
-        *columns(row),
-        alias(number(0), "epoch"),
-        alias(bigint(place), "line"),
-        from_=subquery(known, "known"),
     )
 
 

@@ -29,6 +29,7 @@ class Emission:
         timeline: of the query.
         after: the epoch up to which the stream is complete.
         last: the epoch up to which it will be.
+        begins: the first instant of the query, if it is not that of its streams.
     """
 
     operator: StreamOperator
@@ -36,6 +37,7 @@ class Emission:
     timeline: Timeline
     after: int
     last: int
+    begins: int | None = None
 
     @property
     def reached(self) -> int | None:
@@ -78,7 +80,8 @@ class Emission:
         name = f"{prefix}_elements"
         match self.operator:
             case "istream" | "dstream":
-                return Statement(name, changed_rows(answers, row, self.after, self.operator))
+                query = changed_rows(answers, row, self.after, self.operator, self.begins)
+                return Statement(name, query)
             case "rstream":
                 return Statement(name, self._reports(engine, answers, row, limit, prefix))
 

@@ -17,6 +17,7 @@ from jobs.engine.windows import EVENT, LastElements
 from jobs.progress.backlog import LaterStart
 from jobs.progress.streams import Frontiers, accepted_lateness, deleted_events, first_instant
 from jobs.sparql.frontend.rspql.names import STREAM_IRI
+from jobs.streams.elements import known_elements
 from jobs.streams.retention import (
     complete_from,
     elements_complete_from,
@@ -145,21 +146,42 @@ def first_complete(
     found = [BEFORE_ALL]
     windows = windows_of(windowing)
     for clause in windowing.windows:
-        if windowing.upstream(clause.stream) is not None:
-            # Streams out of queries keep what they have.
-            continue
-        name, window = stream_name(clause.stream), windows[clause.name]
-        deleted = deleted_events(lake, name)
-        if deleted is None:
+        window, upstream = windows[clause.name], windowing.upstream(clause.stream)
+        kept_from = _kept_from(lake, clause.stream, upstream)
+        if kept_from is None:
             continue
         if not isinstance(window, LastElements):
-            found.append(complete_from(window, deleted.before))
+            found.append(complete_from(window, kept_from))
             continue
-        events = open_events(engine, lake, f"kept_{name}", name, last)
+        events = f"kept_{len(found)}"
+        if upstream is None:
+            open_events(engine, lake, events, stream_name(clause.stream), last)
+        else:
+            engine.open(f"{events}_stored", output_stream(upstream.query, ()).name)
+            engine.make(Statement(events, known_elements(f"{events}_stored", last)))
         engine.load("horizons_before", horizons_before(timeline.arrivals))
-        query = elements_complete_from(events, window, deleted.before, "horizons_before", after)
+        query = elements_complete_from(events, window, kept_from, "horizons_before", after)
         found.append(next((int(str(at)) for (at,) in engine.rows(query)), FOREVER))
     return max(found)
+
+
+def _kept_from(lake: Lake, stream_: str, upstream: Upstream | None) -> int | None:
+    """The first instant from which on a stream has all that it should have; None if always."""
+    if upstream is None:
+        deleted = deleted_events(lake, stream_name(stream_))
+        return None if deleted is None else deleted.before
+    begins = _begins(lake, upstream)
+    if begins is None or upstream.windowing.output == "rstream":
+        return begins
+    # What changed at the first instant itself is not known.
+    return begins + 1
+
+
+def _begins(lake: Lake, upstream: Upstream) -> int | None:
+    """The first instant of a query, if it is not that of its streams."""
+    maintained = lake.last_metadata(f"embeddings/{upstream.query}", job="maintain")
+    start = None if maintained is None else LaterStart.from_json(maintained[1].extra)
+    return None if start is None else start.begins
 
 
 def open_events(
@@ -201,14 +223,13 @@ def output_history(
 
     Its frontier is right after what is final of the query.
     """
-    maintained = lake.last_metadata(f"embeddings/{upstream.query}", job="maintain")
-    start = None if maintained is None else LaterStart.from_json(maintained[1].extra)
-    begins = None if start is None else start.begins
-    timeline = read_horizons(lake, upstream.windowing, frontiers, last, begins)
+    if not lake.exists(output_stream(upstream.query, ()).name):
+        return None
+    timeline = read_horizons(lake, upstream.windowing, frontiers, last, _begins(lake, upstream))
     known = [
         (each.epoch, each.horizon + 1) for each in timeline.arrivals if each.horizon is not None
     ]
-    if maintained is None or timeline.origin is None or not known:
+    if timeline.origin is None or not known:
         return None
     return StreamHistory(timeline.origin, known, {})
 

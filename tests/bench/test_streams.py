@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import beside_spark, streams
+from bench import streams
 from bench.late_rows import ROWS, STEP, LateRows, Second, counts
 from bench.readings import EVERY, SENSORS, minutes, readings
 from bench.stream_oracle import Event, answer_by_definition
@@ -75,30 +75,3 @@ def test_the_queries_over_streams_are_ten_and_read_the_graph_alone_without_their
     plain = Catalog.of_folder(tmp_path)
     assert not plain.errors
     assert [query.windowing for query in plain.members] == [None] * 10
-
-
-@pytest.mark.slow
-def test_answers_of_the_scenario_are_those_of_the_definition(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(streams, "WORK", tmp_path)
-    monkeypatch.setattr(streams, "CAUGHT_UP", 3)
-    scenario = streams.Streams(1, 2, 1, 20_000, lambda _: None).run()
-    assert len(scenario.rows) == 2 * 10 + 3
-    assert all(rows.agree for rows in scenario.rows)
-    assert sum(rows.weir for rows in scenario.rows) > 1_000
-    assert len(scenario.targets) == 5
-    assert not scenario.full
-
-
-@pytest.mark.slow
-@pytest.mark.spark
-def test_spark_and_weir_count_the_same_readings_at_every_close(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(beside_spark, "WORK", tmp_path)
-    scenario = beside_spark.BesideSpark(1, lambda _: None, minutes=30).run()
-    (rows,) = scenario.rows
-    assert rows.agree
-    assert rows.weir > SENSORS
-    assert scenario.seconds("Spark", "cold")

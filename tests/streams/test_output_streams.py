@@ -13,6 +13,7 @@ import pytest
 from jobs.catalog.catalog import Catalog
 from jobs.cli.explanation import explain_query
 from jobs.cli.views import query_lake, view_names
+from jobs.compact_lake import compact_lake
 from jobs.errors import QualityError, WeirError
 from jobs.ingest.stream_readers import undeclared_streams
 from jobs.maintain_queries import maintain_queries
@@ -331,3 +332,34 @@ def test_a_run_without_new_epochs_emits_what_a_killed_one_did_not(tmp_path: Path
     run_killed(_RUN, str(project.folder), at="maintain:after:embeddings/q")
     maintain_queries(no_spark, project.settings, "test")
     assert elements(project) == STREAMS["RSTREAM"]
+
+
+def test_a_stream_that_begins_later_leaves_what_its_readers_published(tmp_path: Path) -> None:
+    """Events were deleted, and then the query that gives the stream was edited."""
+    project = project_of(tmp_path, "ISTREAM")
+    source = {"name": "readings", "kind": "snapshots", "location": "events"}
+    stream = {
+        "time": {"predicate": "http://www.w3.org/ns/sosa/resultTime"},
+        "lateness": "PT10S",
+        "keep": "PT60S",
+    }
+    project.declare(source | {"stream": stream})
+    project.write("events/0.ttl", readings(*((f"s{second}", second) for second in range(200))))
+    run(project)
+    before = project.rows("answers/often", "epoch", "event_time", "weight", "sensor")
+    compact_lake(no_spark, project.settings, "compact")
+    edited = SEEN.format(op="ISTREAM").replace(
+        "?sensor }} }}", "?sensor }} FILTER (?sensor != ex:n) }}"
+    )
+    project.query("q", edited)
+    project.write("events/1.ttl", readings(*((f"s{second}", second) for second in range(200, 290))))
+    run(project)
+    after = project.rows("answers/often", "epoch", "event_time", "weight", "sensor")
+    assert {*before} < {*after}
+    state: Counter[str] = Counter()
+    for _, time, weight, sensor in after:
+        if time <= START + timedelta(seconds=280):
+            state[sensor] += weight
+    assert {local(sensor) for sensor, held in state.items() if held} == {
+        f"s{second}" for second in range(240, 270)
+    }
