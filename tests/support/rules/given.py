@@ -28,6 +28,11 @@ _PROGRAMS: dict[str, str] = {
         s(X) <- q(X), r(X).
         q(X) <- s(X).
     """,
+    "atoms that are derived for points before the start": """
+        @N q(X) <- win^9 @T p2(X,1), N = T - 3.
+        r(X,T) <- win^9 @T q(X).
+        s(X) <- win^9 box q(X).
+    """,
     "an atom that a box would let support itself": """
         q(X) <- p2(X,1).
         q(X) <- win^1 box q(X).
