@@ -11,7 +11,7 @@ from tests.support.rules.cases import rule_case
 from tests.support.rules.given import GIVEN, given_case
 from tests.support.rules.laws import broken_laws
 
-CASES = int(os.environ.get("WEIR_RULE_CASES", "3000"))
+CASES = int(os.environ.get("WEIR_RULE_CASES", "600"))
 PARTS = 30
 
 
