@@ -37,7 +37,7 @@ POINTS = [
 _LATE_FOR_SECONDS = 30
 _DECLARED = SENSORS | {"stream": SENSORS["stream"] | {"lateness": f"PT{_LATE_FOR_SECONDS}S"}}
 _LEAST_ROWS = "jobs.streams.consolidation._LEAST_ROWS"
-_CONSOLIDATED = "jobs.maintain.stream_queries.consolidated"
+_CONSOLIDATED = "jobs.maintain.stream_query.consolidated"
 
 
 def killed_at(project: MaintainedProject, point: str) -> None:
