@@ -6,7 +6,7 @@ import shutil
 from collections import Counter
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -22,6 +22,9 @@ from tests.support.killed import run_killed
 from tests.support.projects.ingest import no_spark
 from tests.support.projects.maintain import MaintainedProject
 from tests.support.streams.projects import SECOND, START, event_project, local, readings, run
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 _HEAD = "PREFIX ex: <http://example.org/>\n"
 SEEN = (
@@ -363,3 +366,19 @@ def test_a_stream_that_begins_later_leaves_what_its_readers_published(tmp_path: 
     assert {local(sensor) for sensor, held in state.items() if held} == {
         f"s{second}" for second in range(240, 270)
     }
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.parametrize("operator", ["RSTREAM", "DSTREAM"])
+def test_spark_alone_emits_the_same(tmp_path: Path, operator: str, spark: SparkSession) -> None:
+    logs = []
+    on_spark = {"driver_rows": 0, "driver_table_bytes": 0, "driver_parse_bytes": 0}
+    for name, limits in (("here", {}), ("spark", on_spark)):
+        (tmp_path / name).mkdir()
+        project = project_of(tmp_path / name, operator, **limits)
+        for numbers in ((0, 1), (2, 3, 4)):
+            arrive(project, *numbers)
+            run(project, spark if limits else no_spark)
+        logs.append(_logs(project))
+    assert logs[0] == logs[1]
