@@ -32,7 +32,7 @@ def test_an_instant_is_in_its_point(instant: int, unit: int, origin: int) -> Non
     assert _value(axis.instant_sql(number(point))) == axis.instant(point)
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=30)
 @given(instant=_INSTANTS)
 def test_a_time_is_the_term_of_its_instant(instant: int) -> None:
     axis = PointAxis(terms="dateTime")
