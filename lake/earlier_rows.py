@@ -10,11 +10,10 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
-from deltalake import CommitProperties
 
-from lake.commit import WRITER, checkpoint
 from lake.lake import Lake
 from lake.metadata import Metadata
+from lake.row_deletion import delete_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +48,8 @@ def delete_earlier_rows(
     lake: Lake, table_name: str, column: str, before: int, metadata: Metadata
 ) -> None:
     """Delete the rows below a value, in one commit with `metadata`."""
-    table = lake.existing(table_name)
-    table.update_incremental()
-    checkpoint(f"{metadata.job}:before:delete:{table_name}")
-    table.delete(
-        f"{column} < {before}",
-        writer_properties=WRITER,
-        commit_properties=CommitProperties(custom_metadata={"userMetadata": metadata.to_json()}),
-    )
-    checkpoint(f"{metadata.job}:after:delete:{table_name}")
-    lake.committed(table_name)
+    lake.existing(table_name).update_incremental()
+    delete_rows(lake, table_name, f"{column} < {before}", metadata)
 
 
 def _files(lake: Lake, table_name: str, column: str, before: int) -> pa.Table:

@@ -34,9 +34,9 @@ from jobs.progress.streams import DeletedEvents, deleted_events, stream_names
 from jobs.progress.watermarks import head
 from lake.commit import write
 from lake.lake import Lake
-from lake.later_rows import delete_later_rows
 from lake.metadata import Metadata
 from lake.newest_commit import newest_metadata
+from lake.row_deletion import delete_later_rows
 from lake.tables import LATE, STREAM_EPOCHS, stream
 
 

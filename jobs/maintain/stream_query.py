@@ -199,12 +199,12 @@ class StreamQuery:
     def _consolidate(self, task: Task, commit: Commit, log: ConsolidatedLog) -> Commit | None:
         """Replace what ended long ago by a state, if that is most of the log; None if not."""
         published = self.completion.published(task.query.name)
-        until = settled_until(self.lake, windowing_of(task), self.last)
-        if published is None or until is None or task.stored is None:
-            return None
         table, name = table_of(task), f"log_{task.query.name}"
         before = Extent.of(self.lake.existing(table.name)).rows
-        if before is None or not log.has_grown(before):
+        if published is None or task.stored is None or before is None or not log.has_grown(before):
+            return None
+        until = settled_until(self.lake, windowing_of(task), self.last)
+        if until is None:
             return None
         with self._engine() as engine:
             engine.open(name, table.name)

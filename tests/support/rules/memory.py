@@ -21,8 +21,9 @@ from jobs.rules.timeline import program_timeline
 from jobs.sparql.recursion import deep_recursion
 from jobs.streams.graph_log import GraphLog
 from jobs.streams.legs import Leg
-from jobs.streams.timeline import StreamHistory, Timeline
+from jobs.streams.timeline import Timeline
 from tests.support.streams.histories import Epochs, GraphChange, StreamBatch
+from tests.support.streams.memory import graph_changes, recorded
 
 LogRow = tuple[int, int, int, tuple[str, ...]]
 """Epoch, instant, weight, the atom: its predicate and its arguments."""
@@ -80,29 +81,13 @@ class ProgramMemory:
 
     def timeline(self, last: int) -> Timeline:
         """The timeline up to an epoch."""
-        changes = [
-            (epoch, each.event_time)
-            for epoch, each in enumerate(self.epochs[:last], start=1)
-            if isinstance(each, GraphChange) and (each.vanish or each.appear)
-        ]
+        epochs = self.epochs[:last]
         return program_timeline(
             self.axis,
-            [self._history(name, last) for name in self.program.streams],
-            changes if self.program.reads_graph else [],
+            [recorded(epochs, name, self.starts) for name in self.program.streams],
+            graph_changes(epochs) if self.program.reads_graph else [],
             self.corrects_back,
         )
-
-    def _history(self, stream: str, last: int) -> StreamHistory | None:
-        frontiers, earliest = [], {}
-        for epoch, each in enumerate(self.epochs[:last], start=1):
-            if isinstance(each, StreamBatch) and each.stream == stream:
-                frontiers.append((epoch, each.frontier))
-                if each.events:
-                    earliest[epoch] = min(instant for _, instant in each.events)
-        if not earliest:
-            return None
-        starts = earliest[min(earliest)] if self.starts is None else self.starts
-        return StreamHistory(starts, frontiers, earliest)
 
     def _sorted(self) -> list[tuple[object, ...]]:
         return sorted(self.stored, key=repr)

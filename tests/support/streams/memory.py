@@ -139,26 +139,11 @@ class StreamMemory:
         """The timeline up to an epoch."""
         return Timeline.of(
             [*self.windows.values()],
-            [self._history(name, last) for name in sorted({*self.streams.values()})],
-            [
-                (epoch, each.event_time)
-                for epoch, each in enumerate(self.epochs[:last], start=1)
-                if isinstance(each, GraphChange) and (each.vanish or each.appear)
-            ],
+            [recorded(self.epochs[:last], name) for name in sorted({*self.streams.values()})],
+            graph_changes(self.epochs[:last]),
             self.corrects_back,
             self.begins,
         )
-
-    def _history(self, stream: str, last: int) -> StreamHistory | None:
-        frontiers, earliest = [], {}
-        for epoch, each in enumerate(self.epochs[:last], start=1):
-            if isinstance(each, StreamBatch) and each.stream == stream:
-                frontiers.append((epoch, each.frontier))
-                if each.events:
-                    earliest[epoch] = min(instant for _, instant in each.events)
-        if not earliest:
-            return None
-        return StreamHistory(earliest[min(earliest)], frontiers, earliest)
 
     def _load(self) -> None:
         run = self.connection.execute
@@ -206,6 +191,29 @@ class _Engine(DuckEngine):
         with deep_recursion():
             query = statement.select.sql(dialect=DIALECT, copy=False)
         self.connection.execute(f'CREATE OR REPLACE TEMP TABLE "{statement.name}" AS {query}')
+
+
+def recorded(epochs: Epochs, stream: str, starts: int | None = None) -> StreamHistory | None:
+    """What ingest recorded of a stream, which begins with its first event unless it is said."""
+    frontiers, earliest = [], {}
+    for epoch, each in enumerate(epochs, start=1):
+        if isinstance(each, StreamBatch) and each.stream == stream:
+            frontiers.append((epoch, each.frontier))
+            if each.events:
+                earliest[epoch] = min(instant for _, instant in each.events)
+    if not earliest:
+        return None
+    first = earliest[min(earliest)] if starts is None else starts
+    return StreamHistory(first, frontiers, earliest)
+
+
+def graph_changes(epochs: Epochs) -> list[tuple[int, int | None]]:
+    """(epoch, event time) of the epochs that change the graph."""
+    return [
+        (epoch, each.event_time)
+        for epoch, each in enumerate(epochs, start=1)
+        if isinstance(each, GraphChange) and (each.vanish or each.appear)
+    ]
 
 
 def state(log: Sequence[StreamRow], epoch: int, instant: int) -> Counter[tuple[str | None, ...]]:
