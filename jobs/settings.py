@@ -84,7 +84,7 @@ class Limits(BaseModel):
         500_000_000, ge=0, description="size of a table up to which the driver reads it itself"
     )
     driver_scan_rows: int = Field(
-        2_000_000,
+        20_000_000,
         ge=0,
         description="rows of such a table up to which the driver also computes over all of it; "
         "beyond, it only looks rows up",

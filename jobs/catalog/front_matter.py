@@ -42,10 +42,9 @@ class FrontMatter(BaseModel):
     bounds: Literal["[)", "(]"] = Field(
         "[)", description="with windows: which end of one with a step belongs to it, `[)` or `(]`"
     )
-    report: Literal["close", "non_empty", "change"] = Field(
+    report: Literal["close", "non_empty"] = Field(
         "close",
-        description="with windows: a stream reports at each `close`, where a window is "
-        "`non_empty`, or on a `change` of its content",
+        description="with windows: `non_empty` has no solutions while all windows are empty",
     )
     corrects_back: Duration = Field(
         "PT0S",
@@ -86,19 +85,4 @@ def check_window_keys(front_matter: FrontMatter, text: str, file: str) -> None:
             f"{key} is for queries with windows, and this one has none",
             f"{file}:{line}",
             "Delete the line, or declare a window with FROM NAMED WINDOW.",
-        )
-
-
-def check_report(front_matter: FrontMatter, text: str, file: str) -> None:
-    """Refuse the reports that are not maintained.
-
-    Raises:
-        ConfigurationError: `report` is not `close`; with its line.
-    """
-    if front_matter.report != "close":
-        line, _ = read_head(text, file, FrontMatter, "#").places[("report",)]
-        raise ConfigurationError(
-            f"report: {front_matter.report} is not maintained, streams report at each close",
-            f"{file}:{line}",
-            "Delete the line.",
         )

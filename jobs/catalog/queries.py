@@ -14,7 +14,6 @@ from jobs.catalog.compilation_cache import CompilationCache
 from jobs.catalog.fingerprint import fingerprint, shape
 from jobs.catalog.front_matter import (
     FrontMatter,
-    check_report,
     check_window_keys,
     read_front_matter,
 )
@@ -29,6 +28,7 @@ from jobs.plan.parameters import parameterized
 from jobs.plan.plan import Plan
 from jobs.sparql.algebra.queries import Ask, Construct, Query, Select
 from jobs.sparql.algebra.windows import CountWindow, Registration, TimeWindow, WindowClause
+from jobs.sparql.non_empty import where_windows_have_content
 from lake.tables import ANSWER_COLUMNS, QUADS, STREAM_ANSWER_COLUMNS, TRIPLES
 
 
@@ -209,13 +209,13 @@ def compile_query(text: str, file: str) -> CompiledQuery:
     front_matter = read_front_matter(text, file)
     query = translate(text, front_matter.default_graph, file)
     _check_columns(query, text, file)
-    if query.windows:
-        check_report(front_matter, text, file)
-    else:
+    if not query.windows:
         check_window_keys(front_matter, text, file)
     _refuse_not_maintained(query, text, file)
     operator = None if query.registration is None else query.registration.operator
     windowing = Windowing.of(query.windows, front_matter, operator)
+    if front_matter.report == "non_empty":
+        query = where_windows_have_content(query)
     plan = lower(query, allow_product=front_matter.allow_product)
     return CompiledQuery(
         front_matter=front_matter,
@@ -247,7 +247,7 @@ def _refuse_not_maintained(query: Query, text: str, file: str) -> None:
     contents = [window.content for window in query.windows]
     if any(isinstance(each, CountWindow) and (each.step or 1) > 1 for each in contents):
         word = "ELEMENTS"
-        reason = "windows over elements that advance by more than one are not maintained"
+        reason = "with a STEP of elements, one late event changes every later window"
         hint = "Leave STEP out, or use RANGE."
     elif operator == "rstream" and not any(
         isinstance(each, TimeWindow) and each.step_us for each in contents

@@ -45,8 +45,7 @@ class Windowing:
         t0: where the grid of windows with a step begins, microseconds since 1970-01-01T00:00:00Z.
         first: whether windows with a step that begin before `t0` are left out (`full`) or not.
         bounds: which end of a window with a step belongs to it.
-        report: when a stream has elements: at each close, if a window has triples, or if its
-            content changed.
+        report: whether there are solutions while all windows are empty (`close`) or none.
         corrects_back: how far back a change of the graph may correct the answer, microseconds.
         output: which stream is made of the answer, None without one.
         upstreams: the queries among those that give its streams; the others are of sources.
@@ -56,7 +55,7 @@ class Windowing:
     t0: int
     first: Literal["full", "partial"]
     bounds: Literal["[)", "(]"]
-    report: Literal["close", "non_empty", "change"]
+    report: Literal["close", "non_empty"]
     corrects_back: int
     output: StreamOperator | None = None
     upstreams: tuple[Upstream, ...] = ()

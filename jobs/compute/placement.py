@@ -52,7 +52,7 @@ class Placement:
         driver_rows: most rows of a relation that the driver computes with; 0 leaves all to Spark.
         driver_table_bytes: size of a stored table up to which the driver reads it.
         driver_scan_rows: rows of such a table up to which the driver also computes over all of
-            it; beyond, it only looks rows up.
+            it, or over all of some epochs; beyond, it only looks rows up.
         driver_parse_bytes: input bytes that the driver parses.
     """
 
@@ -84,16 +84,17 @@ class Placement:
 
         Args:
             extent: of the files that are read.
-            is_slice: whether these are the rows of some epochs, which are taken as a whole; of a
-                whole table, a statement may take a few rows only.
+            is_slice: whether these are the rows of some epochs, all of which are computed with; of
+                a whole table, a statement may take a few rows only.
         """
         if not self.driver_rows or extent.rows is None or extent.bytes > self.driver_table_bytes:
             return False
-        return not is_slice or self.holds(extent.rows)
+        return not is_slice or extent.rows <= max(self.driver_rows, self.driver_scan_rows)
 
     def reads_all(self, extents: Sequence[Extent]) -> bool:
-        """Whether the driver reads several stored tables, and all their rows."""
-        return self.reads(Extent.total(extents), is_slice=True)
+        """Whether the driver takes all rows of several stored tables into its memory."""
+        total = Extent.total(extents)
+        return self.reads(total, is_slice=False) and self.holds(total.rows or 0)
 
     def only_looks_up(self, extent: Extent) -> bool:
         """Whether the driver only looks rows up in such a table; Spark computes over all of it."""

@@ -151,14 +151,14 @@ def test_the_last_events_of_a_long_stream_are_computed_with_on_the_driver(tmp_pa
 
 
 def test_many_new_rows_are_read_by_spark(tmp_path: Path) -> None:
-    store(tmp_path, 3, 3000)
+    store(tmp_path, 3, 5000)
     engine = engine_with(tmp_path)
     with ON_SPARK:
         engine.open("new", "log", where=condition(exp.column("epoch") > 1))
 
 
 def test_a_slice_from_before_the_first_epoch_is_the_whole_table(tmp_path: Path) -> None:
-    store(tmp_path, 3000)
+    store(tmp_path, 5000)
     engine = engine_with(tmp_path)
     with ON_SPARK:
         engine.open("new", "log", where=column("epoch") > number(-1))

@@ -15,7 +15,7 @@ import pytest
 
 from jobs.plan.lower import lower
 from tests.support.oracles.answers import Row
-from tests.support.streams.cases import SECTIONS, StreamCase, parsed, stream_case
+from tests.support.streams.cases import SECTIONS, StreamCase, stream_case
 from tests.support.streams.definitions import Meaning
 from tests.support.streams.laws import broken_laws, by_oxigraph
 from tests.support.streams.memory import StreamMemory
@@ -67,12 +67,13 @@ _LEAST = {
     "partial": 10,
     "(]": 10,
     "pyoxigraph is the oracle": 40,
+    "no solutions without content": 15,
 }
 """How many of a hundred cases have a trait at least."""
 
 
 def _traits(case: StreamCase) -> set[str]:
-    plan = lower(parsed(case.query), allow_product=True)
+    plan = lower(case.parsed(), allow_product=True)
     memory = StreamMemory.of(case, plan)
     timeline = memory.timeline(len(case.epochs))
     meaning = Meaning(case.windows, case.streams, case.epochs, case.corrects_back)
@@ -89,6 +90,7 @@ def _traits(case: StreamCase) -> set[str]:
         "several streams": len({*case.streams.values()}) > 1,
         "a change of the graph corrects": any(h is not None and at <= h for _, at, h in held),
         "pyoxigraph is the oracle": case.departure is None,
+        "no solutions without content": case.non_empty,
     }
     return traits | {trait for trait, is_so in has.items() if is_so}
 

@@ -131,6 +131,28 @@ def test_another_query_reads_the_stream_in_the_same_run(tmp_path: Path, operator
     assert often(project) == seen_before(STREAMS[operator])
 
 
+def test_a_report_of_windows_with_content_counts_nothing_while_they_are_empty(
+    tmp_path: Path,
+) -> None:
+    """Of the readings at 57 and 75 the window that closes at 70 has neither."""
+    count = """SELECT ISTREAM (COUNT(*) AS ?n)
+FROM NAMED WINDOW ex:w ON readings [RANGE PT10S STEP PT10S]
+WHERE { WINDOW ex:w { ?reading ex:of ?sensor } }
+"""
+    emitted = {}
+    for report in ("close", "non_empty"):
+        (tmp_path / report).mkdir()
+        project = event_project(tmp_path / report, f"#+ report: {report}\n{_HEAD}{count}")
+        arrive(project, *range(len(FILES)))
+        run(project)
+        emitted[report] = {
+            ((instant - _microseconds()) // SECOND, int(n.split('"')[1]))
+            for instant, n in project.rows("output_streams/q", "instant", "n")
+        }
+    assert (70, 0) in emitted["close"]
+    assert emitted["non_empty"] == {each for each in emitted["close"] if each[1]}
+
+
 def test_a_late_event_takes_back_what_was_emitted(tmp_path: Path) -> None:
     project = project_of(tmp_path, "DSTREAM")
     arrive(project, 0, 1)

@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 
 from jobs.plan.lower import lower
 from jobs.plan.plan import Plan
-from tests.support.streams.cases import StreamCase, parsed, stream_case
+from tests.support.streams.cases import StreamCase, stream_case
 from tests.support.streams.memory import StreamMemory
 from tests.support.streams.on_spark import SparkStreamMemory
 
@@ -32,7 +32,7 @@ def case_of(seed: int) -> StreamCase:
 
 
 def plan_of(case: StreamCase) -> Plan:
-    return lower(parsed(case.query), allow_product=True)
+    return lower(case.parsed(), allow_product=True)
 
 
 @pytest.fixture(scope="module")

@@ -16,6 +16,7 @@ from jobs.engine.windows import LastElements, SlidingWindow, SteppedWindow, Wind
 from jobs.sparql.algebra.queries import Query
 from jobs.sparql.frontend.errors import QueryError
 from jobs.sparql.frontend.translate import translate
+from jobs.sparql.non_empty import where_windows_have_content
 from tests.support.generators.basic_cases import NODES, PREDICATES, Triple
 from tests.support.generators.grammar import GRAPHS, Writer
 from tests.support.generators.grammar_cases import (
@@ -51,6 +52,7 @@ class StreamCase:
         epochs: what was ingested.
         corrects_back: as declared.
         departure: why pyoxigraph may depart from the specification here; None if it is the oracle.
+        non_empty: whether it has no solutions while all windows are empty.
     """
 
     seed: int
@@ -61,6 +63,12 @@ class StreamCase:
     epochs: Epochs
     corrects_back: int
     departure: str | None
+    non_empty: bool = False
+
+    def parsed(self) -> Query:
+        """The algebra of the query."""
+        query = _parsed(self.query)
+        return where_windows_have_content(query) if self.non_empty else query
 
 
 def stream_case(seed: int, sections: int = SECTIONS, late: float = 0.4) -> StreamCase:
@@ -109,7 +117,7 @@ def _case(seed: int, rng: random.Random, sections: int, late: float) -> StreamCa
     before, body = _cut_at_body(text.replace("GRAPH", "WINDOW"))
     continuous = f"{before}{clauses} {body}"
     try:
-        parsed(continuous)
+        _parsed(continuous)
     except QueryError:
         return None
     return StreamCase(
@@ -121,6 +129,7 @@ def _case(seed: int, rng: random.Random, sections: int, late: float) -> StreamCa
         _history(rng, pool, sorted({*streams.values()}), sections, late),
         rng.choice((0, 0, 0, 4, 100)),
         departure_of(text, writer, [("", *triple) for triple in pool]),
+        seed % 5 == 0,
     )
 
 
@@ -178,8 +187,7 @@ def _answers(
         yield store.query(case.oracle_query)
 
 
-def parsed(query: str) -> Query:
-    """The algebra of a query of a case."""
+def _parsed(query: str) -> Query:
     return translate(query, "union")
 
 

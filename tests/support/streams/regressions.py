@@ -43,6 +43,7 @@ def read(file: Path) -> StreamCase:
         tuple(map(_epoch, found["epochs"])),
         found["corrects_back"],
         found["departure"],
+        found.get("non_empty", False),
     )
 
 
@@ -62,6 +63,7 @@ def write(case: StreamCase, name: str, why: str, folder: Path = FOLDER) -> Path:
         "streams": dict(case.streams),
         "corrects_back": case.corrects_back,
         "departure": case.departure,
+        "non_empty": case.non_empty,
         "epochs": _epochs(case.epochs),
     }
     file.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n")
