@@ -32,7 +32,9 @@ _WINDOWS = (
 
 def test_a_window_that_advances_by_several_elements_is_refused() -> None:
     text = "SELECT ?s FROM NAMED WINDOW w ON s [ELEMENTS 5 STEP 2] { WINDOW w { ?s <u:p> ?o } }"
-    with pytest.raises(UnsupportedQuery, match="one late event changes every later window") as caught:
+    with pytest.raises(
+        UnsupportedQuery, match="one late event changes every later window"
+    ) as caught:
         compile_query(text, "q")
     assert (caught.value.line, caught.value.column) == (1, 37)
 
