@@ -26,9 +26,9 @@ from jobs.plan.leaves import Scope
 from jobs.plan.lookups import Seed, seeds
 from jobs.plan.parameters import parameterized
 from jobs.plan.plan import Plan
+from jobs.sparql.algebra.non_empty import where_windows_have_content
 from jobs.sparql.algebra.queries import Ask, Construct, Query, Select
 from jobs.sparql.algebra.windows import CountWindow, Registration, TimeWindow, WindowClause
-from jobs.sparql.non_empty import where_windows_have_content
 from lake.tables import ANSWER_COLUMNS, QUADS, STREAM_ANSWER_COLUMNS, TRIPLES
 
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import pyoxigraph as ox
 
 from jobs.engine.windows import LastElements, SlidingWindow, SteppedWindow, Window
+from jobs.sparql.algebra.non_empty import where_windows_have_content
 from jobs.sparql.algebra.queries import Query
 from jobs.sparql.frontend.errors import QueryError
 from jobs.sparql.frontend.translate import translate
-from jobs.sparql.non_empty import where_windows_have_content
 from tests.support.generators.basic_cases import NODES, PREDICATES, Triple
 from tests.support.generators.grammar import GRAPHS, Writer
 from tests.support.generators.grammar_cases import (
