@@ -134,7 +134,7 @@ class Operators:
         """By query the last change sets that touch it; the first is what all begin with."""
         changes = history.changes()
         found = {}
-        for query in Catalog.of_folder(queries).members:
+        for query in Catalog.of_folder(queries).queries:
             known = predicates(query.plan.components)
             assert known is not None, "the patterns have constant predicates"
             numbers: list[int] = []
@@ -166,7 +166,7 @@ class Operators:
                 self.triples,
                 lambda triple: history.is_usable(made.lake, triple),
             )
-            for query in Catalog.of_folder(queries).members
+            for query in Catalog.of_folder(queries).queries
         ]
         rounds = [*zip(*chosen, strict=True)]
         folder = patches(made.folder / "singles", [])

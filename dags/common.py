@@ -26,7 +26,7 @@ from airflow.providers.standard.operators.bash import BashOperator
 from airflow.sdk import Asset, task
 from airflow.sdk.exceptions import AirflowFailException
 
-from jobs.catalog.names import declared_names
+from jobs.catalog.names import declared_names, folders_of
 from jobs.settings import CONFIG_FILE, Settings
 from lake.tables import QUADS
 
@@ -62,7 +62,7 @@ def quads() -> Asset:
 
 def answers() -> list[Asset]:
     """One asset per registered query, by the names of the files alone."""
-    return [asset(f"answers/{name}") for name in declared_names(SETTINGS.queries)]
+    return [asset(f"answers/{name}") for name in declared_names(folders_of(SETTINGS))]
 
 
 def submit(stage: str, **wiring: Any) -> SparkSubmitOperator:

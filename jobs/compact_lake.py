@@ -13,7 +13,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from jobs.catalog.catalog import Catalog
-from jobs.compact.old_events import OldEvents, Reader, StreamRule, old_events
+from jobs.compact.old_events import (
+    OldEvents,
+    Reader,
+    StreamRule,
+    old_events,
+    stored_over_streams_without_file,
+)
 from jobs.compute.engine import Engine
 from jobs.compute.session import Session, Spark, session_of
 from jobs.engine.relations import BEFORE_ALL
@@ -96,11 +102,13 @@ def compact_lake(
 
 def needed_after(settings: Settings, lake: Lake) -> int:
     """The epoch up to which single changes are no longer needed."""
-    completion = Completion.read(lake)
-    slowest = completion.graph_validated_to
-    members = Catalog.of(settings).members
+    completion, catalog = Completion.read(lake), Catalog.of(settings)
+    slowest, members = completion.graph_validated_to, catalog.members
     if any(query.windowing is not None and query.reads for query in members):
         # Beside windows, the graph is read as of instants: of every epoch its time is needed.
+        return 0
+    if any(stored_over_streams_without_file(completion, catalog)):
+        # Whether such a query reads the graph, its file would say.
         return 0
     wants_all = {query.name: query.history == "full" for query in members}
     for name in {*wants_all, *completion.last_maintenance}:

@@ -167,6 +167,9 @@ class Settings(BaseSettings):
 
     lake: str = Field("lake_data", description="folder or object-store URI of the Delta tables")
     queries: Path = Field(Path("queries"), description="folder of the registered queries")
+    programs: Path = Field(
+        Path("programs"), description="folder of the registered programs; it need not exist"
+    )
     sources: Path = Field(Path("sources.yml"), description="the declared sources")
     cache: Path = Field(
         Path(".weir_cache"), description="folder of compiled queries, which may be lost at any time"
@@ -254,6 +257,7 @@ class Settings(BaseSettings):
                 **{name: getattr(read, name) for name in cls.model_fields},
                 "lake": lake,
                 "queries": folder / read.queries,
+                "programs": folder / read.programs,
                 "sources": folder / read.sources,
                 "cache": folder / read.cache,
             }

@@ -35,6 +35,10 @@ LATE_SECOND, LATE_COMMIT = 14, 35
 CLOSE = "2004-08-08T06:05:20Z"
 """The close of the window with the late second."""
 
+ALARMS = "SELECT epoch, weight, a1 AS sensor, event_time FROM alerts_changes"
+ALARMS += " WHERE predicate = 'alarm' ORDER BY ALL"
+COUNTS = "SELECT predicate, count(*) AS intervals FROM alerts_intervals GROUP BY ALL ORDER BY ALL"
+
 OWL = "http://knoesis.wright.edu/ssw/ont/sensor-observation.owl#"
 _STATIC = {
     f"<{OWL}parameter>": ("procedure", "observedProperty"),
@@ -70,6 +74,9 @@ def main() -> int:
         weir("log", "hot")
         weir("log", "silent")
         weir("log", "new_mints", "--limit", "16")
+        weir("explain", "alerts")
+        weir("sql", ALARMS)
+        weir("sql", COUNTS)
     except (SetupError, FileNotFoundError) as error:
         console.print(f"demo: {error}", style="red")
         return 1
@@ -79,7 +86,8 @@ def main() -> int:
 def new_project() -> None:
     """Copy what is declared; there are no data yet."""
     shutil.rmtree(PROJECT, ignore_errors=True)
-    shutil.copytree(SOURCE / "queries", PROJECT / "queries")
+    for name in ("queries", "programs"):
+        shutil.copytree(SOURCE / name, PROJECT / name)
     for name in ("weir.toml", "sources.yml"):
         shutil.copy2(SOURCE / name, PROJECT)
 

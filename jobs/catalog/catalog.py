@@ -1,4 +1,4 @@
-"""The catalog: what a folder declares, read on demand and compiled at most once per process."""
+"""The catalog: what a project declares, read on demand and compiled at most once per process."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing import TypeAlias, assert_never
 
 from jobs.catalog.compilation_cache import CompilationCache
 from jobs.catalog.maintained import Maintained
-from jobs.catalog.names import Declaration, declarations
-from jobs.catalog.output_streams import Linked, linked
+from jobs.catalog.names import Declaration, Folders, declarations, folders_of
+from jobs.catalog.output_streams import Definition, Linked, linked
 from jobs.catalog.queries import RegisteredQuery, read_query
 from jobs.errors import ConfigurationError
 from jobs.settings import Settings
 
 _Found: TypeAlias = Maintained | ConfigurationError
-_Content: TypeAlias = RegisteredQuery | ConfigurationError
+_Content: TypeAlias = "Definition | ConfigurationError"
 _REMEMBERED = 16_384
 """Definitions that a process remembers between the catalogs of its stages."""
 
 
 @dataclass(frozen=True)
 class Catalog:
-    """What a folder declares.
+    """What some folders declare.
 
     Names are those of files; a file is read when something else of it is needed. An error in one
     file does not affect the others.
@@ -41,16 +41,20 @@ class Catalog:
         Raises:
             ConfigurationError: the folder of queries does not exist.
         """
-        return cls.of_folder(settings.queries, settings.cache)
+        return cls._of(folders_of(settings), settings.cache)
 
     @classmethod
     def of_folder(cls, folder: Path, cache: Path | None = None) -> Catalog:
-        """The catalog of a folder; without `cache` every process compiles it again.
+        """The catalog of a folder of queries; without `cache` every process compiles it again.
 
         Raises:
             ConfigurationError: the folder does not exist.
         """
-        return cls(declarations(folder), None if cache is None else CompilationCache(cache))
+        return cls._of({"query": folder}, cache)
+
+    @classmethod
+    def _of(cls, folders: Folders, cache: Path | None) -> Catalog:
+        return cls(declarations(folders), None if cache is None else CompilationCache(cache))
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -73,11 +77,28 @@ class Catalog:
             raise found.with_traceback(None)
         return found
 
+    def query(self, name: str) -> RegisteredQuery:
+        """The query that a file declares under a name.
+
+        Raises:
+            ConfigurationError: the first thing that is wrong with the file.
+            KeyError: no file declares a query of the name.
+        """
+        found = self.member(name)
+        if not isinstance(found, RegisteredQuery):
+            raise KeyError(name)
+        return found
+
     @cached_property
     def members(self) -> tuple[Maintained, ...]:
         """All that is declared without an error, in the order of the files."""
         found = (self._find(each) for each in self.declarations)
         return tuple(each for each in found if not isinstance(each, ConfigurationError))
+
+    @property
+    def queries(self) -> tuple[RegisteredQuery, ...]:
+        """The queries among the members."""
+        return tuple(each for each in self.members if isinstance(each, RegisteredQuery))
 
     @cached_property
     def errors(self) -> Mapping[str, ConfigurationError]:
@@ -91,15 +112,16 @@ class Catalog:
 
     def _find(self, declaration: Declaration) -> _Found:
         found = self._content(declaration)
-        if isinstance(found, RegisteredQuery) and (found.windows or found.registration):
-            return self._linked[found.name]
-        return found
+        if isinstance(found, ConfigurationError):
+            return found
+        is_linked = found.windowing is not None or found.registration is not None
+        return self._linked[found.name] if is_linked else found
 
     @cached_property
     def _linked(self) -> Linked:
-        """The queries that read streams or give them: other files say which ones."""
+        """What reads streams or gives them: other files say which ones."""
         found = map(self._content, self.declarations)
-        return linked([q for q in found if isinstance(q, RegisteredQuery)])
+        return linked([each for each in found if not isinstance(each, ConfigurationError)])
 
     def _content(self, declaration: Declaration) -> _Content:
         # Within a catalog a file stays as it was first read.
@@ -123,6 +145,11 @@ def _compiled(declaration: Declaration, source: bytes, cache: CompilationCache |
         match declaration.kind:
             case "query":
                 return read_query(declaration, source, cache)
+            case "program":
+                # The grammar of programs takes its time to import.
+                from jobs.catalog.programs import read_program_file
+
+                return read_program_file(declaration, source)
             case _:
                 assert_never(declaration.kind)
     except ConfigurationError as error:

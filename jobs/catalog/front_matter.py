@@ -86,3 +86,18 @@ def check_window_keys(front_matter: FrontMatter, text: str, file: str) -> None:
             f"{file}:{line}",
             "Delete the line, or declare a window with FROM NAMED WINDOW.",
         )
+
+
+def check_history(front_matter: FrontMatter, text: str, file: str) -> None:
+    """Refuse `history` in a query with windows, whose log has every instant.
+
+    Raises:
+        ConfigurationError: the front matter has the key; with its line.
+    """
+    if "history" in front_matter.model_fields_set:
+        line, _ = read_head(text, file, FrontMatter, "#").places[("history",)]
+        raise ConfigurationError(
+            "history is for queries without windows: the log of this one has every instant",
+            f"{file}:{line}",
+            "Delete the line.",
+        )

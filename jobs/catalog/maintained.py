@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
 from jobs.catalog.names import Kind
 from jobs.catalog.windowing import Windowing
-from jobs.plan.lookups import Seed
-from jobs.plan.plan import Plan
 from jobs.sparql.algebra.windows import Registration
 
 Form = Literal["select", "ask", "construct"]
@@ -45,11 +44,11 @@ class Maintained(Protocol):
         presentation: parts of the text without effect on the maintained answer.
         history: what it starts with: the current answer as one delta, or one delta per epoch.
         fingerprint: of what its stored rows depend on; another one has them recomputed.
-        shape: of its plan; what differs in constants only has the same, and is computed together.
-        parameters: the constants in which its plan differs from others of its shape.
-        seeds: the triple patterns whose changes concern it.
-        whole_reads: ids of the nodes that look at all of their children's stored rows.
-        plan: the operators that compute it.
+        columns: the published columns in order, each with the column of the embedding table that
+            has its values, `v<i>`.
+        width: how many such columns the embedding table has.
+        is_set: whether the answer has each row once.
+        predicates: the names of the arguments of each predicate that it derives; of a query none.
         outputs: the tables that it publishes.
         reads: the logs of the graph in the lake whose changes concern it, by table name.
         windowing: the windows over streams that it reads, None without any.
@@ -81,19 +80,16 @@ class Maintained(Protocol):
     def fingerprint(self) -> str: ...
 
     @property
-    def shape(self) -> str: ...
+    def columns(self) -> tuple[tuple[str, str], ...]: ...
 
     @property
-    def parameters(self) -> tuple[str, ...]: ...
+    def width(self) -> int: ...
 
     @property
-    def seeds(self) -> tuple[Seed, ...]: ...
+    def is_set(self) -> bool: ...
 
     @property
-    def whole_reads(self) -> tuple[str, ...]: ...
-
-    @property
-    def plan(self) -> Plan: ...
+    def predicates(self) -> Mapping[str, tuple[str, ...]]: ...
 
     @property
     def outputs(self) -> tuple[Output, ...]: ...

@@ -10,12 +10,15 @@ from pathlib import Path
 from typing import Literal
 
 from jobs.errors import ConfigurationError
+from jobs.settings import Settings
 from lake.tables import RESERVED_NAMES
 
-Kind = Literal["query"]
+Kind = Literal["query", "program"]
 """What a file declares."""
-KINDS: Mapping[str, Kind] = {".rq": "query"}
-"""The kind of a file by its suffix; `jobs.catalog.catalog` reads each kind."""
+SUFFIXES: Mapping[Kind, str] = {"query": ".rq", "program": ".lars"}
+"""Of the files of each kind; `jobs.catalog.catalog` reads each kind."""
+Folders = Mapping[Kind, Path]
+"""Where the files of each kind are."""
 
 _NAME = re.compile("[a-z][a-z0-9_]{0,62}")
 
@@ -80,43 +83,50 @@ class Declaration:
             ) from error
 
 
-def declarations(folder: Path) -> tuple[Declaration, ...]:
-    """What the files of `folder` declare, in the order of their names; names may be unusable.
+def folders_of(settings: Settings) -> Folders:
+    """The folders of a project."""
+    return {"query": settings.queries, "program": settings.programs}
+
+
+def declarations(folders: Folders) -> tuple[Declaration, ...]:
+    """What the files of some folders declare, in the order of their names; some may be unusable.
 
     Raises:
-        ConfigurationError: the folder does not exist.
+        ConfigurationError: the folder of queries does not exist.
     """
-    if not folder.is_dir():
+    queries = folders["query"]
+    if not queries.is_dir():
         raise ConfigurationError(
-            "the folder of queries does not exist", str(folder), "Create it, or set `queries`."
+            "the folder of queries does not exist", str(queries), "Create it, or set `queries`."
         )
     # Editors keep hidden files beside the one that is open.
-    files = sorted(
-        file
-        for suffix in KINDS
-        for file in folder.glob(f"*{suffix}")
+    files = [
+        (file, kind)
+        for kind, folder in folders.items()
+        for file in folder.glob(f"*{SUFFIXES[kind]}")
         if not file.name.startswith(".")
-    )
+    ]
     by_name: dict[str, list[Path]] = defaultdict(list)
-    for file in files:
+    for file, _ in files:
         by_name[file.stem].append(file)
 
-    def declaration(file: Path) -> Declaration:
+    def declaration(file: Path, kind: Kind) -> Declaration:
         rival = next((other for other in by_name[file.stem] if other != file), None)
-        return Declaration(file.stem, KINDS[file.suffix], file, rival)
+        return Declaration(file.stem, kind, file, rival)
 
-    return tuple(map(declaration, files))
+    ordered = sorted(files, key=lambda each: (each[0].name, each[0]))
+    return tuple(declaration(file, kind) for file, kind in ordered)
 
 
-def declared_names(folder: Path) -> tuple[str, ...]:
-    """The names that `folder` declares and that tables can have, in the order of the files.
+def declared_names(folders: Folders) -> tuple[str, ...]:
+    """The names that are declared and that tables can have, in the order of the files.
 
     Raises:
-        ConfigurationError: the folder does not exist.
+        ConfigurationError: the folder of queries does not exist.
     """
-    return tuple(each.name for each in declarations(folder) if each.is_usable)
+    return tuple(each.name for each in declarations(folders) if each.is_usable)
 
 
-def is_declared(folder: Path, name: str) -> bool:
-    """Whether a file in `folder` declares the name; the folder need not exist."""
-    return any((folder / f"{name}{suffix}").is_file() for suffix in KINDS)
+def is_declared(folders: Folders, name: str) -> bool:
+    """Whether a file declares the name; no folder need exist."""
+    return any((folder / f"{name}{SUFFIXES[kind]}").is_file() for kind, folder in folders.items())

@@ -8,19 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias
 
 from jobs.catalog.maintained import Maintained
 from jobs.catalog.queries import RegisteredQuery
 from jobs.catalog.windowing import Upstream
 from jobs.errors import ConfigurationError
 
-Linked = Mapping[str, RegisteredQuery | ConfigurationError]
+if TYPE_CHECKING:
+    from jobs.catalog.programs import RegisteredProgram
+
+Definition: TypeAlias = "RegisteredQuery | RegisteredProgram"
+"""What a file declares, of each kind."""
+Linked: TypeAlias = "Mapping[str, Definition | ConfigurationError]"
 """By name the query with its upstreams, or what is wrong with them."""
 
 
-def linked(queries: Sequence[RegisteredQuery]) -> Linked:
+def linked(queries: Sequence[Definition]) -> Linked:
     """The queries, each with those that give its streams."""
-    givers: dict[str, list[RegisteredQuery]] = {}
+    givers: dict[str, list[Definition]] = {}
     for query in queries:
         if query.registration is not None and query.registration.stream is not None:
             givers.setdefault(query.registration.stream, []).append(query)
@@ -64,7 +70,7 @@ def all_upstreams_of(query: Maintained) -> tuple[str, ...]:
 class _CircleError(ConfigurationError):
     """Queries read each other's streams in a circle: `path`, the first again at its end."""
 
-    def __init__(self, path: tuple[str, ...], query: RegisteredQuery) -> None:
+    def __init__(self, path: tuple[str, ...], query: Definition) -> None:
         self.path = path
         super().__init__(
             f"queries read each other's streams in a circle: {' -> '.join(path)}",
@@ -80,13 +86,11 @@ class _Links:
         givers: the queries that register each stream.
     """
 
-    def __init__(self, givers: Mapping[str, Sequence[RegisteredQuery]]) -> None:
+    def __init__(self, givers: Mapping[str, Sequence[Definition]]) -> None:
         self._givers = givers
-        self._found: dict[str, RegisteredQuery | ConfigurationError] = {}
+        self._found: dict[str, Definition | ConfigurationError] = {}
 
-    def of(
-        self, query: RegisteredQuery, path: tuple[str, ...] = ()
-    ) -> RegisteredQuery | ConfigurationError:
+    def of(self, query: Definition, path: tuple[str, ...] = ()) -> Definition | ConfigurationError:
         """The query with its upstreams, or what is wrong with it or with them."""
         if query.name in path:
             return _CircleError((*path[path.index(query.name) :], query.name), query)
@@ -97,10 +101,11 @@ class _Links:
                 self._found[query.name] = error
         return self._found[query.name]
 
-    def _linked(self, query: RegisteredQuery, path: tuple[str, ...]) -> RegisteredQuery:
+    def _linked(self, query: Definition, path: tuple[str, ...]) -> Definition:
         self._check_registration(query)
         upstreams = []
-        for stream in dict.fromkeys(window.stream for window in query.windows):
+        windows = () if query.windowing is None else query.windowing.windows
+        for stream in dict.fromkeys(window.stream for window in windows):
             if stream not in self._givers:
                 continue
             giver = self.of(self._givers[stream][0], path)
@@ -119,7 +124,7 @@ class _Links:
             upstreams.append(Upstream(giver.name, stream, windowing))
         return replace(query, upstreams=tuple(upstreams)) if upstreams else query
 
-    def _check_registration(self, query: RegisteredQuery) -> None:
+    def _check_registration(self, query: Definition) -> None:
         stream = None if query.registration is None else query.registration.stream
         if stream is None:
             return
@@ -132,7 +137,7 @@ class _Links:
             )
 
 
-def _check_stream(reader: RegisteredQuery, giver: RegisteredQuery, stream: str) -> None:
+def _check_stream(reader: Definition, giver: Definition, stream: str) -> None:
     """Check that a registered stream has triples to read."""
     assert giver.registration is not None, "it registers the stream"
     if giver.registration.operator is None:
@@ -141,7 +146,7 @@ def _check_stream(reader: RegisteredQuery, giver: RegisteredQuery, stream: str) 
             str(reader.file),
             "Write RSTREAM, ISTREAM or DSTREAM there: which of its rows the stream has.",
         )
-    if giver.compiled.form != "construct":
+    if isinstance(giver, RegisteredQuery) and giver.compiled.form != "construct":
         raise ConfigurationError(
             f"the stream {stream} of {giver.file.name} has solutions, not triples",
             str(reader.file),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +14,7 @@ from jobs.catalog.compilation_cache import CompilationCache
 from jobs.catalog.fingerprint import fingerprint, shape
 from jobs.catalog.front_matter import (
     FrontMatter,
+    check_history,
     check_window_keys,
     read_front_matter,
 )
@@ -129,6 +130,26 @@ class RegisteredQuery:
         return self.compiled.whole_reads
 
     @property
+    def columns(self) -> tuple[tuple[str, str], ...]:
+        """The published columns in order, each with the column of the embedding table."""
+        return self.plan.columns
+
+    @property
+    def width(self) -> int:
+        """How many variables the embedding table has."""
+        return self.plan.width
+
+    @property
+    def is_set(self) -> bool:
+        """Whether the answer has each row once."""
+        return self.plan.is_set
+
+    @property
+    def predicates(self) -> Mapping[str, tuple[str, ...]]:
+        """None."""
+        return {}
+
+    @property
     def outputs(self) -> tuple[Output, ...]:
         """The answer table."""
         compiled, max_rows = self.compiled, self.front_matter.max_rows
@@ -209,7 +230,9 @@ def compile_query(text: str, file: str) -> CompiledQuery:
     front_matter = read_front_matter(text, file)
     query = translate(text, front_matter.default_graph, file)
     _check_columns(query, text, file)
-    if not query.windows:
+    if query.windows:
+        check_history(front_matter, text, file)
+    else:
         check_window_keys(front_matter, text, file)
     _refuse_not_maintained(query, text, file)
     operator = None if query.registration is None else query.registration.operator

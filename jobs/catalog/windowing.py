@@ -1,4 +1,4 @@
-"""The windows of a query with what its front matter says of them: which content, at which instants.
+"""The windows of a definition with what its front matter says of them: what, and at which instants.
 
 A window of range R and step B over a stream closes at the instants c = t0 + R + kB, k >= 0, and
 then has what appeared in [c - R, c), or with the other `bounds` in (c - R, c]. With `first:
@@ -19,6 +19,30 @@ from jobs.sparql.algebra.windows import (
     WindowClause,
     WindowContent,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The instants [origin + k * unit, origin + (k + 1) * unit) count as one; in microseconds."""
+
+    unit: int = 1
+    origin: int = 0
+
+    def begin(self, instant: int) -> int:
+        """The first of the instants that count as one with this."""
+        return instant - (instant - self.origin) % self.unit
+
+    def next_begin(self, instant: int) -> int:
+        """The first one that begins at this instant, or later."""
+        return -((self.origin - instant) // self.unit) * self.unit + self.origin
+
+    def lengthened(self, duration: int) -> int:
+        """A duration as a whole number of units, at least as long."""
+        return -(-duration // self.unit) * self.unit
+
+
+EVERY_INSTANT = Grid()
+"""Of queries: each microsecond counts by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +73,8 @@ class Windowing:
         corrects_back: how far back a change of the graph may correct the answer, microseconds.
         output: which stream is made of the answer, None without one.
         upstreams: the queries among those that give its streams; the others are of sources.
+        grid: which instants are evaluated as one; those of a program are its points.
+        starts: its first instant; None if that is the first one of its streams.
     """
 
     windows: tuple[WindowClause, ...]
@@ -59,6 +85,8 @@ class Windowing:
     corrects_back: int
     output: StreamOperator | None = None
     upstreams: tuple[Upstream, ...] = ()
+    grid: Grid = EVERY_INSTANT
+    starts: int | None = None
 
     @classmethod
     def of(
@@ -100,6 +128,10 @@ class Windowing:
         }
         if self.output is not None:
             form["output"] = self.output
+        if self.grid != EVERY_INSTANT:
+            form["grid"] = [self.grid.unit, self.grid.origin]
+        if self.starts is not None:
+            form["starts"] = self.starts
         return json.dumps(form, sort_keys=True)
 
 

@@ -219,9 +219,9 @@ def changes_between(
     return _fetch(connection, changes, limit)
 
 
-def plain_value(name: str) -> exp.Expr:
-    """A column of terms as plain values, under its own name."""
-    return exp.alias_(exp.func("plain_value", column(name)), name, quoted=True)
+def plain_value(name: str, shown: str | None = None) -> exp.Expr:
+    """A column of terms as plain values, under its own name or another one."""
+    return exp.alias_(exp.func("plain_value", column(name)), shown or name, quoted=True)
 
 
 def _existing_log(connection: duckdb.DuckDBPyConnection, lake: Lake, query: str) -> AnswerLog:

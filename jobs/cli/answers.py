@@ -117,14 +117,14 @@ def sql(
 
 def _require_published(settings: Settings, query: str) -> None:
     from jobs.catalog.catalog import Catalog
-    from jobs.catalog.names import is_declared
+    from jobs.catalog.names import folders_of, is_declared
     from jobs.cli.views import published_queries
     from jobs.errors import ConfigurationError
 
     published = published_queries(settings)
     if query in published:
         return
-    if is_declared(settings.queries, query):
+    if is_declared(folders_of(settings), query):
         # If its file cannot be used, this says why.
         Catalog.of(settings).member(query)
         raise ConfigurationError(

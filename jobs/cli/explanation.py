@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import assert_never
 
-from jobs.catalog.maintained import Maintained
+from jobs.catalog.queries import RegisteredQuery
 from jobs.catalog.windowing import Windowing
 from jobs.cli.window_explanation import explain_windows
 from jobs.compute.relations import Loaded, Statement
@@ -52,7 +52,7 @@ EXAMPLE = EpochRange(after=4, last=7)
 
 @deep_recursion()
 def explain_query(
-    query: Maintained,
+    query: RegisteredQuery,
     *,
     sql: bool = False,
     starts: Mapping[str, int | None] | None = None,

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 from jobs.catalog.catalog import Catalog
-from jobs.catalog.names import is_declared
+from jobs.catalog.names import folders_of, is_declared
 from jobs.cli.instants import instant_of, time_text
 from jobs.cli.stream_status import StreamAnswer, stream_answer
 from jobs.errors import ConfigurationError
@@ -75,7 +75,7 @@ def published_over_streams(
 ) -> StreamAnswer | None:
     """What is known of a published answer; None of a query that reads no stream."""
     registered = None
-    if is_declared(settings.queries, query):
+    if is_declared(folders_of(settings), query):
         catalog = Catalog.of(settings)
         registered = catalog.member(query) if catalog.is_usable(query) else None
     return stream_answer(completion, Frontiers.read(completion.lake), query, registered)

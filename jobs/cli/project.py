@@ -107,7 +107,7 @@ def drop(
 
     Removing the file of a query stops its maintenance and keeps its tables; this deletes them.
     """
-    from jobs.catalog.names import is_declared
+    from jobs.catalog.names import folders_of, is_declared
     from jobs.errors import ConfigurationError
     from jobs.stage import claimed, new_run_id
     from lake.removal import remove_table
@@ -120,7 +120,7 @@ def drop(
         raise ConfigurationError(
             f"{query} has no tables", settings.lake, "`weir status` lists the queries."
         )
-    if is_declared(settings.queries, query):
+    if is_declared(folders_of(settings), query):
         print_line(f"{query} is still registered: the next run will compute it again from scratch.")
     if not yes:
         typer.confirm(f"Delete {' and '.join(tables)}, with their history?", abort=True)

@@ -86,7 +86,6 @@ def explain(
 ) -> None:
     """Print how a query is maintained: the class of each part, the plan, which nodes are stored."""
     from jobs.catalog.catalog import Catalog
-    from jobs.cli.explanation import explain_query
     from jobs.errors import ConfigurationError
 
     options = Options.of(context)
@@ -101,11 +100,43 @@ def explain(
         ) from None
     starts = _first_instants(settings, found)
     kept_from = _kept_from(settings, starts)
-    explanation = explain_query(found, sql=with_sql, starts=starts, kept_from=kept_from)
+    explanation = _explanation(found, starts, kept_from, with_sql=with_sql)
     if options.output is Output.json:
         print_json({"query": query, "explanation": explanation})
     else:
         print_line(explanation)
+
+
+def _explanation(
+    found: Maintained,
+    starts: dict[str, int | None],
+    kept_from: dict[str, int],
+    *,
+    with_sql: bool,
+) -> str:
+    """The explanation of a definition of any kind.
+
+    Raises:
+        ConfigurationError: the SQL of a program, whose statements depend on what rules derive.
+    """
+    from jobs.catalog.queries import RegisteredQuery
+    from jobs.errors import ConfigurationError
+
+    if isinstance(found, RegisteredQuery):
+        from jobs.cli.explanation import explain_query
+
+        return explain_query(found, sql=with_sql, starts=starts, kept_from=kept_from)
+    from jobs.catalog.programs import RegisteredProgram
+    from jobs.cli.program_explanation import explain_program
+
+    assert isinstance(found, RegisteredProgram), "there is no other kind"
+    if with_sql:
+        raise ConfigurationError(
+            "the SQL of a program is not printed: which statements run depends on what is derived",
+            str(found.file),
+            "Leave --sql out.",
+        )
+    return explain_program(found, starts=starts, kept_from=kept_from)
 
 
 def _first_instants(settings: Settings, query: Maintained) -> dict[str, int | None]:

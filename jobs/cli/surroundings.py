@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from jobs.catalog.names import folders_of
 from jobs.errors import ConfigurationError
 from jobs.ingest.sources.declared import load_sources
 from jobs.ingest.sources.delta import DeltaTable
@@ -27,7 +28,7 @@ class Surroundings:
     """The state of all that a run reads, by the stamps of files; no file is opened.
 
     Attributes:
-        declared: the sources and the queries.
+        declared: the sources, the queries and the programs.
         offered: what the sources have to offer.
         stored: the ledger, of which every run changes something, and which tables there are.
         is_known: whether that is all there is; not with a source or lake in an object store, and
@@ -42,7 +43,8 @@ class Surroundings:
     @classmethod
     def of(cls, settings: Settings, sources: tuple[Source, ...], lake: Lake) -> Self:
         """The state now."""
-        declared = (stamp(settings.sources), (*_files(settings.queries, 1),))
+        files = ((*_files(folder, 1),) for folder in folders_of(settings).values())
+        declared = (stamp(settings.sources), *files)
         offered = [_offered(location) for source in sources for location in _locations(source)]
         ledger, root = lake.newest_commit(RUNS.name), local_folder(lake.root)
         folders = None if root is None else tuple(stamp(root / each) for each in _FOLDERS)

@@ -7,6 +7,8 @@
   variables.
 * `<query>_intervals`, of a query over streams: `since` and `until` when each row held, as known at
   the newest epoch; `until` is null where it still holds at the last instant that is final.
+* `<program>_<predicate>`, of a program: `since` and `until` when each atom held, its arguments by
+  name, as plain values and as terms.
 * `<query>_stream`, of a query with a stream operator: its elements as a log: `event_time`, `epoch`,
   `weight` (+1 emitted, -1 taken back), and the columns of the variables.
 * `<stream>_events`: the events of a stream, terms in N-Triples form, with `event_time`.
@@ -25,12 +27,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import duckdb
 from sqlglot import exp
 
-from jobs.catalog.names import declared_names
+from jobs.catalog.names import declared_names, folders_of
 from jobs.cli.answer_logs import AnswerLog, Rows, plain_value, register_log, register_table
 from jobs.cli.plain_values import connect_with_plain_values
 from jobs.cli.stream_status import is_over_streams
-from jobs.compute.sql import alias, cast, column, columns, number, rows_of, select, time_of
+from jobs.compute.sql import alias, cast, column, columns, number, rows_of, select, text, time_of
 from jobs.errors import WeirError
+from jobs.lars.columns import PREDICATE, argument_columns, predicate_term
+from jobs.progress.backlog import PREDICATES
 from jobs.progress.completion import Completion
 from jobs.progress.streams import stream_names
 from jobs.progress.watermarks import head
@@ -80,6 +84,7 @@ def view_names(settings: Settings) -> list[str]:
         intervals = [INTERVALS] if is_over_streams(completion, query) else []
         elements = [ELEMENTS] if lake.exists(output_stream(query, ()).name) else []
         answers += [f"{query}{view}" for view in (CURRENT, CHANGES, *intervals, *elements)]
+        answers += [f"{query}_{name.lower()}" for name in _predicates(lake, query)]
     events = [f"{name}{EVENTS}" for name in stream_names(lake)]
     return [*_GRAPHS, *answers, *events, *_TABLES]
 
@@ -90,7 +95,7 @@ def published_queries(settings: Settings) -> list[str]:
     if folder is not None:
         return sorted(log.parent.name for log in folder.glob(f"answers/*/{LOG}"))
     lake = settings.open_lake()
-    registered = declared_names(settings.queries)
+    registered = declared_names(folders_of(settings))
     return sorted(name for name in registered if lake.exists(f"answers/{name}"))
 
 
@@ -112,10 +117,12 @@ def _create_view(connection: duckdb.DuckDBPyConnection, lake: Lake, name: str) -
             _create(connection, name, _events(relation, newest))
         return
     if name.endswith(ELEMENTS):
-        table = output_stream(name.removesuffix(ELEMENTS), ()).name
-        relation = f"{table} log"
+        query = name.removesuffix(ELEMENTS)
+        table = output_stream(query, ()).name
+        relation, published = f"{table} log", Completion.read(lake).published(query)
         if names := register_table(connection, lake, table, relation):
-            _create(connection, name, _elements(relation, names))
+            last = published.epoch if published else 0
+            _create(connection, name, _elements(relation, names, last))
         return
     for ending, answer in _ANSWERS.items():
         query = name.removesuffix(ending)
@@ -123,6 +130,19 @@ def _create_view(connection: duckdb.DuckDBPyConnection, lake: Lake, name: str) -
             if ending != INTERVALS or is_over_streams(Completion.read(lake), query):
                 _create(connection, name, answer(log, lake))
             return
+    for at in (match.start() for match in re.finditer("_", name)):
+        program, wanted = name[:at], name[at + 1 :]
+        for predicate, arguments in _predicates(lake, program).items():
+            if predicate.lower() == wanted and (log := register_log(connection, lake, program)):
+                _create(connection, name, _atoms(log, predicate, arguments))
+                return
+
+
+def _predicates(lake: Lake, program: str) -> Mapping[str, Sequence[str]]:
+    """The published predicates of a program, with the names of their arguments; of a query none."""
+    table = f"answers/{program}"
+    published = lake.last_metadata(table, job="publish") if lake.exists(table) else None
+    return {} if published is None else published[1].extra.get(PREDICATES, {})
 
 
 def _graph(table: Table, relation: str, last: int) -> exp.Select:
@@ -158,6 +178,16 @@ def _intervals(log: AnswerLog, lake: Lake) -> exp.Select:
     return log.intervals(variables, values, after_weight=_terms(variables))
 
 
+def _atoms(log: AnswerLog, predicate: str, arguments: Sequence[str]) -> exp.Select:
+    """When the atoms of a predicate held: arguments, since, until, terms."""
+    stored = argument_columns(len(arguments))
+    named = [*zip(stored, arguments, strict=True)]
+    values = [plain_value(own, name) for own, name in named]
+    terms = [exp.alias_(column(own), f"{name}_term", quoted=True) for own, name in named]
+    of_predicate = column(PREDICATE).eq(text(predicate_term(predicate)))
+    return log.intervals((PREDICATE, *stored), values, after_weight=terms).where(of_predicate)
+
+
 _ANSWERS: Mapping[str, Callable[[AnswerLog, Lake], exp.Select]] = {
     CURRENT: _answer,
     CHANGES: _changes,
@@ -178,8 +208,11 @@ def _events(relation: str, last: int) -> exp.Select:
     )
 
 
-def _elements(relation: str, names: Sequence[str]) -> exp.Select:
-    """The log of a stream out of a query: plain values, time, epoch, weight, terms."""
+def _elements(relation: str, names: Sequence[str], last: int) -> exp.Select:
+    """The log of a stream out of a query: plain values, time, epoch, weight, terms.
+
+    Only of the epochs up to `last`: later ones are not published, or held back by a check.
+    """
     variables = [name for name in names if name not in ("instant", "epoch", "weight")]
     time = cast(time_of(column("instant")), exp.DType.TIMESTAMPTZ)
     return select(
@@ -188,6 +221,7 @@ def _elements(relation: str, names: Sequence[str]) -> exp.Select:
         *map(plain_value, variables),
         *_terms(variables),
         from_=rows_of(relation),
+        where=[column("epoch") <= number(last)],
     )
 
 

@@ -27,17 +27,7 @@ def explain_windows(
     """
     if windowing is None:
         return
-    yield "streams:"
-    for name in streams_of(windowing):
-        start = starts.get(name)
-        begins = "no event yet" if start is None else f"begins at {time_text(time_at(start))}"
-        yield f"  {name}: {'declared in sources.yml, ' if name in starts else ''}{begins}"
-        if kept_from and name in kept_from:
-            before = time_text(time_at(kept_from[name]))
-            yield f"      events before {before} have been deleted: a new query begins later"
-    for upstream in windowing.upstreams:
-        yield f"  {stream_name(upstream.stream)}: out of the query {upstream.query}"
-    yield ""
+    yield from explain_streams(windowing, starts, kept_from)
     yield "windows:"
     windows = windows_of(windowing)
     for clause in windowing.windows:
@@ -54,6 +44,25 @@ def explain_windows(
     if windowing.output is not None:
         yield f"stream out of the query: {windowing.output.upper()}, {_EMITS[windowing.output]}"
     yield f"corrects back: {duration_text(windowing.corrects_back)}, after changes of the graph"
+    yield ""
+
+
+def explain_streams(
+    windowing: Windowing,
+    starts: Mapping[str, int | None],
+    kept_from: Mapping[str, int] | None = None,
+) -> Iterator[str]:
+    """The lines about the streams that are read; the arguments as of `explain_windows`."""
+    yield "streams:"
+    for name in streams_of(windowing):
+        start = starts.get(name)
+        begins = "no event yet" if start is None else f"begins at {time_text(time_at(start))}"
+        yield f"  {name}: {'declared in sources.yml, ' if name in starts else ''}{begins}"
+        if kept_from and name in kept_from:
+            before = time_text(time_at(kept_from[name]))
+            yield f"      events before {before} have been deleted: a new query begins later"
+    for upstream in windowing.upstreams:
+        yield f"  {stream_name(upstream.stream)}: out of the query {upstream.query}"
     yield ""
 
 

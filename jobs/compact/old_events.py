@@ -124,7 +124,7 @@ def old_events(
     for each in readers:
         for name, instant in _needed(engine, completion, each, lateness).items():
             if name in by_readers:
-                by_readers[name].append(_Hold(instant, f"the query {each.query.name}"))
+                by_readers[name].append(_Hold(instant, f"the {each.query.kind} {each.query.name}"))
     found = []
     for name, oldest in older_than.items():
         frontier = frontiers.at(name, completion.head)
@@ -146,11 +146,18 @@ def _unreadable(completion: Completion, catalog: Catalog) -> Iterator[_Hold]:
     """The queries of which nobody knows which events they need."""
     for name in catalog.errors:
         yield _Hold(BEFORE_ALL, f"the file of {name}, which has an error")
-    registered = {query.name for query in catalog.members}.union(catalog.errors)
-    for name in sorted(completion.last_maintenance.keys() - registered):
+    for name in stored_over_streams_without_file(completion, catalog):
+        if name not in catalog.errors:
+            yield _Hold(BEFORE_ALL, f"{name}, whose file is gone (`weir drop {name}` ends this)")
+
+
+def stored_over_streams_without_file(completion: Completion, catalog: Catalog) -> Iterator[str]:
+    """The names of stored queries over streams whose file has an error, or is gone."""
+    usable = {query.name for query in catalog.members}
+    for name in sorted(completion.last_maintenance.keys() - usable):
         stored = completion.maintained(name)
         if stored is not None and HORIZON in stored.metadata.extra:
-            yield _Hold(BEFORE_ALL, f"{name}, whose file is gone (`weir drop {name}` ends this)")
+            yield name
 
 
 def _not_validated(engine: Engine, completion: Completion, name: str) -> Iterator[_Hold]:

@@ -28,12 +28,11 @@ def undeclared_stream(query: Maintained, sources: Sequence[Source]) -> Configura
                 str(query.file),
                 "Give one of them another name.",
             )
-    for name, iri in streams_of(query.windowing).items():
+    for name in streams_of(query.windowing):
         source = by_name.get(name)
         if source is None:
-            # An IRI that is not of a source has no name: sources are named by bare words.
             return ConfigurationError(
-                f"no source gives the stream {iri if iri.startswith(name) else name}",
+                f"no source gives the stream {name}",
                 str(query.file),
                 "A stream is named as its source is: declare one with the key `stream` in"
                 " sources.yml; or a query registers it: REGISTER ISTREAM name AS CONSTRUCT."

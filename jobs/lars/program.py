@@ -15,6 +15,7 @@ from jobs.lars.atoms import (
     read_signature,
     template,
 )
+from jobs.lars.columns import PREDICATE, argument_columns
 from jobs.lars.errors import ProgramSyntaxError, UnsupportedProgram
 from jobs.lars.parse import parse
 from jobs.lars.predicates import Predicate, check_reads, predicates_of
@@ -105,6 +106,12 @@ class Program:
     def window_reads(self) -> tuple[WindowRead, ...]:
         """The windows of its rules; what several rules read is evaluated once."""
         return window_reads(sorted(self.rules.rules, key=lambda rule: rule.place))
+
+    @property
+    def answer_columns(self) -> tuple[str, ...]:
+        """The columns of a published atom: predicate, a1, ..; null where it has fewer arguments."""
+        most = max((self.predicates[name].arity for name in self.output), default=0)
+        return (PREDICATE, *argument_columns(most))
 
     @property
     def reads_graph(self) -> bool:

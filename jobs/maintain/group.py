@@ -122,7 +122,7 @@ class Group:
 
 def _with_reasons(task: Task, whole: Mapping[Scope, str]) -> Task:
     """A task that reads the whole graph for a scope says so, and why."""
-    scopes = dict.fromkeys(seed.scope for seed in task.query.seeds)
+    scopes = dict.fromkeys(seed.scope for seed in task.planned.seeds)
     reasons = [whole[scope] for scope in scopes if scope in whole]
     if not reasons:
         return task

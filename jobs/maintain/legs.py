@@ -1,8 +1,9 @@
-"""The new rows of one leg of a query over streams: read, computed and committed."""
+"""The new rows of one leg of what reads streams: read, computed and committed."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import assert_never
 
 from jobs.catalog.windowing import Windowing
 from jobs.compute.engine import Commit, Engine
@@ -29,7 +30,7 @@ from lake.tables import Table, output_stream, stream_embeddings
 
 def table_of(task: Task) -> Table:
     """The embedding table of a query over streams."""
-    return stream_embeddings(task.query.name, task.plan.width)
+    return stream_embeddings(task.query.name, task.query.width)
 
 
 def windowing_of(task: Task) -> Windowing:
@@ -69,21 +70,63 @@ def commit_leg(
         WeirError: a product exceeds the limit.
     """
     assert timeline.origin is not None, "there is a leg"
-    windowing = windowing_of(task)
-    windows = windows_of(windowing)
-    table = table_of(task)
-    stored = f"stored_{task.query.name}"
+    table, stored = table_of(task), f"stored_{task.query.name}"
     if mode == "append":
         engine.open(stored, table.name)
     else:
         make_empty(engine, stored, table)
-    events = _events(engine, lake, windowing, windows, leg)
-    if task.query.reads:
-        _graph_log(engine, timeline, leg).on_axis(engine, leg.low, timeline.origin)
+    rows = _make_rows(engine, lake, limits, task, timeline, leg, stored)
+    count = engine.count(rows)
+    if not count and mode == "append":
+        return None
+    return engine.write(table, rows, metadata, mode=mode, rows=count)
+
+
+def _make_rows(
+    engine: Engine,
+    lake: Lake,
+    limits: Limits,
+    task: Task,
+    timeline: Timeline,
+    leg: Leg,
+    stored: str,
+) -> str:
+    """Make the relation of the new rows of a leg; gives its name."""
+    windowing, prefix = windowing_of(task), f"q_{task.query.name}"
+    events = _events(engine, lake, windowing, windows_of(windowing), leg)
+    graph = _graph_log(engine, timeline, leg) if task.query.reads else None
+    match task.query.kind:
+        case "query":
+            return _query_rows(engine, limits, task, timeline, leg, events, graph, stored, prefix)
+        case "program":
+            # The grammar of programs takes its time to import.
+            from jobs.maintain.program_rows import make_program_rows
+
+            return make_program_rows(
+                engine, task.query, timeline, leg, tuple(events.values()), graph, stored, prefix
+            )
+        case _:
+            assert_never(task.query.kind)
+
+
+def _query_rows(
+    engine: Engine,
+    limits: Limits,
+    task: Task,
+    timeline: Timeline,
+    leg: Leg,
+    events: Mapping[str, str],
+    graph: GraphLog | None,
+    stored: str,
+    prefix: str,
+) -> str:
+    assert timeline.origin is not None, "there is a leg"
+    if graph is not None:
+        graph.on_axis(engine, leg.low, timeline.origin)
     small = max(limits.driver_rows, limits.broadcast_rows)
     thresholds = Thresholds(limits.bulk_changes, limits.neighbourhood_rows, small)
-    inputs = LegInputs(events, windows, stored, thresholds)
-    delta = leg_delta(engine, task.plan, leg, timeline.origin, inputs, f"q_{task.query.name}")
+    inputs = LegInputs(events, windows_of(windowing_of(task)), stored, thresholds)
+    delta = leg_delta(engine, task.plan, leg, timeline.origin, inputs, prefix)
     make_delta(
         engine,
         delta,
@@ -91,10 +134,7 @@ def commit_leg(
         allow_product=task.plan.allow_product,
         file=task.query.file.name,
     )
-    rows = engine.count(delta.result.name)
-    if not rows and mode == "append":
-        return None
-    return engine.write(table, delta.result.name, metadata, mode=mode, rows=rows)
+    return delta.result.name
 
 
 def _events(

@@ -20,6 +20,7 @@ from jobs.compute.sql import (
     text,
     union_all,
 )
+from jobs.engine.graph import POSITIONS
 from jobs.maintain.tasks import JOB
 from jobs.plan.plan import ANSWER
 from jobs.progress.backlog import LaterStart
@@ -27,13 +28,13 @@ from jobs.sparql.algebra.windows import StreamOperator
 from jobs.streams.elements import LOG
 from jobs.streams.emission import Emission
 from jobs.streams.timeline import Timeline
-from jobs.streams.windows import windows_of
+from jobs.streams.windows import closing_windows
 from lake.commit import SaveMode, arrow_schema
 from lake.lake import Lake
 from lake.metadata import Metadata
 from lake.tables import Table, output_stream
 
-BEGAN = "began"
+LOG_ID = "began"
 """What the metadata of embeddings and elements has: the id of the log, another if recomputed."""
 
 
@@ -58,22 +59,29 @@ class OutputStream:
     @property
     def table(self) -> Table:
         """The table of the elements."""
-        return output_stream(self.query.name, tuple(name for name, _ in self.query.plan.columns))
+        return output_stream(self.query.name, self._names)
 
-    def complete_to(self, lake: Lake, began: str) -> int:
+    @property
+    def _names(self) -> tuple[str, ...]:
+        """The columns of an element."""
+        if self.query.kind == "program":
+            return POSITIONS
+        return tuple(name for name, _ in self.query.columns)
+
+    def complete_to(self, lake: Lake, log_id: str) -> int:
         """The epoch up to which the elements are those of a log of embeddings; 0 without any."""
         last = lake.last_metadata(self.table.name, job=JOB)
-        return last[1].watermark if last is not None and last[1].extra[BEGAN] == began else 0
+        return last[1].watermark if last is not None and last[1].extra[LOG_ID] == log_id else 0
 
     def is_behind(self, lake: Lake, embeddings: Metadata) -> bool:
         """Whether the elements of a commit of embeddings are missing."""
-        return self.complete_to(lake, embeddings.extra.get(BEGAN, "")) < embeddings.watermark
+        return self.complete_to(lake, embeddings.extra.get(LOG_ID, "")) < embeddings.watermark
 
     def emission(self, lake: Lake, timeline: Timeline, embeddings: Metadata, last: int) -> Emission:
         """What is to be emitted up to the epoch `last`, of a log of embeddings."""
         assert self.query.windowing is not None, "an operator has a window"
-        windows = [*windows_of(self.query.windowing).values()]
-        after = self.complete_to(lake, embeddings.extra[BEGAN])
+        windows = closing_windows(self.query.windowing, timeline.origin or 0)
+        after = self.complete_to(lake, embeddings.extra[LOG_ID])
         start = LaterStart.from_json(embeddings.extra)
         begins = None if start is None else start.begins
         return Emission(self.operator, windows, timeline, after, last, begins)
@@ -88,33 +96,41 @@ class OutputStream:
             limit: most elements of RSTREAM.
         """
         table, name = self.table, self.query.name
-        names = [shown for shown, _ in self.query.plan.columns]
-        row = [variable for _, variable in self.query.plan.columns]
+        names = self._names
         elements = f"stream_of_{name}"
         if emission.timeline.horizon(emission.last) is None:
             engine.load(elements, arrow_schema(table).empty_table())
         else:
-            answers = self._answers(engine, emission, row)
-            made = emission.statement(engine, answers, row, limit, f"emitted_{name}")
+            answers = self._answers(engine, emission)
+            made = emission.statement(engine, answers, names, limit, f"emitted_{name}")
             engine.make(made)
-            shown = [alias(column(v), c) for v, c in zip(row, names, strict=True)]
-            query = select(*shown, *columns(LOG), from_=rows_of(made.name))
+            query = select(*columns((*names, *LOG)), from_=rows_of(made.name))
             engine.make(Statement(elements, query, "small"))
         mode: SaveMode = "append" if emission.after else "overwrite"
         return engine.write(table, elements, metadata, mode=mode, rows=engine.count(elements))
 
-    def _answers(self, engine: Engine, emission: Emission, row: list[str]) -> str:
+    def _rows(self, embeddings: str) -> exp.Query:
+        """The rows of the answer in a relation of embeddings, as elements: names, `LOG`."""
+        if self.query.kind == "program":
+            from jobs.maintain.written_atoms import written_triples
+
+            return written_triples(self.query, embeddings)
+        shown = [alias(column(variable), name) for name, variable in self.query.columns]
+        return select(*shown, *columns(LOG), from_=rows_of(embeddings))
+
+    def _answers(self, engine: Engine, emission: Emission) -> str:
         """Name the part of the answer's log that the elements follow from."""
         name = self.query.name
         whole, new, known = f"answers_{name}", f"new_answers_{name}", f"known_answers_{name}"
         table = f"embeddings/{name}"
         of_answer = column("node").eq(text(ANSWER))
         if self.operator == "rstream" or not emission.after:
-            engine.open(whole, table, where=of_answer)
+            engine.open(new, table, where=of_answer)
+            engine.make(Statement(whole, self._rows(new)))
             return whole
         later = column("epoch") > number(emission.after)
         engine.open(new, table, where=all_of([of_answer, later]))
-        parts: list[exp.Query] = [select(*columns((*row, *LOG)), from_=rows_of(new))]
+        parts = [self._rows(new)]
         corrected = self._corrected(engine, new, emission.reached)
         if corrected is not None:
             first, last = corrected
@@ -125,7 +141,7 @@ class OutputStream:
                 column("instant") <= number(last),
             ]
             engine.open(known, table, where=all_of(where))
-            parts.append(select(*columns((*row, *LOG)), from_=rows_of(known)))
+            parts.append(self._rows(known))
         engine.make(Statement(whole, union_all(parts)))
         return whole
 

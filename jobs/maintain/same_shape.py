@@ -51,7 +51,7 @@ def of_one_shape(tasks: Iterable[Task]) -> Iterator[list[Task]]:
     """The tasks in groups of one shape, bounded in size; all stand at the same epoch."""
     by_shape: dict[str, list[Task]] = {}
     for task in tasks:
-        by_shape.setdefault(task.query.shape, []).append(task)
+        by_shape.setdefault(task.planned.shape, []).append(task)
     for members in by_shape.values():
         size = _MEMBERS_WITH_STATE if _reads_state(members[0]) else _MEMBERS
         yield from (members[i : i + size] for i in range(0, len(members), size))
@@ -117,7 +117,7 @@ def rows_of_members(
         TooLarge: products of some members have more.
     """
     general, _ = parameterized(members[0].plan)
-    group = plan_of_members(general, [task.query.parameters for task in members])
+    group = plan_of_members(general, [task.planned.parameters for task in members])
     names = [task.query.name for task in members]
     relation, stored = f"{prefix}_members", f"{prefix}_stored"
     engine.load(relation, members_table(names, group))

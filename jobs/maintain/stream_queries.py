@@ -81,8 +81,8 @@ class StreamQueries:
         if task.stored is None:
             return task
         read = task.stored.metadata.extra.get(UPSTREAMS, {})
-        for name, began in logs_of_upstreams(self.lake, task.query).items():
-            if read.get(name) != began:
+        for name, log_id in logs_of_upstreams(self.lake, task.query).items():
+            if read.get(name) != log_id:
                 reason = f"the query {name}, whose stream it reads, was recomputed"
                 return replace(task, mode="rebased", reason=reason, stored=None)
         return task

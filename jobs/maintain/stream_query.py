@@ -18,7 +18,7 @@ from jobs.compute.session import Session
 from jobs.engine.relations import BEFORE_ALL, FOREVER
 from jobs.maintain.legs import commit_leg, make_empty, table_of, windowing_of
 from jobs.maintain.outcome import Outcome
-from jobs.maintain.output_streams import BEGAN, OutputStream
+from jobs.maintain.output_streams import LOG_ID, OutputStream
 from jobs.maintain.tasks import JOB, Task, commit_metadata
 from jobs.progress.backlog import HORIZON, LaterStart
 from jobs.progress.completion import Completion
@@ -33,6 +33,7 @@ from jobs.streams.reading import (
 from jobs.streams.retention import begins_within
 from jobs.streams.timeline import Timeline
 from lake.commit import SaveMode
+from lake.consolidated import consolidated_until
 from lake.instants import time_at
 from lake.lake import Lake
 from lake.metadata import Metadata
@@ -51,7 +52,7 @@ class StreamQuery:
     outcome: Outcome
     completion: Completion
     progress: Progress
-    _begun: dict[str, str] = field(default_factory=dict, init=False, repr=False)
+    _log_ids: dict[str, str] = field(default_factory=dict, init=False, repr=False)
     """The ids of the logs of embeddings that this run began, by query."""
 
     @property
@@ -72,12 +73,12 @@ class StreamQuery:
             timeline = self._timeline(task, None)
             start = self._start(task, timeline)
             if start is not None:
-                at = time_at(start.begins).isoformat() if start.begins < FOREVER else ""
+                at = _text(start.begins) if start.begins < FOREVER else ""
                 horizon = timeline.horizon(self.last)
                 if horizon is None or horizon < start.begins:
                     self._wait(task, at)
                     return False
-                reason = f"{task.reason}; begins at {at}: events that it needs before were deleted"
+                reason = f"{task.reason}; begins at {at}: older data that it needs were deleted"
                 task = replace(task, reason=reason)
                 timeline = self._timeline(task, start)
         legs = timeline.legs(task.after, self.last)
@@ -113,7 +114,7 @@ class StreamQuery:
         """Why a query has to be recomputed that was maintained before; None if not."""
         legs = timeline.legs(task.after, self.last)
         if any(not log.allows(leg) for leg in legs):
-            return "an event is older than what is consolidated: its `lateness` was raised"
+            return "an event is older than what is consolidated: a `lateness` was raised"
         if self._must_emit_again(task, log):
             return "its stream is to be emitted from the beginning, and the log is consolidated"
         if task.stored is None or not legs or timeline.origin is None:
@@ -132,6 +133,8 @@ class StreamQuery:
             return None
         with self._engine() as engine:
             begins = first_complete(engine, self.lake, windowing_of(task), timeline, 0, self.last)
+        if task.query.reads:
+            begins = max(begins, self._graph_begins(task, timeline))
         if begins <= timeline.origin:
             return None
         published = self.completion.published(task.query.name)
@@ -140,10 +143,16 @@ class StreamQuery:
         unknown_from = BEFORE_ALL if horizon is None else min(horizon, begins)
         return LaterStart(begins, unknown_from)
 
+    def _graph_begins(self, task: Task, timeline: Timeline) -> int:
+        """The first instant at which the graph's log has all that holds."""
+        until = max(consolidated_until(self.lake, log) for log in task.query.reads)
+        held = [instant for epoch, instant in timeline.graph_times if epoch <= until]
+        return max(held, default=BEFORE_ALL)
+
     def _wait(self, task: Task, at: str) -> None:
         """Leave a query that cannot begin yet."""
-        until = f"until {at} is final" if at else "for more events than are there"
-        why = f"{task.reason}; waits {until}: events that it needs before were deleted"
+        until = f"until the streams reach {at}" if at else "until more events arrive"
+        why = f"{task.reason}; older data that it needs were deleted; waits {until}"
         self.progress(f"{task.query.name}: {why}")
         self.outcome.waits(task, why)
 
@@ -177,7 +186,7 @@ class StreamQuery:
         reports = emission.operator == "rstream" and emission.has_closes
         if commit is None and not reports and not output.is_behind(self.lake, found[1]):
             return
-        extra = {BEGAN: found[1].extra[BEGAN]}
+        extra = {LOG_ID: found[1].extra[LOG_ID]}
         metadata = commit_metadata(task, self.outcome.run.run_id, self.last, **extra)
         with self._engine() as engine:
             made = output.emit(engine, emission, metadata, self.settings.limits.rstream_rows)
@@ -187,10 +196,10 @@ class StreamQuery:
         self, task: Task, last: int, horizon: int | None, extra: Mapping[str, Any]
     ) -> Metadata:
         if task.stored is None:
-            began = self._begun.setdefault(task.query.name, uuid4().hex)
+            log_id = self._log_ids.setdefault(task.query.name, uuid4().hex)
         else:
-            began = task.stored.metadata.extra.get(BEGAN, "")
-        all_extra = {HORIZON: horizon, BEGAN: began, **extra}
+            log_id = task.stored.metadata.extra.get(LOG_ID, "")
+        all_extra = {HORIZON: horizon, LOG_ID: log_id, **extra}
         upstreams = logs_of_upstreams(self.lake, task.query)
         if upstreams:
             all_extra[UPSTREAMS] = upstreams
@@ -212,8 +221,11 @@ class StreamQuery:
             if unpublished is not None:
                 # A change that is not published is checked with all that is before it.
                 until = min(until, int(str(unpublished)) - 1)
+            if log.until is not None and until <= log.until:
+                # After `lateness` was raised, less is settled than is consolidated already.
+                return None
             fewer = f"consolidated_{task.query.name}"
-            query = consolidated(name, task.plan.width, until, published.epoch)
+            query = consolidated(name, task.query.width, until, published.epoch)
             engine.make(Statement(fewer, query, "cache"))
             rows = engine.count(fewer)
             start = LaterStart.from_json(commit.metadata.extra)
@@ -250,7 +262,11 @@ def logs_of_upstreams(lake: Lake, query: Maintained) -> dict[str, str]:
 def log_of(lake: Lake, query: str) -> str:
     """The id of the log of embeddings of a query over streams."""
     found = lake.last_metadata(f"embeddings/{query}", job=JOB)
-    return "" if found is None else found[1].extra.get(BEGAN, "")
+    return "" if found is None else found[1].extra.get(LOG_ID, "")
+
+
+def _text(instant: int) -> str:
+    return time_at(instant).isoformat().replace("+00:00", "Z")
 
 
 def _consolidated_log(task: Task) -> ConsolidatedLog:

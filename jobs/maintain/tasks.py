@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from jobs.catalog.maintained import Maintained
+from jobs.catalog.queries import RegisteredQuery
 from jobs.plan.plan import Plan
+from jobs.progress.backlog import PREDICATES
 from jobs.progress.completion import Completion
 from jobs.progress.verdicts import Verdict
 from jobs.progress.watermarks import Watermark
@@ -40,9 +42,15 @@ class Task:
     stored: Watermark | None
 
     @property
+    def planned(self) -> RegisteredQuery:
+        """The query, whose plan computes the new rows."""
+        assert isinstance(self.query, RegisteredQuery), "programs read streams"
+        return self.query
+
+    @property
     def plan(self) -> Plan:
-        """The operators that compute the new rows."""
-        return self.query.plan
+        """The operators that compute the new rows of a query."""
+        return self.planned.plan
 
     @property
     def after(self) -> int:
@@ -113,7 +121,7 @@ def _stream_task(
 
 def _whole_reads(query: Maintained) -> str:
     """What a run has to record of a plan whose cost does not follow the changes alone."""
-    nodes = ", ".join(query.whole_reads)
+    nodes = ", ".join(query.whole_reads) if isinstance(query, RegisteredQuery) else ""
     return f"looks at all stored rows below {nodes} (`weir explain`)" if nodes else ""
 
 
@@ -145,6 +153,7 @@ def commit_metadata(task: Task, run_id: str, last: int, **extra: Any) -> Metadat
         last: the epoch up to which the table is complete with it.
         extra: what is recorded beside what every query records.
     """
+    predicates = {name: [*names] for name, names in task.query.predicates.items()}
     base = last if task.collapsed else 0
     if task.stored is not None and not task.collapsed:
         base = task.stored.metadata.base
@@ -157,9 +166,10 @@ def commit_metadata(task: Task, run_id: str, last: int, **extra: Any) -> Metadat
         mode=task.mode,
         extra={
             # A list: the order is the query's, and JSON objects are stored sorted.
-            "columns": [[shown, int(column[1:])] for shown, column in task.plan.columns],
-            "is_set": task.plan.is_set,
+            "columns": [[shown, int(column[1:])] for shown, column in task.query.columns],
+            "is_set": task.query.is_set,
             "reason": task.reason,
+            **({PREDICATES: predicates} if predicates else {}),
             **extra,
         },
     )

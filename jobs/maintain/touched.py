@@ -28,7 +28,7 @@ class Changes:
 
     def touch(self, task: Task) -> bool:
         """Whether a change matches a pattern of the query."""
-        return not self.touched.isdisjoint(task.query.seeds)
+        return not self.touched.isdisjoint(task.planned.seeds)
 
 
 def read_touched(
@@ -68,7 +68,7 @@ def seeds_by_scope(tasks: Iterable[Task]) -> dict[Scope, dict[Seed, None]]:
     """The seeds of all queries, each once, by what they see; no plan is read."""
     found: dict[Scope, dict[Seed, None]] = {}
     for task in tasks:
-        for seed in task.query.seeds:
+        for seed in task.planned.seeds:
             found.setdefault(seed.scope, {})[seed] = None
     return found
 

@@ -15,6 +15,9 @@ WHOLE_STATE = ("initial", "migrated", "rebased")
 HORIZON = "horizon"
 """What the metadata of a query over streams has besides: the last instant that was evaluated."""
 
+PREDICATES = "predicates"
+"""What the metadata of a program has besides: by predicate the names of its arguments."""
+
 UNKNOWN = "unknown"
 """What the metadata of an answer over streams may have besides (`unknown_instants`)."""
 

@@ -10,6 +10,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,7 +21,7 @@ from jobs.compute.engine import Engine
 from jobs.compute.packs import packs
 from jobs.compute.relations import Keep
 from jobs.compute.sql import column, number, rows_of, select
-from jobs.progress.backlog import UNKNOWN, Backlog
+from jobs.progress.backlog import PREDICATES, UNKNOWN, Backlog
 from jobs.publish.appended_rows import appended_rows, by_query, make_rows_of_many, named
 from jobs.publish.publication_query import published_columns, rows_to_publish, stored_columns
 from jobs.stage import Claim, Progress
@@ -168,8 +169,14 @@ def _metadata(run: Claim, work: Backlog, columns: Sequence[str], *, net: int) ->
             "rows": work.rows_published + net,
             "embeddings_version": work.maintained.version,
             **({UNKNOWN: work.unknown} if work.unknown else {}),
+            **_predicates(work.maintained.metadata),
         },
     )
+
+
+def _predicates(embeddings: Metadata) -> dict[str, Any]:
+    found = embeddings.extra.get(PREDICATES)
+    return {} if found is None else {PREDICATES: found}
 
 
 def move_watermark(run: Claim, work: Backlog) -> Publication:

@@ -7,7 +7,7 @@ follows from the atoms that windows have there.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -29,6 +29,7 @@ from jobs.engine.plan_delta import PlanDelta
 from jobs.engine.relations import CHANGE, INTERVAL, EpochRange
 from jobs.engine.sweep import Key, differentiate
 from jobs.lars.atoms import AtomPattern
+from jobs.lars.columns import PREDICATE, predicate_term
 from jobs.lars.program import Program
 from jobs.rules.atoms import AtomReader
 from jobs.rules.derived import now
@@ -36,17 +37,8 @@ from jobs.rules.literals import Literals
 from jobs.rules.points import PointAxis, PointRange
 from jobs.rules.relations import Derived, Given, arguments
 from jobs.rules.strata import derive, shared_kinds
-from jobs.streams.legs import Leg
+from jobs.streams.legs import Leg, Stamp
 from jobs.streams.recording import recorded
-
-PREDICATE = "predicate"
-"""The column of an answer's predicate."""
-
-
-def answer_columns(program: Program) -> Key:
-    """The columns of a published atom: predicate, a1, ..; those that it does not have are null."""
-    arities = (program.predicates[name].arity for name in program.output)
-    return (PREDICATE, *arguments(max(arities, default=0)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +48,8 @@ class ProgramInputs:
     Attributes:
         events: relations of the events of the program's streams (`jobs.engine.windows.EVENT`): at
             least those that `Program.look_back` asks for; all, if tuples are counted.
-        stored: the program's log up to the epoch before the leg: `answer_columns`, instant, epoch,
-            weight.
+        stored: the program's log up to the epoch before the leg: `Program.answer_columns`, instant,
+            epoch, weight.
     """
 
     events: tuple[str, ...]
@@ -69,9 +61,10 @@ def program_delta(
     program: Program,
     axis: PointAxis,
     leg: Leg,
-    start: int,
+    origin: int,
     inputs: ProgramInputs,
     prefix: str,
+    starts: int | None = None,
 ) -> PlanDelta:
     """The statement that makes the new rows of a leg; what it reads is made right away.
 
@@ -83,16 +76,19 @@ def program_delta(
             in the place of epochs (`jobs.streams.graph_log.GraphLog.on_axis`).
         program: the program.
         axis: its points.
-        leg: the epochs, and points in the place of instants.
-        start: the first point of the program.
+        leg: the epochs and instants, which begin and end with points.
+        origin: the first instant that is evaluated.
         inputs: what is read.
         prefix: begins the names of the relations that are made.
+        starts: the first instant of the streams, t1 of the definitions, if that is not `origin`.
     """
-    points = PointRange(start, max(leg.low, start), leg.high)
+    first = axis.point(max(leg.low, origin))
+    leg = _in_points(leg, axis)
+    points = PointRange(axis.point(origin if starts is None else starts), first, leg.high)
     reader = AtomReader(engine, points, axis, program.look_back, prefix)
     given = reader.given(_read(program), program.rules.facts, inputs.events)
     log = answer_log(engine, program, axis, given, points, leg.low, prefix)
-    row = answer_columns(program)
+    row = program.answer_columns
     on_axis = f"{prefix}_stored"
     stored = select(
         *columns(row),
@@ -128,7 +124,7 @@ def answer_log(
     shared = shared_kinds(program.rules)
     literals = Literals(engine, given, points, axis, prefix, shared)
     derived = derive(program.rules, literals)
-    row = answer_columns(program)
+    row = program.answer_columns
     held = [
         _answers(name, program.predicates[name].arity, derived[name], row)
         for name in program.output
@@ -137,6 +133,18 @@ def answer_log(
     if not held:
         return _nothing(row)
     return differentiate(union_all(held), row, EpochRange(after, points.last))
+
+
+def _in_points(leg: Leg, axis: PointAxis) -> Leg:
+    return replace(
+        leg,
+        low=axis.point(leg.low),
+        known=None if leg.known is None else axis.point(leg.known),
+        high=axis.point(leg.high),
+        stamps=tuple(
+            Stamp(axis.point(each.after), axis.point(each.last), each.epoch) for each in leg.stamps
+        ),
+    )
 
 
 def _read(program: Program) -> list[AtomPattern]:
@@ -150,7 +158,7 @@ def _answers(predicate: str, arity: int, derived: Derived, row: Key) -> exp.Quer
     """When the atoms of a predicate are in the answer."""
     key = arguments(arity)
     return select(
-        alias(text(predicate), PREDICATE),
+        alias(text(predicate_term(predicate)), PREDICATE),
         *padded_columns(row[1:], key),
         *columns(INTERVAL),
         alias(number(1), "weight"),

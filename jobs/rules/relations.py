@@ -21,6 +21,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from jobs.engine.sweep import Key
+from jobs.lars.columns import argument_columns
 
 POINT = "point"
 """The column of the point that an atom is at."""
@@ -30,7 +31,7 @@ NTH = "nth"
 
 def arguments(arity: int) -> Key:
     """The columns of the arguments of an atom."""
-    return tuple(f"a{i}" for i in range(1, arity + 1))
+    return argument_columns(arity)
 
 
 @dataclass(frozen=True, slots=True)

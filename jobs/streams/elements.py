@@ -98,10 +98,10 @@ def changed_rows(
         from_=subquery(summed, "summed"),
         where=[column("epoch") > number(after)],
     )
-    emitted_: list[exp.Expr] = [column("weight").neq(number(0))]
+    conditions: list[exp.Expr] = [column("weight").neq(number(0))]
     if begins is not None:
-        emitted_.append(column("instant") > number(begins))
-    return select(*columns((*row, *LOG)), from_=subquery(elements, "elements"), where=emitted_)
+        conditions.append(column("instant") > number(begins))
+    return select(*columns((*row, *LOG)), from_=subquery(elements, "elements"), where=conditions)
 
 
 def reported_intervals(

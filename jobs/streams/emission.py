@@ -12,6 +12,7 @@ from sqlglot import exp
 from jobs.compute.protocol import SqlEngine
 from jobs.compute.relations import Statement
 from jobs.compute.sql import alias, column, rows_of, select
+from jobs.engine.relations import FOREVER
 from jobs.engine.windows import Window
 from jobs.errors import WeirError
 from jobs.sparql.algebra.windows import StreamOperator
@@ -47,6 +48,8 @@ class Emission:
     @property
     def has_closes(self) -> bool:
         """Whether a window closes at an instant that became final after `after`."""
+        if self.timeline.horizon(self.last) is None:
+            return False
         return any(map(len, self._closes(self._begin)))
 
     @property
@@ -55,11 +58,12 @@ class Emission:
         assert self.timeline.origin is not None, "there are answers"
         return self.timeline.origin if self.reached is None else self.reached + 1
 
-    def _closes(self, first: int) -> tuple[range, ...]:
+    def _closes(self, first: int, last: int = FOREVER) -> tuple[range, ...]:
+        """The closes from one instant to another that are final."""
         final = self.timeline.horizon(self.last)
         if self.timeline.origin is None or final is None:
             return ()
-        return closes(self.windows, first - 1, final)
+        return closes(self.windows, first - 1, min(last, final))
 
     def statement(
         self, engine: SqlEngine, answers: str, row: Sequence[str], limit: int, prefix: str
@@ -93,8 +97,11 @@ class Emission:
         query = reported_intervals(answers, row, epochs, self.after, self._begin)
         engine.make(Statement(intervals, query, "cache"))
         first = alias(exp.Min(this=column("since")), "since")
-        ((since,),) = engine.rows(select(first, from_=rows_of(intervals)))
-        reported = self._closes(self._begin if since is None else int(str(since)))
+        until = alias(exp.Max(this=column("until")), "until")
+        ((since, end),) = engine.rows(select(first, until, from_=rows_of(intervals)))
+        reported: tuple[range, ...] = ()
+        if since is not None:
+            reported = self._closes(int(str(since)), int(str(end)) - 1)
         rows = engine.count(intervals)
         if rows:
             _check(sum(map(len, reported)), limit)

@@ -1,4 +1,4 @@
-"""The rows of one leg: what is evaluated again, less what is stored, with epochs."""
+"""A plan evaluated over the instants of a leg, and what the leg records of it."""
 
 from __future__ import annotations
 

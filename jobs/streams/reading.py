@@ -33,7 +33,8 @@ from lake.tables import TRANSACTIONS, output_stream, stream
 
 def stream_name(iri: str) -> str:
     """The name of the stream that an IRI of a window clause means; N-Triples form."""
-    return iri.removeprefix(f"<{STREAM_IRI}").removesuffix(">")
+    begin = f"<{STREAM_IRI}"
+    return iri.removeprefix(begin).removesuffix(">") if iri.startswith(begin) else iri
 
 
 def streams_of(windowing: Windowing) -> Mapping[str, str]:
@@ -78,9 +79,8 @@ def read_timeline(
     for each in windowing.upstreams:
         history, table = output_history(lake, each, frontiers, last), output_stream(each.query, ())
         streams.append(_with_arrivals(engine, lake, table.name, history, after, last))
-    graph = _graph_epochs(lake, last) if reads_graph else ()
-    windows = [*windows_of(windowing).values()]
-    return Timeline.of(windows, streams, graph, windowing.corrects_back, begins)
+    graph = graph_epochs(lake, last) if reads_graph else ()
+    return _timeline(windowing, streams, graph, begins)
 
 
 def read_horizons(
@@ -93,8 +93,24 @@ def read_horizons(
     """The timeline of a query without what changes its answer, by default of all epochs."""
     streams = [source_history(lake, name, frontiers, last) for name in streams_of(windowing)]
     streams += [output_history(lake, each, frontiers, last) for each in windowing.upstreams]
-    windows = [*windows_of(windowing).values()]
-    return Timeline.of(windows, streams, (), windowing.corrects_back, begins)
+    return _timeline(windowing, streams, (), begins)
+
+
+def _timeline(
+    windowing: Windowing,
+    streams: Sequence[StreamHistory | None],
+    graph: Sequence[tuple[int, int | None]],
+    begins: int | None,
+) -> Timeline:
+    return Timeline.of(
+        [*windows_of(windowing).values()],
+        streams,
+        graph,
+        windowing.corrects_back,
+        begins,
+        grid=windowing.grid,
+        starts=windowing.starts,
+    )
 
 
 def settled_until(
@@ -124,7 +140,7 @@ def settled_until(
         before = settled_until(lake, each.windowing, epoch, lateness)
         assert before is not None, "there is a horizon"
         bounds.append((before, 0))
-    return settled(horizon, windowing.corrects_back, bounds)
+    return settled(horizon, windowing.corrects_back, bounds, windowing.grid)
 
 
 def first_complete(
@@ -162,7 +178,8 @@ def first_complete(
         engine.load("horizons_before", horizons_before(timeline.arrivals))
         query = elements_complete_from(events, window, kept_from, "horizons_before", after)
         found.append(next((int(str(at)) for (at,) in engine.rows(query)), FOREVER))
-    return max(found)
+    latest = max(found)
+    return latest if latest in (BEFORE_ALL, FOREVER) else windowing.grid.next_begin(latest)
 
 
 def _kept_from(lake: Lake, stream_: str, upstream: Upstream | None) -> int | None:
@@ -254,15 +271,23 @@ def _with_arrivals(
     return replace(history, earliest=earliest)
 
 
-def _graph_epochs(lake: Lake, last: int) -> Sequence[tuple[int, int | None]]:
-    """The epochs that changed the graph, with their event times as instants."""
-    names = ["epoch", "event_time", "inserted", "deleted"]
+def graph_epochs(lake: Lake, last: int) -> Sequence[tuple[int, int | None]]:
+    """The epochs that changed the graph, with their event times as instants.
+
+    A change cannot have happened after it was ingested: a time in the future would keep later
+    changes from holding until then.
+    """
+    names = ["epoch", "event_time", "ingested_at", "inserted", "deleted"]
     rows = lake.rows(TRANSACTIONS.name, names, [("epoch", "<=", last)]).sort_by("epoch")
     return [
-        (row["epoch"], _instant(row["event_time"]))
+        (row["epoch"], _earlier(_instant(row["event_time"]), _instant(row["ingested_at"])))
         for row in rows.to_pylist()
         if row["inserted"] or row["deleted"]
     ]
+
+
+def _earlier(event_time: int | None, ingested: int | None) -> int | None:
+    return event_time if event_time is None or ingested is None else min(event_time, ingested)
 
 
 def _instant(time: datetime | None) -> int | None:

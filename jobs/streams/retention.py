@@ -16,6 +16,7 @@ from typing import TypeAlias, assert_never
 import pyarrow as pa
 from sqlglot import exp
 
+from jobs.catalog.windowing import EVERY_INSTANT, Grid
 from jobs.compute.sql import (
     alias,
     ascending,
@@ -25,7 +26,7 @@ from jobs.compute.sql import (
     descending,
     equal,
     greatest,
-    inner_join,
+    left_join,
     number,
     rows_of,
     select,
@@ -38,7 +39,12 @@ TimeWindow: TypeAlias = SlidingWindow | SteppedWindow
 """A window whose content is decided by time alone."""
 
 
-def settled(horizon: int, corrects_back: int, bounds: Iterable[tuple[int, int]]) -> int:
+def settled(
+    horizon: int,
+    corrects_back: int,
+    bounds: Iterable[tuple[int, int]],
+    grid: Grid = EVERY_INSTANT,
+) -> int:
     """An instant before which no later leg begins.
 
     Args:
@@ -46,9 +52,10 @@ def settled(horizon: int, corrects_back: int, bounds: Iterable[tuple[int, int]])
         corrects_back: for how many microseconds a change of the graph corrects its answers.
         bounds: of each of its streams the frontier, and for how many microseconds before it events
             are taken.
+        grid: of the query.
     """
     late = [frontier - lateness for frontier, lateness in bounds]
-    return min([horizon - corrects_back, *late]) - 2
+    return grid.begin(min([horizon - corrects_back, *late])) - 2
 
 
 def needed_from(window: TimeWindow, low: int) -> int:
@@ -113,7 +120,7 @@ def elements_complete_from(
     return select(
         alias(at, "known_at"),
         from_=rows_of(events, "e"),
-        joins=[inner_join(rows_of(horizons, "h"), *equal(("epoch",), "e", "h"))],
+        joins=[left_join(rows_of(horizons, "h"), *equal(("epoch",), "e", "h"))],
         where=[column("instant", "e") >= number(kept_from)],
         order_by=[ascending(column("known_at"))],
         limit=1,

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
+from jobs.catalog.windowing import EVERY_INSTANT, Grid
 from jobs.engine.windows import SteppedWindow, Window
 from jobs.streams.graph_times import GraphEpoch, graph_times
 from jobs.streams.legs import Arrival, Leg, legs
@@ -36,11 +37,13 @@ class Timeline:
         origin: the first instant of the query; None as long as one of its streams has no event.
         arrivals: the epochs.
         graph_times: (epoch, instant): from when on each epoch of the graph holds.
+        starts: the first instant of the streams; before `origin` if the query began later.
     """
 
     origin: int | None
     arrivals: tuple[Arrival, ...]
     graph_times: tuple[tuple[int, int], ...]
+    starts: int | None = None
 
     @classmethod
     def of(
@@ -50,6 +53,9 @@ class Timeline:
         graph: Sequence[tuple[int, int | None]],
         corrects_back: int,
         begins: int | None = None,
+        *,
+        grid: Grid = EVERY_INSTANT,
+        starts: int | None = None,
     ) -> Self:
         """The timeline of a query.
 
@@ -60,23 +66,27 @@ class Timeline:
                 empty if the query does not read it.
             corrects_back: for how many microseconds a change of the graph corrects answers.
             begins: the first instant, if earlier events had been deleted when the query began.
+            grid: which instants count as one: it is final when they all are.
+            starts: the first instant, if it is declared; else it is that of the streams.
         """
         known = [each for each in streams if each is not None]
         if len(known) < len(streams):
             return cls(None, (), ())
-        origin = min(each.starts for each in known)
-        if begins is not None:
-            origin = max(origin, begins)
+        known = [_on_grid(each, grid) for each in known]
+        first = min(each.starts for each in known) if starts is None else grid.begin(starts)
+        origin = first if begins is None else max(first, grid.next_begin(begins))
         # An event at u is in [c - width, c) for c > u only, and in any other window from u on.
         closed = all(isinstance(each, SteppedWindow) and each.bounds == "[)" for each in windows)
         shift = 1 if closed else 0
-        event_times = dict(graph)
+        event_times = {epoch: None if time is None else grid.begin(time) for epoch, time in graph}
         frontiers = [dict(each.frontiers) for each in known]
         reached: list[int | None] = [None] * len(known)
         horizon: int | None = None
         arrivals: list[Arrival] = []
         on_axis: list[GraphEpoch] = []
-        for epoch in sorted({*event_times}.union(*frontiers)):
+        # A stream out of a query may change with an epoch that moves no frontier.
+        corrected = (each.earliest for each in known)
+        for epoch in sorted({*event_times}.union(*frontiers, *corrected)):
             earliest = [each.earliest[epoch] + shift for each in known if epoch in each.earliest]
             if epoch in event_times:
                 on_axis.append(GraphEpoch(epoch, event_times[epoch], horizon))
@@ -88,12 +98,13 @@ class Timeline:
                 # Never before the first instant: there is nothing to evaluate.
                 horizon = final if final >= origin else None
             arrivals.append(Arrival(epoch, horizon, min(earliest, default=None)))
-        times = graph_times(on_axis, origin, corrects_back)
+        times = graph_times(on_axis, origin, grid.lengthened(corrects_back))
         held = dict(times)
         return cls(
             origin,
             tuple(_with_graph(arrival, held.get(arrival.epoch)) for arrival in arrivals),
             times,
+            first,
         )
 
     def horizon(self, epoch: int) -> int | None:
@@ -116,6 +127,14 @@ class Timeline:
         known = [(epoch, instant) for epoch, instant in self.graph_times if epoch <= leg.last]
         settled = max((epoch for epoch, instant in known if instant <= start), default=0)
         return settled, tuple(each for each in known if each[1] > start)
+
+
+def _on_grid(history: StreamHistory, grid: Grid) -> StreamHistory:
+    return StreamHistory(
+        grid.begin(history.starts),
+        [(epoch, grid.begin(frontier)) for epoch, frontier in history.frontiers],
+        {epoch: grid.begin(instant) for epoch, instant in history.earliest.items()},
+    )
 
 
 def _with_graph(arrival: Arrival, instant: int | None) -> Arrival:

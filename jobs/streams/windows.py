@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import assert_never
 
-from jobs.catalog.windowing import Windowing
+from jobs.catalog.windowing import EVERY_INSTANT, Windowing
 from jobs.engine.windows import LastElements, SlidingWindow, SteppedWindow, Window
 from jobs.sparql.algebra.windows import CountWindow, TimeWindow, WindowClause
 
@@ -13,6 +13,19 @@ from jobs.sparql.algebra.windows import CountWindow, TimeWindow, WindowClause
 def windows_of(windowing: Windowing) -> Mapping[str, Window]:
     """The windows of a query by their names."""
     return {clause.name: _window(clause, windowing) for clause in windowing.windows}
+
+
+def closing_windows(windowing: Windowing, origin: int) -> tuple[Window, ...]:
+    """The windows at whose closes RSTREAM has elements; of a program, at each of its points.
+
+    Args:
+        windowing: of the definition.
+        origin: its first instant.
+    """
+    if windowing.grid == EVERY_INSTANT:
+        return tuple(windows_of(windowing).values())
+    unit = windowing.grid.unit
+    return (SteppedWindow(unit, unit, origin - unit),)
 
 
 def _window(clause: WindowClause, windowing: Windowing) -> Window:

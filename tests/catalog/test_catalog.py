@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from jobs.catalog import catalog, names, queries
+from jobs.catalog import catalog, queries
 from jobs.catalog.catalog import Catalog
-from jobs.catalog.names import declared_names
+from jobs.catalog.names import declared_names, folders_of
 from jobs.errors import ConfigurationError
+from jobs.settings import Settings
 
 _QUERY = "SELECT * { ?s <u:p> ?o }\n"
+_PROGRAM = '%+ stream: readings\n%+ prefixes: {"": "u:"}\na(X) <- p(X).\n'
 
 
 @pytest.fixture
@@ -50,19 +52,21 @@ def test_one_bad_file_does_not_hide_the_others(tmp_path: Path) -> None:
         assert caught.value is error
 
 
-def test_two_kinds_of_file_with_one_name_are_both_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(names, "KINDS", {**names.KINDS, ".lars": "query"})
-    for file in ("a.rq", "a.lars", "b.rq", "c.lars"):
-        (tmp_path / file).write_text(_QUERY)
-    found = Catalog.of_folder(tmp_path)
+def test_a_query_and_a_program_of_one_name_are_both_refused(tmp_path: Path) -> None:
+    settings = Settings(queries=tmp_path / "queries", programs=tmp_path / "programs")
+    for folder in (settings.queries, settings.programs):
+        folder.mkdir()
+    for name in "ab":
+        (settings.queries / f"{name}.rq").write_text(_QUERY)
+    for name in "ac":
+        (settings.programs / f"{name}.lars").write_text(_PROGRAM)
+    found = Catalog.of(settings)
     assert [member.name for member in found.members] == [*found.names] == ["b", "c"]
-    assert declared_names(tmp_path) == ("b", "c")
+    assert [member.kind for member in found.members] == ["query", "program"]
+    assert declared_names(folders_of(settings)) == ("b", "c")
     assert not found.is_usable("a")
-    with pytest.raises(ConfigurationError, match=r"a\.lars declares the name 'a' too") as caught:
+    with pytest.raises(ConfigurationError, match=r"a\.lars declares the name 'a' too"):
         found.member("a")
-    assert caught.value.where == str(tmp_path / "a.rq")
     assert [*found.errors] == ["a"]
 
 
@@ -72,7 +76,7 @@ def test_names_come_from_file_names_and_nothing_is_read(
     for name in ("b.rq", "a.rq", ".#a.rq", "Q.rq", "quads.rq", "notes.txt"):
         (tmp_path / name).write_text(_QUERY)
     (tmp_path / "unreadable.rq").mkdir()
-    assert declared_names(tmp_path) == ("a", "b", "unreadable")
+    assert declared_names({"query": tmp_path}) == ("a", "b", "unreadable")
     assert Catalog.of_folder(tmp_path).names == ("a", "b", "unreadable")
     assert compiled == []
 

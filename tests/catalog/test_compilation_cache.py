@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs.catalog import catalog, compilation_cache, queries
+from jobs.catalog import catalog, compilation_cache
 from jobs.catalog.catalog import Catalog
 from jobs.catalog.compilation_cache import CompilationCache
 
@@ -148,10 +148,10 @@ def test_two_processes_at_once_find_whole_entries(tmp_path: Path) -> None:
 def test_a_query_is_the_same_with_and_without_the_folder(tmp_path: Path) -> None:
     (tmp_path / "q.rq").write_text(f"#+ description: pairs\n#+ tags: [a]\n{_QUERY}")
     cache = tmp_path / "cache"
-    compiled = Catalog.of_folder(tmp_path).member("q")
+    compiled = Catalog.of_folder(tmp_path).query("q")
     for _ in ("stored", "found"):
         catalog._compiled.cache_clear()
-        found = Catalog.of_folder(tmp_path, cache).member("q")
+        found = Catalog.of_folder(tmp_path, cache).query("q")
         assert found == compiled
         assert found.plan == compiled.plan
 
@@ -168,13 +168,12 @@ def test_an_entry_that_is_no_compiled_query_is_compiled_again(tmp_path: Path, te
 
 def test_an_entry_whose_plan_is_no_plan_is_compiled_again(tmp_path: Path) -> None:
     (tmp_path / "q.rq").write_bytes(_SOURCE)
-    query = Catalog.of_folder(tmp_path).member("q")
-    assert isinstance(query, queries.RegisteredQuery)
+    query = Catalog.of_folder(tmp_path).query("q")
     wrong = query.compiled.model_copy(update={"plan": "[]"})
     cache = CompilationCache(tmp_path / "cache")
     cache.store("q", _SOURCE, wrong.model_dump_json())
     catalog._compiled.cache_clear()
-    assert Catalog.of_folder(tmp_path, cache.folder).member("q").plan == query.plan
+    assert Catalog.of_folder(tmp_path, cache.folder).query("q").plan == query.plan
 
 
 def test_a_process_that_finds_everything_compiled_does_not_import_the_parser(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from jobs.catalog.catalog import Catalog
-from jobs.catalog.maintained import Maintained
+from jobs.catalog.queries import RegisteredQuery
 from jobs.cli.explanation import explain_query
 
 QUERY = """#+ description: names of the friends of a
@@ -31,10 +31,10 @@ parts:
       ?c <http://example.org/kind> <http://example.org/city>"""
 
 
-def written(folder: Path, text: str) -> Maintained:
+def written(folder: Path, text: str) -> RegisteredQuery:
     """The only query of a folder."""
     (folder / "friends.rq").write_text(text)
-    return Catalog.of_folder(folder).member("friends")
+    return Catalog.of_folder(folder).query("friends")
 
 
 def test_the_explanation_lists_the_plan_the_stored_nodes_and_the_classes(tmp_path: Path) -> None:

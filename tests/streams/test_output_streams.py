@@ -266,7 +266,7 @@ def test_a_window_of_elements_reads_the_last_of_a_stream(tmp_path: Path) -> None
 
 def test_explain_names_the_streams_that_a_query_reads_and_gives(tmp_path: Path) -> None:
     project = project_of(tmp_path, "DSTREAM")
-    found = {each.name: explain_query(each) for each in Catalog.of(project.settings).members}
+    found = {each.name: explain_query(each) for each in Catalog.of(project.settings).queries}
     assert "stream out of the query: DSTREAM, the rows that vanish" in found["q"]
     assert "seen: out of the query q" in found["often"]
 

@@ -76,9 +76,8 @@ class HandMadeLake:
     ) -> None:
         """Commit new rows of a query up to the newest epoch; all rows unless `incremental`."""
         query = Catalog.of(self.settings).member(name)
-        plan = query.plan
-        table = embeddings(name, plan.width)
-        columns = [[shown, int(column[1:])] for shown, column in plan.columns]
+        table = embeddings(name, query.width)
+        columns = [[shown, int(column[1:])] for shown, column in query.columns]
         metadata = Metadata(
             run_id=f"maintain-{self.runs}",
             job="maintain",
@@ -86,7 +85,7 @@ class HandMadeLake:
             base=base,
             fingerprint=query.fingerprint,
             mode=mode,
-            extra={"columns": columns, "is_set": plan.is_set},
+            extra={"columns": columns, "is_set": query.is_set},
         )
         self.runs += 1
         numbers = [number for _, number in columns]

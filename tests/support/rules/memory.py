@@ -8,16 +8,17 @@ from functools import cache
 import duckdb
 import pyarrow as pa
 
+from jobs.catalog.windowing import Grid
 from jobs.compute.duck import DIALECT, DuckEngine
 from jobs.compute.protocol import SqlEngine
 from jobs.compute.relations import Statement
 from jobs.compute.sql import column, columns, number, rows_of, select
 from jobs.engine.fixpoint import make
 from jobs.engine.graph import QUADS, TRIPLES
+from jobs.engine.windows import SlidingWindow
 from jobs.lars.program import Program
 from jobs.rules.points import PointAxis
-from jobs.rules.program import ProgramInputs, answer_columns, program_delta
-from jobs.rules.timeline import program_timeline
+from jobs.rules.program import ProgramInputs, program_delta
 from jobs.sparql.recursion import deep_recursion
 from jobs.streams.graph_log import GraphLog
 from jobs.streams.legs import Leg
@@ -53,7 +54,7 @@ class ProgramMemory:
         self.axis, self.starts = axis or PointAxis(), starts
         self.evaluated = {} if evaluated is None else evaluated
         self.engine = engine or FastEngine.of_process()
-        self.row = answer_columns(program)
+        self.row = program.answer_columns
         self.stored: list[tuple[object, ...]] = []
         self._load()
 
@@ -75,18 +76,19 @@ class ProgramMemory:
             assert isinstance(epoch, int)
             assert isinstance(instant, int)
             assert isinstance(weight, int)
-            terms = tuple(str(term) for term in atom if term is not None)
-            rows.append((epoch, instant, weight, terms))
+            predicate, *terms = (str(term) for term in atom if term is not None)
+            rows.append((epoch, instant, weight, (predicate.strip('"'), *terms)))
         return sorted(rows)
 
     def timeline(self, last: int) -> Timeline:
         """The timeline up to an epoch."""
         epochs = self.epochs[:last]
-        return program_timeline(
-            self.axis,
+        return Timeline.of(
+            [SlidingWindow(1)],
             [recorded(epochs, name, self.starts) for name in self.program.streams],
             graph_changes(epochs) if self.program.reads_graph else [],
             self.corrects_back,
+            grid=Grid(self.axis.unit, self.axis.origin),
         )
 
     def _sorted(self) -> list[tuple[object, ...]]:
@@ -104,7 +106,9 @@ class ProgramMemory:
         if self.program.reads_graph:
             settled, times = timeline.graph_at(leg)
             logs = {name: f"stored_{name}" for name in (TRIPLES, QUADS)}
-            GraphLog(logs, logs, settled, times).on_axis(engine, leg.low, timeline.origin)
+            points = tuple((epoch, self.axis.point(time)) for epoch, time in times)
+            log = GraphLog(logs, logs, settled, points)
+            log.on_axis(engine, self.axis.point(leg.low), self.axis.point(timeline.origin))
         inputs = ProgramInputs(tuple(f"events_{name}" for name in self.program.streams), "stored")
         delta = program_delta(
             engine, self.program, self.axis, leg, timeline.origin, inputs, "program"

@@ -1,0 +1,187 @@
+"""Registered programs: `programs/*.lars`, rules over streams with a `%+` YAML front matter."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from jobs.catalog.maintained import Output
+from jobs.catalog.names import Declaration, Kind
+from jobs.catalog.program_fingerprint import program_fingerprint
+from jobs.catalog.program_front_matter import (
+    ProgramFrontMatter,
+    declarations,
+    read_program_front_matter,
+)
+from jobs.catalog.windowing import Grid, Upstream, Windowing
+from jobs.errors import ConfigurationError
+from jobs.lars.program import Program, read_program
+from jobs.sparql.algebra.windows import (
+    CountWindow,
+    Registration,
+    TimeWindow,
+    WindowClause,
+    WindowContent,
+)
+from jobs.sparql.frontend.rspql.names import STREAM_IRI
+from lake.instants import microseconds
+from lake.tables import QUADS, RESERVED_NAMES, TRIPLES
+
+VIEW_ENDINGS = ("current", "changes", "intervals", "stream", "events")
+"""What no derived predicate may be named: views of a program are `<program>_<ending>`, too."""
+
+VIEW_COLUMNS = ("since", "until")
+"""The columns of the view of a predicate besides its arguments."""
+
+_ALL = 2**31 - 1
+"""Elements of a window that holds all events."""
+
+
+@dataclass(frozen=True)
+class RegisteredProgram:
+    """A program that Weir maintains (`jobs.catalog.maintained.Maintained`).
+
+    upstreams: the definitions that give its streams, those of sources aside.
+    """
+
+    kind: ClassVar[Kind] = "program"
+
+    name: str
+    file: Path
+    text: str
+    front_matter: ProgramFrontMatter
+    program: Program
+    upstreams: tuple[Upstream, ...] = ()
+
+    @property
+    def description(self) -> str:
+        """What it is for, one sentence, or empty."""
+        return self.front_matter.description
+
+    @property
+    def presentation(self) -> tuple[str, ...]:
+        """Nothing of a program is without effect."""
+        return ()
+
+    @property
+    def history(self) -> Literal["current", "full"]:
+        """Its log has every point, from the first one on."""
+        return "full"
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Of what the stored rows depend on."""
+        own = replace(self.windowing, upstreams=())
+        said = self.front_matter
+        return program_fingerprint(self.program, own, said.time_terms, said.default_graph)
+
+    @property
+    def columns(self) -> tuple[tuple[str, str], ...]:
+        """The published columns in order, each with the column of the embedding table."""
+        return tuple((name, f"v{i}") for i, name in enumerate(self.program.answer_columns))
+
+    @property
+    def width(self) -> int:
+        """How many columns of terms the embedding table has."""
+        return len(self.program.answer_columns)
+
+    @property
+    def is_set(self) -> bool:
+        """An atom holds at a point or does not."""
+        return True
+
+    @property
+    def predicates(self) -> Mapping[str, tuple[str, ...]]:
+        """The names of the arguments of each published predicate, as its view has them."""
+        found = self.program.output
+        return {name: self.program.argument_names(name, VIEW_COLUMNS) for name in found}
+
+    @property
+    def outputs(self) -> tuple[Output, ...]:
+        """The answer table."""
+        columns, max_rows = self.program.answer_columns, self.front_matter.max_rows
+        return (Output(f"answers/{self.name}", columns, "select", max_rows),)
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """The log of the graph that atoms of the background are read in."""
+        if not self.program.reads_graph:
+            return frozenset()
+        is_union = self.front_matter.default_graph == "union"
+        return frozenset([TRIPLES.name if is_union else QUADS.name])
+
+    @cached_property
+    def windowing(self) -> Windowing:
+        """Its streams as windows that hold what its rules look back at, on the grid of points."""
+        said, content = self.front_matter, self._content()
+        clauses = [
+            WindowClause(f"<{STREAM_IRI}{name}>", f"<{STREAM_IRI}{name}>", content)
+            for name in self.program.streams
+        ]
+        return Windowing(
+            windows=tuple(clauses),
+            t0=said.origin_us,
+            first="full",
+            bounds="[)",
+            report="close",
+            corrects_back=said.corrects_back_us,
+            output="rstream" if self.program.written_stream else None,
+            upstreams=self.upstreams,
+            grid=Grid(said.unit_us, said.origin_us),
+            starts=None if said.starts is None else microseconds(said.starts),
+        )
+
+    @property
+    def registration(self) -> Registration | None:
+        """The stream that it writes, None without one."""
+        name = self.program.written_stream
+        return None if name is None else Registration("rstream", f"<{STREAM_IRI}{name}>")
+
+    def _content(self) -> WindowContent:
+        back = self.program.look_back
+        if back.points is None or back.tuples:
+            return CountWindow(_ALL)
+        return TimeWindow((back.points + 1) * self.front_matter.unit_us)
+
+
+def read_program_file(declaration: Declaration, source: bytes) -> RegisteredProgram:
+    """The program that a file declares.
+
+    Args:
+        declaration: the file.
+        source: its content.
+
+    Raises:
+        ConfigurationError: the first thing that is wrong with front matter or program.
+    """
+    file = str(declaration.file)
+    try:
+        text = source.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(
+            f"byte {error.start} is not UTF-8", file, "Save the file as UTF-8."
+        ) from error
+    head = read_program_front_matter(text, file)
+    program = read_program(text, declarations(head, file), file)
+    _check_views(declaration.name, program, file)
+    return RegisteredProgram(declaration.name, declaration.file, text, head.values, program)
+
+
+def _check_views(name: str, program: Program, file: str) -> None:
+    """Check that the view of each predicate has a name of its own.
+
+    Raises:
+        ConfigurationError: another view has it.
+    """
+    for predicate in program.output:
+        view = f"{name}_{predicate.lower()}"
+        if predicate.lower() in VIEW_ENDINGS or view in RESERVED_NAMES:
+            place = program.predicates[predicate].place
+            raise ConfigurationError(
+                f"{predicate}: its view would be {view}, which is another one",
+                f"{file}:{place}",
+                "Rename the predicate, or leave it out of `output`.",
+            )

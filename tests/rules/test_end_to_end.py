@@ -1,0 +1,205 @@
+"""Programs through all stages: events to atoms, to published answers with corrections."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from jobs.catalog.catalog import Catalog
+from jobs.catalog.programs import RegisteredProgram
+from jobs.cli.program_explanation import explain_program
+from jobs.cli.views import query_lake, view_names
+from tests.support.projects.maintain import PATCHES, MaintainedProject
+from tests.support.streams.memory import StreamRow
+from tests.support.streams.projects import SECOND, answer_log, local, readings, run
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_TIME = "http://www.w3.org/ns/sosa/resultTime"
+PROGRAM = """\
+%+ description: which sensors are heard of
+%+ stream: readings
+%+ unit: PT10S
+%+ prefixes: {"": "http://example.org/"}
+%+ output: [heard, steady, silent]
+%+ atoms: {"of(S)": "?R :of ?S", "watched(S)": {graph: "?S a :Watched"}}
+heard(S) <- win^1 diamond of(S).
+@T close(S) <- win^1 @T of(S).
+steady(S) <- win^1 box close(S).
+silent(S) <- watched(S), not heard(S).
+"""
+"""Points of ten seconds: heard at this point or the one before, steady at both."""
+FILES = (
+    readings(("s1", 1), ("s2", 3), ("s1", 12)),
+    readings(("s1", 25), ("s2", 41)),
+    # s2 at 15 is late: the points up to 30 are final.
+    readings(("s2", 15), ("s1", 52)),
+    readings(("s1", 90)),
+)
+GRAPH = "TX .\nA <http://example.org/s2> <{type}> <http://example.org/Watched> .\nTC .\n".format(
+    type="http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
+)
+HOLDS = {
+    # by point, with everything known
+    0: {"heard s1", "heard s2", "steady s1", "steady s2"},
+    10: {"heard s1", "heard s2", "steady s1", "steady s2"},
+    20: {"heard s1", "heard s2", "steady s1"},
+    30: {"heard s1", "silent s2"},
+    40: {"heard s2"},
+    50: {"heard s1", "heard s2"},
+    60: {"heard s1", "silent s2"},
+    70: {"silent s2"},
+    80: {"silent s2"},
+}
+
+
+def project_of(folder: Path, program: str = PROGRAM, **limits: int) -> MaintainedProject:
+    project = MaintainedProject(folder)
+    stream = {"time": {"predicate": _TIME}, "lateness": "PT1H"}
+    events = {"name": "readings", "kind": "snapshots", "location": "events", "stream": stream}
+    project.declare(PATCHES, events, **limits)
+    for name in ("events", "queries", "programs", "changes"):
+        (folder / name).mkdir()
+    project.write("programs/plant.lars", program)
+    project.write("changes/1.rdfp", GRAPH)
+    return project
+
+
+def arrive(project: MaintainedProject, *numbers: int) -> None:
+    for number in numbers:
+        project.write(f"events/{number}.ttl", FILES[number])
+
+
+def holds(log: list[StreamRow]) -> dict[int, set[str]]:
+    """By second of the first instant of a point what holds there."""
+    found: dict[int, set[str]] = {}
+    for second in HOLDS:
+        state: dict[str, int] = {}
+        for _, instant, weight, (predicate, *arguments) in log:
+            if instant <= second * SECOND:
+                name = f"{predicate.strip(chr(34))} {local(arguments[0])}" if predicate else ""
+                state[name] = state.get(name, 0) + weight
+        assert {*state.values()} <= {0, 1}
+        found[second] = {name for name, weight in state.items() if weight}
+    return found
+
+
+@pytest.fixture
+def often(tmp_path: Path) -> MaintainedProject:
+    """A project with a run per file."""
+    project = project_of(tmp_path)
+    for number in range(len(FILES)):
+        arrive(project, number)
+        run(project)
+    return project
+
+
+def test_atoms_are_published_at_every_point(often: MaintainedProject) -> None:
+    assert holds(answer_log(often, "plant")) == HOLDS
+
+
+def test_a_late_event_corrects_published_atoms_at_a_later_epoch(tmp_path: Path) -> None:
+    project = project_of(tmp_path)
+    arrive(project, 0, 1)
+    run(project)
+    before = answer_log(project, "plant")
+    assert holds(before)[10] == {"heard s1", "heard s2", "steady s1"}
+    arrive(project, 2)
+    run(project)
+    after = answer_log(project, "plant")
+    assert after[: len(before)] == before
+    assert holds(after)[10] == HOLDS[10]
+
+
+def test_one_run_gives_the_log_of_many(often: MaintainedProject, tmp_path: Path) -> None:
+    folder = tmp_path / "at_once"
+    folder.mkdir()
+    at_once = project_of(folder)
+    arrive(at_once, *range(len(FILES)))
+    run(at_once)
+    assert answer_log(at_once, "plant") == answer_log(often, "plant")
+
+
+def test_a_run_without_new_epochs_commits_nothing(often: MaintainedProject) -> None:
+    lake = often.settings.open_lake()
+    before = [lake.version(f"{table}/plant") for table in ("embeddings", "answers")]
+    run(often)
+    lake.refresh()
+    assert [lake.version(f"{table}/plant") for table in ("embeddings", "answers")] == before
+
+
+def test_an_edited_program_publishes_the_difference(often: MaintainedProject) -> None:
+    often.write("programs/plant.lars", PROGRAM.replace("steady(S) <- win^1", "steady(S) <- win^0"))
+    before = answer_log(often, "plant")
+    run(often)
+    after = answer_log(often, "plant")
+    assert [row for row in before if row not in after] == []
+    assert "steady s2" in holds(after)[40]
+
+
+def test_an_edit_of_comments_and_places_publishes_nothing(often: MaintainedProject) -> None:
+    before = answer_log(often, "plant")
+    often.write("programs/plant.lars", "% A comment.\n" + PROGRAM.replace(" <- ", "  <-  "))
+    run(often)
+    assert answer_log(often, "plant") == before
+
+
+def test_each_predicate_has_a_view_with_its_arguments(often: MaintainedProject) -> None:
+    assert {"plant_heard", "plant_silent", "plant_steady"} <= {*view_names(often.settings)}
+    statement = "SELECT s, since::VARCHAR, until::VARCHAR FROM plant_silent ORDER BY since"
+    columns, rows = query_lake(often.settings, statement)
+    assert columns[0] == "s"
+    assert [(local(s + ">"), since[17:19], until and until[17:19]) for s, since, until in rows] == [
+        ("s2", "30", "40"),
+        ("s2", "00", None),
+    ]
+
+
+def test_a_query_reads_the_stream_that_a_program_writes(tmp_path: Path) -> None:
+    written = '%+ write_stream: {name: alerts, "silent(X)": "?X a :Silent"}\n'
+    project = project_of(tmp_path, written + PROGRAM)
+    project.query(
+        "alerted",
+        "SELECT ?s FROM NAMED WINDOW w ON alerts [RANGE PT10S STEP PT10S]\n"
+        "WHERE { WINDOW w { ?s a <http://example.org/Silent> } }",
+    )
+    for number in range(len(FILES)):
+        arrive(project, number)
+        run(project)
+    log = answer_log(project, "alerted")
+    state: dict[int, int] = {}
+    for second in range(0, 90, 10):
+        state[second] = sum(weight for _, at, weight, _ in log if at <= second * SECOND)
+    # The window that closes at t has the points of the ten seconds before.
+    expected = {second: int("silent s2" in held) for second, held in HOLDS.items()}
+    assert state == {t: expected.get(t - 10, 0) for t in state}
+
+
+def test_explain_prints_strata_look_back_and_shared_windows(tmp_path: Path) -> None:
+    project = project_of(tmp_path)
+    program = Catalog.of(project.settings).member("plant")
+    assert isinstance(program, RegisteredProgram)
+    text = explain_program(program, starts={"readings": None})
+    for line in (
+        "answer: at each point the atoms of heard(s), steady(s), silent(s)",
+        "look-back: 1 points, PT10S",
+        "  win^1 diamond of: line 7",
+        "read from the graph as of the point: watched",
+    ):
+        assert line in text, text
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_spark_alone_publishes_the_same_atoms(
+    often: MaintainedProject, tmp_path: Path, spark: SparkSession
+) -> None:
+    folder = tmp_path / "on_spark"
+    folder.mkdir()
+    alone = project_of(folder, driver_rows=0, driver_table_bytes=0, driver_parse_bytes=0)
+    arrive(alone, *range(len(FILES)))
+    run(alone, spark)
+    assert answer_log(alone, "plant") == answer_log(often, "plant")

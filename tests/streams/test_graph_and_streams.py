@@ -1,0 +1,187 @@
+"""Queries over streams and the graph: its changes, its consolidation, readers of their streams."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from jobs.catalog.queries import compile_query
+from jobs.compact_lake import needed_after
+from jobs.errors import ConfigurationError
+from jobs.streams.reading import graph_epochs
+from lake.removal import remove_table
+from tests.support.projects.maintain import MaintainedProject
+from tests.support.streams.memory import StreamRow
+from tests.support.streams.projects import SECOND, START, answer_log, event_project, readings, run
+from tests.support.streams.sensors import HOT, ROOMS, SENSORS, arrive, sensors
+
+_HEAD = "PREFIX ex: <http://example.org/>\n"
+_SEEN = """REGISTER STREAM seen AS CONSTRUCT {op} {{ ?sensor ex:seen ?room }}
+FROM NAMED WINDOW ex:w ON readings [RANGE PT10S STEP PT10S]
+WHERE {{ WINDOW ex:w {{ ?reading ex:of ?sensor }} ?sensor ex:in ?room }}
+"""
+_READER = """SELECT ?room FROM NAMED WINDOW ex:v ON seen {window}
+WHERE {{ WINDOW ex:v {{ ?sensor ex:seen ?room }} }}
+"""
+
+
+def dated(time: str, *lines: str) -> str:
+    """An RDF Patch of a time."""
+    head = f'H time "{time}"^^<http://www.w3.org/2001/XMLSchema#dateTime> .'
+    return "\n".join([head, "TX .", *lines, "TC .", ""])
+
+
+def at(second: int) -> str:
+    return (START + timedelta(seconds=second)).isoformat()
+
+
+def is_in(sensor: str, room: str, sign: str = "A") -> str:
+    ex = "http://example.org/"
+    return f"{sign} <{ex}{sensor}> <{ex}in> <{ex}{room}> ."
+
+
+def rooms(log: Sequence[StreamRow], second: int) -> dict[str, int]:
+    """By room how many rows hold at a second."""
+    found: dict[str, int] = {}
+    for _, instant, weight, (room, *_) in log:
+        if instant <= second * SECOND:
+            name = str(room).rpartition("/")[2][:-1]
+            found[name] = found.get(name, 0) + weight
+    return {room: held for room, held in found.items() if held}
+
+
+def step(project: MaintainedProject, number: int) -> None:
+    """The readings, with a change of the graph of second 5 after the first."""
+    if number == 1:
+        project.write("changes/0002.rdfp", dated(at(5), is_in("s2", "cellar")))
+    else:
+        arrive(project, *((0, 1) if number == 0 else (number,)))
+
+
+@pytest.mark.parametrize("window", ["[RANGE PT30S STEP PT10S]", "[ELEMENTS 2]"])
+@pytest.mark.parametrize("operator", ["ISTREAM", "DSTREAM", "RSTREAM"])
+def test_a_reader_is_corrected_where_the_graph_corrects_the_stream_that_it_reads(
+    tmp_path: Path, operator: str, window: str
+) -> None:
+    """The reader does not read the graph itself."""
+    logs = []
+    for name in ("often", "at_once"):
+        (tmp_path / name).mkdir()
+        project = sensors(tmp_path / name)
+        project.remove_query("hot")
+        project.query("q", "#+ corrects_back: PT1H\n" + _HEAD + _SEEN.format(op=operator))
+        project.query("reader", _HEAD + _READER.format(window=window))
+        for number in range(4):
+            step(project, number)
+            if name == "often":
+                run(project)
+            else:
+                project.ingest()
+        run(project)
+        logs.append(answer_log(project, "reader"))
+    assert logs[0] == logs[1]
+    corrected = {epoch for epoch, *_ in logs[0]}
+    # What leaves at 20 is not final when the graph changes.
+    assert 4 in corrected or operator == "DSTREAM"
+
+
+@pytest.mark.parametrize("file", ["broken", "gone", "gone, and dropped"])
+def test_the_graph_is_kept_for_a_query_over_streams_without_a_usable_file(
+    tmp_path: Path, file: str
+) -> None:
+    project = sensors(tmp_path, keep_epochs=0)
+    arrive(project, 0, 1)
+    run(project)
+    if file == "broken":
+        project.query("hot", "SELECT")
+    else:
+        project.remove_query("hot")
+    if file == "gone, and dropped":
+        for table in ("answers/hot", "embeddings/hot"):
+            remove_table(project.settings.open_lake().location(table))
+    needed = needed_after(project.settings, project.settings.open_lake())
+    assert bool(needed) == (file == "gone, and dropped")
+
+
+def test_a_query_over_a_consolidated_graph_begins_where_the_graph_has_all_that_holds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = sensors(tmp_path, keep_epochs=0)
+    project.remove_query("hot")
+    arrive(project, 0, 1)
+    run(project)
+    moved = (is_in("s1", "kitchen", "D"), is_in("s1", "hall"))
+    project.write("changes/0002.rdfp", dated(at(15), *moved))
+    arrive(project, 2)
+    run(project)
+    monkeypatch.setattr("jobs.maintain.stream_query.consolidated_until", lambda *_: 4)
+    project.query("hot", HOT)
+    arrive(project, 3)
+    run(project)
+    log = answer_log(project, "hot")
+    assert min(instant for _, instant, *_ in log) >= 15 * SECOND
+    assert rooms(log, 40) == {"hall": 1}
+
+
+def test_a_consolidated_log_is_not_consolidated_to_an_earlier_instant(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jobs.streams.consolidation._LEAST_ROWS", -1000)
+    stream = SENSORS["stream"] | {"lateness": "PT0S"}
+    project = sensors(tmp_path)
+    project.declare(ROOMS, SENSORS | {"stream": stream})
+    until = []
+    for number in range(8):
+        if number == 5:
+            project.declare(ROOMS, SENSORS | {"stream": stream | {"lateness": "PT1H"}})
+        second = 60 * number
+        project.write(f"events/{number}.nt", readings(("s1", second), ("s2", second + 30)))
+        run(project)
+        last = project.settings.open_lake().last_metadata("embeddings/hot", job="maintain")
+        assert last is not None
+        until.append(last[1].extra.get("consolidated_until", 0))
+    assert until[4] > 0
+    assert until == sorted(until)
+
+
+def test_a_stream_of_all_rows_waits_for_the_first_event(tmp_path: Path) -> None:
+    project = sensors(tmp_path)
+    project.query("q", _HEAD + _SEEN.format(op="RSTREAM"))
+    run(project)
+    arrive(project, 0, 1)
+    run(project)
+    assert {weight for (weight,) in project.rows("output_streams/q", "weight")} == {1}
+
+
+def test_closes_without_rows_do_not_count_against_the_limit_of_elements(tmp_path: Path) -> None:
+    text = _HEAD + (
+        "SELECT RSTREAM ?sensor FROM NAMED WINDOW ex:w ON readings [RANGE PT10S STEP PT1S]\n"
+        "WHERE { WINDOW ex:w { ?reading ex:of ?sensor } }\n"
+    )
+    project = event_project(tmp_path, text, limits={"rstream_rows": 20})
+    project.write("events/1.ttl", readings(("s1", 1)))
+    run(project)
+    project.write("events/2.ttl", readings(("s1", 86_400)))
+    run(project)
+    assert len(project.rows("output_streams/q", "instant")) == 10
+
+
+def test_a_change_of_the_graph_in_the_future_counts_as_one_of_its_ingest(tmp_path: Path) -> None:
+    project = sensors(tmp_path)
+    project.write("changes/0002.rdfp", dated("2999-01-01T00:00:00Z", is_in("s3", "attic")))
+    project.ingest()
+    ingested = {row[0]: row[1] for row in project.rows("transactions", "epoch", "ingested_at")}[2]
+    times = dict(graph_epochs(project.settings.open_lake(), 2))
+    assert times == {1: None, 2: int(ingested.timestamp() * SECOND)}
+
+
+def test_history_is_refused_with_windows() -> None:
+    text = (
+        "#+ history: full\nSELECT * FROM NAMED WINDOW w ON r [RANGE 1s] { WINDOW w { ?s ?p ?o } }"
+    )
+    with pytest.raises(ConfigurationError, match="history is for queries without") as caught:
+        compile_query(text, "q")
+    assert caught.value.where == "q:1"
