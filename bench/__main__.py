@@ -3,7 +3,7 @@
     make bench                              all, in full size: hours
     make bench ARGS='--only empty'          one of initial, empty, nomisma20, spark, bulk,
                                             operators, generated, fleet, runs, growth, resident,
-                                            streams, streams_spark
+                                            streams, streams_spark, rules
     make bench ARGS='--only generated --quads 1000000 --repeats 1'
     make bench ARGS='--write-docs --only'   docs/benchmarks.md and bench/RESULTS.md from them
 
@@ -30,6 +30,7 @@ from bench.places import RESULTS, ROOT
 from bench.report import details, page, show
 from bench.resident import FULL_PATCHES, Resident
 from bench.results import Scenario
+from bench.rules import rules
 from bench.runs import FULL_RUNS, Runs
 from bench.session import RunFailed
 from bench.streams import FULL_SINGLE_RUNS, LONGER, Streams
@@ -48,6 +49,7 @@ NAMES = (
     "resident",
     "streams",
     "streams_spark",
+    "rules",
 )
 PAGE = ROOT / "docs" / "benchmarks.md"
 DETAILS = ROOT / "bench" / "RESULTS.md"
@@ -128,6 +130,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "resident": Resident(options.patches, nomisma, progress).run,
         "streams": streams.run,
         "streams_spark": BesideSpark(options.repeats, progress).run,
+        "rules": lambda: rules(progress),
     }
     wanted = NAMES if options.only is None else options.only
     failed = False

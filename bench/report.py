@@ -57,7 +57,8 @@ def _tables(scenario: Scenario) -> Iterator[tuple[Cells, list[Cells]]]:
     if scenario.summary:
         head, *lines = scenario.summary
         yield head, lines
-    yield _TIMES, list(time_lines(scenario.timings))
+    if scenario.timings:
+        yield _TIMES, list(time_lines(scenario.timings))
     if scenario.written:
         yield (
             _BYTES,

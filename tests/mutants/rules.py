@@ -146,19 +146,31 @@ RULE_MUTANTS = (
     Mutant(
         "points are evaluated from the one after the beginning on",
         "rules/program",
-        "points = PointRange(start, max(leg.low, start), leg.high)",
-        "points = PointRange(start, max(leg.low + 1, start), leg.high)",
-    ),
-    Mutant(
-        "a point is final before its end",
-        "rules/timeline",
-        "frontiers=[(epoch, axis.point(frontier)) for",
-        "frontiers=[(epoch, axis.point(frontier + axis.unit - 1)) for",
+        "first = axis.point(max(leg.low, origin))",
+        "first = axis.point(max(leg.low, origin)) + 1",
     ),
     Mutant(
         "a negated literal that never holds makes the body false",
         "rules/bodies",
         "            if literal.negated:\n                continue\n            return None",
         "            return None",
+    ),
+    Mutant(
+        "a point is final before its end",
+        "streams/timeline",
+        "[(epoch, grid.begin(frontier)) for epoch, frontier in history.frontiers],",
+        "[(epoch, frontier) for epoch, frontier in history.frontiers],",
+    ),
+    Mutant(
+        "an event corrects its point from the middle on",
+        "streams/timeline",
+        "{epoch: grid.begin(instant) for epoch, instant in history.earliest.items()},",
+        "dict(history.earliest),",
+    ),
+    Mutant(
+        "a change of the graph holds from the middle of a point on",
+        "streams/timeline",
+        "epoch: None if time is None else grid.begin(time) for epoch, time in graph",
+        "epoch: time for epoch, time in graph",
     ),
 )

@@ -25,10 +25,13 @@ POINTS = [
         ("ingest", "stream_epochs"),
         ("ingest", "transactions"),
         ("maintain", "embeddings/hot"),
+        ("maintain", "embeddings/steady"),
+        ("maintain", "output_streams/steady"),
         ("maintain", "consolidation"),
         ("validate", "quality"),
         ("validate", "runs"),
         ("publish", "answers/hot"),
+        ("publish", "answers/steady"),
         ("publish", "runs"),
     )
     for moment in ("before", "after")
@@ -36,6 +39,16 @@ POINTS = [
 """In the order in which a run passes them: what a killed one has left, the next one meets."""
 _LATE_FOR_SECONDS = 30
 _DECLARED = SENSORS | {"stream": SENSORS["stream"] | {"lateness": f"PT{_LATE_FOR_SECONDS}S"}}
+_PROGRAM = """\
+%+ stream: readings
+%+ unit: PT5S
+%+ prefixes: {"": "http://example.org/"}
+%+ atoms: {"of(S)": "?R :of ?S", "known(S)": {graph: "?S :in ?Room"}}
+%+ write_stream: {name: lost_ones, "lost(S)": "?S a :Lost"}
+@T seen(S) <- win^3 @T of(S).
+steady(S) <- win^1 box seen(S).
+lost(S) <- known(S), not win^6 diamond of(S).
+"""
 _LEAST_ROWS = "jobs.streams.consolidation._LEAST_ROWS"
 _CONSOLIDATED = "jobs.maintain.stream_query.consolidated"
 
@@ -87,6 +100,7 @@ def project_of(folder: Path) -> MaintainedProject:
     folder.mkdir()
     project = sensors(folder)
     project.declare(ROOMS, _DECLARED)
+    project.write("programs/steady.lars", _PROGRAM)
     run(project)
     return project
 
@@ -94,7 +108,7 @@ def project_of(folder: Path) -> MaintainedProject:
 def contents(project: MaintainedProject) -> dict[str, list[tuple[Any, ...]]]:
     """What ingest recorded of the stream, without the columns that differ from run to run."""
     found = {}
-    for table in ("streams/readings", "stream_epochs", "late"):
+    for table in ("streams/readings", "stream_epochs", "late", "output_streams/steady"):
         names = [name for name in project.columns(table) if name != "run_id"]
         found[table] = project.rows(table, *names)
     return found
@@ -114,13 +128,14 @@ def test_runs_that_are_killed_at_every_commit_leave_the_tables_of_an_undisturbed
     for number, file in enumerate(files, start=1):
         undisturbed.write(f"events/{number:02}.nt", file)
     run(undisturbed)
-    expected = answer_log(undisturbed, "hot")
+    expected = {name: answer_log(undisturbed, name) for name in ("hot", "steady")}
     for number, (point, file) in enumerate(zip(POINTS, files, strict=True), start=1):
         project.write(f"events/{number:02}.nt", file)
         killed_at(project, point)
-        assert {*answer_log(project, "hot")} <= {*expected}, point
+        for name, log in expected.items():
+            assert {*answer_log(project, name)} <= {*log}, point
     run(project)
-    assert answer_log(project, "hot") == expected
+    assert {name: answer_log(project, name) for name in expected} == expected
     assert contents(project) == contents(undisturbed)
 
 
