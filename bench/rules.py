@@ -134,8 +134,8 @@ def rules(progress: Callable[[str], None]) -> Scenario:
             " the rows of the answer's log, and apart all atoms of all points (`expanded`).",
             "Data that the paper leaves open: atoms of diamond are unique; those of box come at"
             " every point for half of them, else at random, so that the answers of long"
-            " windows do not change; those of join and its copies have ends out of as many nodes as a window"
-            " has atoms.",
+            " windows do not change; those of join and its copies have ends out of as many nodes as"
+            " a window has atoms.",
         ],
         machine=machine(),
         summary=[head, *lines],

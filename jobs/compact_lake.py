@@ -25,7 +25,7 @@ from jobs.compute.session import Session, Spark, session_of
 from jobs.engine.relations import BEFORE_ALL
 from jobs.errors import BusyError, ConfigurationError
 from jobs.ingest.sources.declared import load_sources
-from jobs.maintain.output_streams import OutputStream
+from jobs.maintain.emitted_streams import OutputStream
 from jobs.maintain.tasks import tasks_behind
 from jobs.progress.completion import Completion
 from jobs.progress.streams import DeletedEvents, deleted_events, stream_names

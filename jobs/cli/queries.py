@@ -150,7 +150,7 @@ def _first_instants(settings: Settings, query: Maintained) -> dict[str, int | No
     from jobs.ingest.sources.declared import load_sources
     from jobs.ingest.stream_readers import undeclared_stream
     from jobs.progress.streams import first_instant
-    from jobs.streams.reading import streams_of
+    from jobs.streams.stream_names import streams_of
 
     error = undeclared_stream(query, load_sources(settings.sources))
     if error is not None:

@@ -8,7 +8,7 @@ from jobs.catalog.windowing import Windowing
 from jobs.cli.instants import duration_text, time_text
 from jobs.engine.windows import LastElements, SlidingWindow, SteppedWindow, Window, look_back
 from jobs.sparql.algebra.windows import StreamOperator
-from jobs.streams.reading import stream_name, streams_of
+from jobs.streams.stream_names import stream_name, streams_of
 from jobs.streams.windows import windows_of
 from lake.instants import time_at
 

@@ -31,14 +31,10 @@ from jobs.progress.backlog import HORIZON, LaterStart
 from jobs.progress.completion import Completion
 from jobs.progress.streams import Frontiers, accepted_lateness
 from jobs.progress.watermarks import Watermark
-from jobs.streams.reading import (
-    open_events,
-    read_timeline,
-    settled_until,
-    stream_name,
-    streams_of,
-)
+from jobs.streams.completeness import settled_until
+from jobs.streams.reading import open_events, read_timeline
 from jobs.streams.retention import needed_elements, needed_from
+from jobs.streams.stream_names import stream_name, streams_of
 from jobs.streams.windows import windows_of
 from lake.earlier_rows import may_have_earlier_rows
 from lake.tables import stream

@@ -10,7 +10,7 @@ from jobs.catalog.output_streams import in_order_of_streams, upstreams_of
 from jobs.errors import ConfigurationError
 from jobs.ingest.sources.declared import load_sources
 from jobs.ingest.sources.source import Source
-from jobs.streams.reading import stream_name, streams_of
+from jobs.streams.stream_names import stream_name, streams_of
 
 
 def undeclared_stream(query: Maintained, sources: Sequence[Source]) -> ConfigurationError | None:

@@ -12,8 +12,8 @@ from jobs.catalog.windowing import Upstream
 from jobs.compute.resources import Resources
 from jobs.compute.session import Session
 from jobs.errors import WeirError
+from jobs.maintain.emitted_streams import OutputStream
 from jobs.maintain.outcome import Outcome
-from jobs.maintain.output_streams import OutputStream
 from jobs.maintain.stream_query import UPSTREAMS, StreamQuery, logs_of_upstreams
 from jobs.maintain.tasks import Task
 from jobs.progress.completion import Completion

@@ -16,20 +16,17 @@ from jobs.compute.placement import Extent
 from jobs.compute.relations import Statement
 from jobs.compute.session import Session
 from jobs.engine.relations import BEFORE_ALL, FOREVER
-from jobs.maintain.legs import commit_leg, make_empty, table_of, windowing_of
+from jobs.maintain.emitted_streams import LOG_ID, OutputStream
+from jobs.maintain.leg_commit import commit_leg, make_empty, table_of, windowing_of
 from jobs.maintain.outcome import Outcome
-from jobs.maintain.output_streams import LOG_ID, OutputStream
 from jobs.maintain.tasks import JOB, Task, commit_metadata
 from jobs.progress.backlog import HORIZON, LaterStart
 from jobs.progress.completion import Completion
 from jobs.settings import Settings
 from jobs.stage import Progress
+from jobs.streams.completeness import first_complete, settled_until
 from jobs.streams.consolidation import ConsolidatedLog, consolidated, first_unpublished
-from jobs.streams.reading import (
-    first_complete,
-    read_timeline,
-    settled_until,
-)
+from jobs.streams.reading import read_timeline
 from jobs.streams.retention import begins_within
 from jobs.streams.timeline import Timeline
 from lake.commit import SaveMode

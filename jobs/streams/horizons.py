@@ -12,7 +12,8 @@ from typing import Self
 from jobs.catalog.windowing import Windowing
 from jobs.progress.backlog import HORIZON
 from jobs.progress.streams import Frontiers
-from jobs.streams.reading import all_streams_of, read_horizons
+from jobs.streams.reading import read_horizons
+from jobs.streams.stream_names import all_streams_of
 from lake.lake import Lake
 from lake.metadata import Metadata
 

@@ -19,7 +19,8 @@ from jobs.streams.elements import elements_as_events
 from jobs.streams.evaluation import LegInputs, leg_delta
 from jobs.streams.graph_log import GraphLog
 from jobs.streams.legs import Leg
-from jobs.streams.reading import open_events, stream_name
+from jobs.streams.reading import open_events
+from jobs.streams.stream_names import stream_name
 from jobs.streams.timeline import Timeline
 from jobs.streams.windows import windows_of
 from lake.commit import SaveMode, arrow_schema
