@@ -11,6 +11,8 @@ from jobs.catalog.catalog import Catalog
 from jobs.catalog.programs import RegisteredProgram
 from jobs.cli.program_explanation import explain_program
 from jobs.cli.views import query_lake, view_names
+from jobs.compact_lake import compact_lake
+from tests.support.projects.ingest import no_spark
 from tests.support.projects.maintain import PATCHES, MaintainedProject
 from tests.support.streams.memory import StreamRow
 from tests.support.streams.projects import SECOND, answer_log, local, readings, run
@@ -75,16 +77,18 @@ def arrive(project: MaintainedProject, *numbers: int) -> None:
 
 def holds(log: list[StreamRow]) -> dict[int, set[str]]:
     """By second of the first instant of a point what holds there."""
-    found: dict[int, set[str]] = {}
-    for second in HOLDS:
-        state: dict[str, int] = {}
-        for _, instant, weight, (predicate, *arguments) in log:
-            if instant <= second * SECOND:
-                name = f"{predicate.strip(chr(34))} {local(arguments[0])}" if predicate else ""
-                state[name] = state.get(name, 0) + weight
-        assert {*state.values()} <= {0, 1}
-        found[second] = {name for name, weight in state.items() if weight}
-    return found
+    return {second: state(log, second) for second in HOLDS}
+
+
+def state(log: list[StreamRow], second: int) -> set[str]:
+    """What holds at a second."""
+    found: dict[str, int] = {}
+    for _, instant, weight, (predicate, *arguments) in log:
+        if instant <= second * SECOND:
+            name = f"{str(predicate).strip(chr(34))} {local(arguments[0])}"
+            found[name] = found.get(name, 0) + weight
+    assert {*found.values()} <= {0, 1}
+    return {name for name, weight in found.items() if weight}
 
 
 @pytest.fixture
@@ -145,6 +149,36 @@ def test_an_edit_of_comments_and_places_publishes_nothing(often: MaintainedProje
     often.write("programs/plant.lars", "% A comment.\n" + PROGRAM.replace(" <- ", "  <-  "))
     run(often)
     assert answer_log(often, "plant") == before
+
+
+def test_a_program_that_is_registered_after_events_were_deleted_has_the_atoms_of_one_before(
+    tmp_path: Path,
+) -> None:
+    """It begins where its windows lack nothing; what holds there began before."""
+    logs = {}
+    for name in ("before", "after"):
+        (tmp_path / name).mkdir()
+        project = project_of(tmp_path / name)
+        stream = {"time": {"predicate": _TIME}, "keep": "PT30S"}
+        events = {"name": "readings", "kind": "snapshots", "location": "events", "stream": stream}
+        project.declare(PATCHES, events)
+        if name == "after":
+            (project.folder / "programs/plant.lars").unlink()
+        for number, second in enumerate((1, 60, 120, 180)):
+            seconds = range(second, second + 60, 5)
+            project.write(f"events/{number}.ttl", readings(*(("s1", each) for each in seconds)))
+            run(project)
+        if name == "after":
+            (deleted,) = compact_lake(no_spark, project.settings, "compact").events
+            assert deleted.deleted
+        project.write("programs/plant.lars", PROGRAM)
+        project.write("events/9.ttl", readings(("s2", 250), ("s1", 260)))
+        run(project)
+        logs[name] = answer_log(project, "plant")
+    begins = min(instant for _, instant, *_ in logs["after"])
+    assert begins > 120 * SECOND
+    for second in range(begins // SECOND, 250, 10):
+        assert state(logs["after"], second) == state(logs["before"], second), second
 
 
 def test_each_predicate_has_a_view_with_its_arguments(often: MaintainedProject) -> None:
