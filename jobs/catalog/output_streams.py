@@ -108,6 +108,7 @@ class _Links:
         for stream in dict.fromkeys(window.stream for window in windows):
             if stream not in self._givers:
                 continue
+            _check_one_giver(query, stream, self._givers[stream])
             giver = self.of(self._givers[stream][0], path)
             if isinstance(giver, _CircleError) and query.name in giver.path:
                 raise _CircleError(giver.path, query)
@@ -128,13 +129,27 @@ class _Links:
         stream = None if query.registration is None else query.registration.stream
         if stream is None:
             return
-        first, *_ = self._givers[stream]
-        if first.name != query.name:
+        others = [each for each in self._givers[stream] if each.name != query.name]
+        if others:
+            # None of them is taken: which one its readers mean, nobody knows.
             raise ConfigurationError(
-                f"{first.file.name} registers the stream {stream} too",
+                f"{_files(others)} registers the stream {stream} too",
                 str(query.file),
-                "Register another stream.",
+                "Give one of the streams another name.",
             )
+
+
+def _check_one_giver(reader: Definition, stream: str, givers: Sequence[Definition]) -> None:
+    if len(givers) > 1:
+        raise ConfigurationError(
+            f"{_files(givers)} register the stream {stream}, which it reads",
+            str(reader.file),
+            "Give one of the streams another name.",
+        )
+
+
+def _files(definitions: Sequence[Definition]) -> str:
+    return " and ".join(each.file.name for each in definitions)
 
 
 def _check_stream(reader: Definition, giver: Definition, stream: str) -> None:

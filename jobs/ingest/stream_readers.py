@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from jobs.catalog.maintained import Maintained
+from jobs.catalog.names import Kind
 from jobs.catalog.output_streams import in_order_of_streams, upstreams_of
 from jobs.errors import ConfigurationError
 from jobs.ingest.sources.declared import load_sources
 from jobs.ingest.sources.source import Source
 from jobs.streams.stream_names import stream_name, streams_of
+
+_AS_GRAPH: Mapping[Kind, str] = {
+    "query": "Read it without a window",
+    "program": "Read its atoms from the graph, {graph: pattern}",
+}
+"""How a definition of each kind reads the graph."""
 
 
 def undeclared_stream(query: Maintained, sources: Sequence[Source]) -> ConfigurationError | None:
@@ -35,14 +42,15 @@ def undeclared_stream(query: Maintained, sources: Sequence[Source]) -> Configura
                 f"no source gives the stream {name}",
                 str(query.file),
                 "A stream is named as its source is: declare one with the key `stream` in"
-                " sources.yml; or a query registers it: REGISTER ISTREAM name AS CONSTRUCT."
+                " sources.yml; or a query registers it: REGISTER STREAM name AS CONSTRUCT"
+                " ISTREAM; or a program writes it: `write_stream`."
                 f" {listed}",
             )
         if source.stream is None:
             return ConfigurationError(
                 f"the source {name} gives changes of the graph, not a stream",
                 str(query.file),
-                f"Read it without a window, or give it the key `stream`. {listed}",
+                f"{_AS_GRAPH[query.kind]}, or give it the key `stream`. {listed}",
             )
     return None
 

@@ -54,6 +54,8 @@ def commit_leg(
     leg: Leg,
     metadata: Metadata,
     mode: SaveMode,
+    *,
+    even_empty: bool = False,
 ) -> Commit | None:
     """Commit the new rows of a leg; None if there are none and there is a table.
 
@@ -66,6 +68,7 @@ def commit_leg(
         leg: the epochs and instants.
         metadata: of the commit.
         mode: `overwrite` if this is the first leg of a log.
+        even_empty: whether to commit without rows, too: only the metadata say how far it is.
 
     Raises:
         WeirError: a product exceeds the limit.
@@ -78,7 +81,7 @@ def commit_leg(
         make_empty(engine, stored, table)
     rows = _make_rows(engine, lake, limits, task, timeline, leg, stored)
     count = engine.count(rows)
-    if not count and mode == "append":
+    if not count and mode == "append" and not even_empty:
         return None
     return engine.write(table, rows, metadata, mode=mode, rows=count)
 

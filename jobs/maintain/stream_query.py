@@ -87,9 +87,19 @@ class StreamQuery:
         for leg, last in zip(legs, ends, strict=bool(legs)):
             mode: SaveMode = "append" if commit or task.stored is not None else "overwrite"
             metadata = self._metadata(task, last, leg.high, extra)
+            # What a run begins to commit it completes: a log must not end before what is published.
+            even_empty = commit is not None and last == self.last
             with self._engine() as engine:
                 made = commit_leg(
-                    engine, self.lake, self.settings.limits, task, timeline, leg, metadata, mode
+                    engine,
+                    self.lake,
+                    self.settings.limits,
+                    task,
+                    timeline,
+                    leg,
+                    metadata,
+                    mode,
+                    even_empty=even_empty,
                 )
             if made is not None:
                 commit = made

@@ -162,6 +162,9 @@ def backlog_of(
     """
     if maintained is None:
         return None
+    if published is not None and maintained.epoch < published.epoch:
+        # A log over streams is recomputed leg by leg: it has not caught up yet.
+        return None
     table = f"embeddings/{query}"
     reason = _why_rebuilt(lake, table, maintained, published)
     backlog = Backlog(

@@ -81,9 +81,12 @@ def test_a_stream_without_triples_cannot_be_read(tmp_path: Path, form: str, what
 
 
 def test_a_stream_is_registered_by_one_query(tmp_path: Path) -> None:
-    found = catalog(tmp_path, a=query("x", "readings"), b=query("x", "readings"))
-    assert [*found.errors] == ["b"]
+    """None of two is taken: a reader would get another stream by a new file."""
+    found = catalog(tmp_path, a=query("x", "readings"), b=query("x", "readings"), c=query("y", "x"))
+    assert [*found.errors] == ["a", "b", "c"]
     assert "a.rq registers the stream" in found.errors["b"].what
+    assert "b.rq registers the stream" in found.errors["a"].what
+    assert "a.rq and b.rq register the stream" in found.errors["c"].what
 
 
 def test_an_edit_of_the_operator_changes_the_fingerprint(tmp_path: Path) -> None:

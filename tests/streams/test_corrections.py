@@ -1,4 +1,4 @@
-"""Queries over streams and the graph: its changes, its consolidation, readers of their streams."""
+"""Queries over streams that are corrected or recomputed: what was published stays, and is right."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from jobs.catalog.queries import compile_query
 from jobs.compact_lake import needed_after
-from jobs.errors import ConfigurationError
+from jobs.errors import ConfigurationError, WeirError
 from jobs.streams.reading import graph_epochs
 from lake.removal import remove_table
 from tests.support.projects.maintain import MaintainedProject
@@ -185,3 +185,76 @@ def test_history_is_refused_with_windows() -> None:
     with pytest.raises(ConfigurationError, match="history is for queries without") as caught:
         compile_query(text, "q")
     assert caught.value.where == "q:1"
+
+
+_SENSORS = """SELECT DISTINCT ?sensor FROM NAMED WINDOW ex:w ON readings [RANGE PT10S STEP PT10S]
+WHERE { WINDOW ex:w { ?reading ex:of ?sensor } }
+"""
+
+
+def test_a_log_that_is_recomputed_is_complete_up_to_what_was_published(tmp_path: Path) -> None:
+    """The last epoch corrects nothing in the answer: its leg has no rows."""
+    project = event_project(tmp_path, _HEAD + _SENSORS)
+    files = ((("s1", 1), ("s2", 23)), (("s2", 25), ("s1", 45)), (("s1", 2),))
+    for number, each in enumerate(files):
+        project.write(f"events/{number}.ttl", readings(*each))
+        run(project)
+    before = answer_log(project, "q")
+    edited = _SENSORS.replace("?sensor FROM", "?sensor ?again FROM")
+    project.query("q", _HEAD + edited.replace("} }", "} BIND (?sensor AS ?again) }"))
+    run(project)
+    assert published_to(project, "q") == 3
+    project.query("q", _HEAD + _SENSORS)
+    run(project)
+    project.write("events/3.ttl", readings(("s1", 90)))
+    run(project)
+    assert published_to(project, "q") == 4
+    for epoch in (1, 2, 3):
+        known = [row for row in before if row[0] <= epoch]
+        for second in range(0, 50, 10):
+            assert held(answer_log(project, "q"), epoch, second) == held(known, epoch, second)
+
+
+def published_to(project: MaintainedProject, query: str) -> int:
+    """The watermark of an answer."""
+    last = project.settings.open_lake().last_metadata(f"answers/{query}", job="publish")
+    assert last is not None
+    return last[1].watermark
+
+
+def held(log: Sequence[StreamRow], epoch: int, second: int) -> dict[tuple[str | None, ...], int]:
+    """The rows at a second, as known at an epoch."""
+    found: dict[tuple[str | None, ...], int] = {}
+    for at, instant, weight, (sensor, *_) in log:
+        if at <= epoch and instant <= second * SECOND:
+            found[sensor,] = found.get((sensor,), 0) + weight
+    return {row: weight for row, weight in found.items() if weight}
+
+
+def test_a_second_file_for_a_stream_leaves_what_its_readers_published(tmp_path: Path) -> None:
+    project = sensors(tmp_path)
+    project.remove_query("hot")
+    project.query("q", _HEAD + _SEEN.format(op="ISTREAM"))
+    project.query("reader", _HEAD + _READER.format(window="[RANGE PT30S STEP PT10S]"))
+    arrive(project, 0, 1)
+    run(project)
+    before = answer_log(project, "reader")
+    project.query("another", _HEAD + _SEEN.format(op="DSTREAM"))
+    arrive(project, 2)
+    with pytest.raises(WeirError, match="register"):
+        run(project)
+    assert answer_log(project, "reader") == before
+    project.remove_query("another")
+    arrive(project, 3)
+    run(project)
+    after = answer_log(project, "reader")
+    assert after[: len(before)] == before
+    undisturbed = tmp_path / "undisturbed"
+    undisturbed.mkdir()
+    whole = sensors(undisturbed)
+    whole.remove_query("hot")
+    whole.query("q", _HEAD + _SEEN.format(op="ISTREAM"))
+    whole.query("reader", _HEAD + _READER.format(window="[RANGE PT30S STEP PT10S]"))
+    arrive(whole, 0, 1, 2, 3)
+    run(whole)
+    assert answer_log(whole, "reader") == after
