@@ -62,12 +62,16 @@ def maintain_queries(
         if result.errors:
             raise WeirError(
                 "\n  ".join(
-                    [f"{len(result.errors)} queries could not be maintained:", *result.errors]
+                    [f"{_queries(len(result.errors))} could not be maintained:", *result.errors]
                 ),
                 "",
                 "The others were maintained; correct these and run again.",
             )
     return result
+
+
+def _queries(count: int) -> str:
+    return "1 query" if count == 1 else f"{count} queries"
 
 
 def main(argv: Sequence[str] | None = None) -> int:

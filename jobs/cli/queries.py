@@ -48,10 +48,24 @@ def status(
     for row in rows:
         if row["reason"]:
             print_line(f"{row['query']}: {row['reason']}")
+    _print_wrong_sources(settings)
     over_streams = [_with_times(row) for row in rows if row["held_back_by"] or row["final_to"]]
     if over_streams:
         print_rows(options.output, _FINAL, over_streams, title="Queries over streams")
     _print_streams(options, settings, otherwise="")
+
+
+def _print_wrong_sources(settings: Settings) -> None:
+    """Print what is wrong with the declared sources: nothing is ingested until it is corrected."""
+    from jobs.errors import ConfigurationError
+    from jobs.ingest.sources.declared import load_sources
+
+    if not settings.sources.exists():
+        return
+    try:
+        load_sources(settings.sources)
+    except ConfigurationError as error:
+        print_line(f"Nothing is ingested: {error}")
 
 
 def _print_streams(options: Options, settings: Settings, *, otherwise: str) -> None:

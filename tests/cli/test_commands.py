@@ -341,6 +341,14 @@ def test_an_unknown_setting_is_named(weir: Weir, lake: HandMadeLake) -> None:
     assert "lakes: no such setting" in called.err
 
 
+def test_status_says_what_is_wrong_with_the_sources(weir: Weir, lake: HandMadeLake) -> None:
+    del lake
+    Path("sources.yml").write_text("sources:\n  - {name: a, kind: patches, locatio: x}\n")
+    printed = weir("status").out
+    assert "Nothing is ingested:" in printed
+    assert "locatio" in printed
+
+
 def test_a_missing_configuration_file_is_named(weir: Weir, tmp_path: Path) -> None:
     called = weir("status", "--config", str(tmp_path / "other.toml"))
     assert called.code == EXIT_USAGE
