@@ -110,6 +110,8 @@ _CONDITIONS = """\
 - **pyoxigraph** loads the graph at the newest epoch into memory, evaluates every query and drops
   the rows.
 - All sides must find the same rows; if not, the benchmark fails. No time is ever a failure.
+- The machine is shared and had other work at times. What a row compares was measured in one run, so
+  ratios count more than seconds.
 - nomisma is a real history of coin data (ten queries, patches of a git history). The other graph is
   generated, the same every time, and written into the tables directly.
 """
