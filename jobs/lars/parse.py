@@ -89,6 +89,8 @@ def _syntax_error(error: UnexpectedInput, text: str, file: str) -> ProgramSyntax
         assert isinstance(error, UnexpectedCharacters), "the text has ended or goes on"
         expected = {*(error.allowed or ())}
         place, found = Place(error.line, error.column), text[error.pos_in_stream or 0]
+    if found == ":" and text.startswith(":-", error.pos_in_stream or 0):
+        found = ":-"
     return ProgramSyntaxError(found, file, place, *_reason(found, expected))
 
 
@@ -99,6 +101,14 @@ def _reason(found: str, expected: set[str]) -> tuple[str, str]:
         return reason, 'Strings are in double quotes, with the escapes of N-Triples: "a".'
     if found == "not" and ("_WIN" in expected or expected == {"NAME"}):
         return "negation stands once, before the window", "Write not win^2 diamond p(X)."
+    if found == ":-":
+        return "an arrow is written <-", "Write alarm(X) <- body."
+    if found == "end of the text":
+        return "a rule is not complete", "Each rule and each fact ends with a full stop."
+    if found.startswith(".") and {"_DIAMOND", "_BOX"} <= expected:
+        return "the size of a window is a whole number", "Write win^2 diamond p(X)."
+    if found[:1].isupper() and "NAME" in expected:
+        return "a predicate begins with a lower-case letter", "Names in upper case are variables."
     if found.startswith(":") and "_ARROW" in expected:
         return "a predicate is a name without a prefix", "Write alarm(X) <- body."
     if {"_DIAMOND", "_BOX"} <= expected:
