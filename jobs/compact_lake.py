@@ -33,7 +33,7 @@ from jobs.progress.watermarks import head
 from jobs.settings import Settings
 from jobs.stage import Progress, claimed, run_stage, silent
 from lake.earlier_rows import delete_earlier_rows, earlier_rows, may_have_earlier_rows
-from lake.instants import time_at
+from lake.instants import instant_text
 from lake.lake import Lake
 from lake.maintenance import Consolidated, compact_files, consolidate, keep_feed, vacuum
 from lake.metadata import Metadata
@@ -179,12 +179,12 @@ def _delete_events(
         deleted = _delete_events_of(lake, old, run_id, settings.limits.consolidate_share)
         table = stream(old.stream).name
         if deleted:
-            progress(f"{table}: {deleted:,} events before {_time(old.before)} deleted")
+            progress(f"{table}: {deleted:,} events before {instant_text(old.before)} deleted")
         if old.held_by and may_have_earlier_rows(lake, table, "instant", old.older_than):
-            which = "all" if old.before == BEFORE_ALL else f"those since {_time(old.before)}"
+            which = "all" if old.before == BEFORE_ALL else f"those since {instant_text(old.before)}"
             progress(
-                f"{table}: of the events before {_time(old.older_than)}, which `keep` lets go,"
-                f" {which} stay for {old.held_by}"
+                f"{table}: of the events before {instant_text(old.older_than)}, which `keep` lets"
+                f" go, {which} stay for {old.held_by}"
             )
         yield DeletedOfStream(old, deleted)
 
@@ -202,10 +202,6 @@ def _delete_events_of(lake: Lake, old: OldEvents, run_id: str, least_share: floa
     metadata = Metadata(run_id, "compact", last[1].watermark, extra=extra)
     delete_earlier_rows(lake, table, "instant", old.before, metadata)
     return found.rows
-
-
-def _time(instant: int) -> str:
-    return time_at(instant).isoformat().replace("+00:00", "Z")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -15,3 +15,13 @@ def microseconds(time: datetime) -> int:
 def time_at(instant: int) -> datetime:
     """The time of an instant."""
     return INSTANT_0 + timedelta(microseconds=instant)
+
+
+def time_text(time: datetime) -> str:
+    """A time with a zone as people write it, in UTC: 2026-01-01T00:00:00Z."""
+    return time.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def instant_text(instant: int) -> str:
+    """The time of an instant as people write it."""
+    return time_text(time_at(instant))

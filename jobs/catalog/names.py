@@ -83,6 +83,20 @@ class Declaration:
             ) from error
 
 
+def decoded_text(source: bytes, file: Path) -> str:
+    """The text of a file; line ends stay as they are: they may be part of a string.
+
+    Raises:
+        ConfigurationError: it is not UTF-8.
+    """
+    try:
+        return source.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(
+            f"byte {error.start} is not UTF-8", str(file), "Save the file as UTF-8."
+        ) from error
+
+
 def folders_of(settings: Settings) -> Folders:
     """The folders of a project."""
     return {"query": settings.queries, "program": settings.programs}

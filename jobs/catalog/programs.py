@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, Literal
 
 from jobs.catalog.maintained import Output
-from jobs.catalog.names import Declaration, Kind
+from jobs.catalog.names import Declaration, Kind, decoded_text
 from jobs.catalog.program_fingerprint import program_fingerprint
 from jobs.catalog.program_front_matter import (
     ProgramFrontMatter,
@@ -74,9 +74,10 @@ class RegisteredProgram:
     @cached_property
     def fingerprint(self) -> str:
         """Of what the stored rows depend on."""
-        own = replace(self.windowing, upstreams=())
         said = self.front_matter
-        return program_fingerprint(self.program, own, said.time_terms, said.default_graph)
+        return program_fingerprint(
+            self.program, self.windowing, said.time_terms, said.default_graph
+        )
 
     @property
     def columns(self) -> tuple[tuple[str, str], ...]:
@@ -157,13 +158,7 @@ def read_program_file(declaration: Declaration, source: bytes) -> RegisteredProg
     Raises:
         ConfigurationError: the first thing that is wrong with front matter or program.
     """
-    file = str(declaration.file)
-    try:
-        text = source.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ConfigurationError(
-            f"byte {error.start} is not UTF-8", file, "Save the file as UTF-8."
-        ) from error
+    file, text = str(declaration.file), decoded_text(source, declaration.file)
     head = read_program_front_matter(text, file)
     program = read_program(text, declarations(head, file), file)
     _check_views(declaration.name, program, file)

@@ -19,7 +19,7 @@ from jobs.catalog.front_matter import (
     read_front_matter,
 )
 from jobs.catalog.maintained import Form, Output
-from jobs.catalog.names import Declaration, Kind
+from jobs.catalog.names import Declaration, Kind, decoded_text
 from jobs.catalog.plan_json import NotAPlan, decoded, encoded
 from jobs.catalog.windowing import Upstream, Windowing
 from jobs.errors import ConfigurationError
@@ -201,13 +201,7 @@ def read_query(
         ConfigurationError: the first thing that is wrong with front matter or query.
     """
     file = declaration.file
-    try:
-        # Line ends stay as they are: they may be part of a string.
-        text = source.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ConfigurationError(
-            f"byte {error.start} is not UTF-8", str(file), "Save the file as UTF-8."
-        ) from error
+    text = decoded_text(source, file)
     cached = cache.find(declaration.name, source) if cache is not None else None
     compiled = None if cached is None else _validated(cached)
     if compiled is None:

@@ -166,7 +166,7 @@ def _print(
     times: Collection[str] = (),
 ) -> None:
     """Print rows; in a table the columns `times` have all digits and the zone."""
-    from jobs.cli.instants import time_text
+    from lake.instants import time_text
 
     shown = rows[:limit] if limit else rows
     if len(shown) < len(rows):

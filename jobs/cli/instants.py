@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 
 from jobs.errors import ConfigurationError
 from lake.instants import microseconds
@@ -31,11 +31,6 @@ def instant_of(text: str, option: str) -> int:
             f"Write {time.isoformat()}Z for UTC, or an offset such as +01:00.",
         )
     return microseconds(time)
-
-
-def time_text(time: datetime) -> str:
-    """A time with a zone as options take it."""
-    return time.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
 def duration_text(length: int) -> str:

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 from jobs.catalog.catalog import Catalog
 from jobs.catalog.names import folders_of, is_declared
-from jobs.cli.instants import instant_of, time_text
+from jobs.cli.instants import instant_of
 from jobs.cli.stream_status import StreamAnswer, stream_answer
 from jobs.errors import ConfigurationError
 from jobs.progress.completion import Completion
 from jobs.progress.streams import Frontiers
 from jobs.settings import Settings
-from lake.instants import time_at
+from lake.instants import instant_text
 
 _EPOCH = re.compile("[0-9]{1,18}")
 
@@ -93,7 +93,7 @@ def _of_streams(
         _require_published_to(completion, query, as_of, "--as-of")
     epoch = answer.published if as_of is None else as_of
     horizon = answer.horizons.at(epoch)
-    final = None if horizon is None else time_text(time_at(horizon))
+    final = None if horizon is None else instant_text(horizon)
     if at is None:
         title = f"{query}: nothing is final" if final is None else f"{query} at {final}"
         return Moment(as_of, over_streams=True, title=f"{title}, as of epoch {epoch}")
@@ -117,10 +117,10 @@ def _of_streams(
                 f"the answer of {query} at {at} is not known: events that it needs had been deleted"
                 " before it was computed",
                 settings.lake,
-                f"It is known from {time_text(time_at(until))} on. `keep` of a stream says how long"
+                f"It is known from {instant_text(until)} on. `keep` of a stream says how long"
                 " events stay.",
             )
-    title = f"{query} at {time_text(time_at(instant))}, as of epoch {epoch}"
+    title = f"{query} at {instant_text(instant)}, as of epoch {epoch}"
     return Moment(as_of, instant, over_streams=True, title=title)
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from jobs.catalog.programs import RegisteredProgram
-from jobs.cli.instants import duration_text, time_text
+from jobs.cli.instants import duration_text
 from jobs.cli.window_explanation import explain_streams
 from jobs.lars.program import Program
 from jobs.lars.reads import LookBack
-from lake.instants import time_at
+from lake.instants import instant_text
 
 
 def explain_program(
@@ -31,7 +31,7 @@ def explain_program(
         f"{registered.name}: {registered.description or registered.file.name}",
         "answer: at each point the atoms of "
         + ", ".join(_signature(name, names) for name, names in registered.predicates.items()),
-        f"points: of {unit}; the point 0 begins at {time_text(time_at(windowing.grid.origin))}",
+        f"points: of {unit}; the point 0 begins at {instant_text(windowing.grid.origin)}",
         "",
         *explain_streams(windowing, starts or {}, kept_from),
         f"look-back: {_look_back(program.look_back, windowing.grid.unit)}",

@@ -86,7 +86,7 @@ def _print_streams(options: Options, settings: Settings, *, otherwise: str) -> N
 
 def _with_times(row: dict[str, Any]) -> dict[str, Any]:
     """A row whose times have all digits and the zone."""
-    from jobs.cli.instants import time_text
+    from lake.instants import time_text
 
     return {
         name: time_text(cell) if isinstance(cell, datetime) else cell for name, cell in row.items()

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from jobs.catalog.windowing import Windowing
-from jobs.cli.instants import duration_text, time_text
+from jobs.cli.instants import duration_text
 from jobs.engine.windows import LastElements, SlidingWindow, SteppedWindow, Window, look_back
 from jobs.sparql.algebra.windows import StreamOperator
 from jobs.streams.stream_names import stream_name, streams_of
 from jobs.streams.windows import windows_of
-from lake.instants import time_at
+from lake.instants import instant_text
 
 
 def explain_windows(
@@ -37,7 +37,7 @@ def explain_windows(
             yield f"      {_closes(window)}"
             start = starts.get(stream_name(clause.stream))
             if start is not None:
-                close = time_text(time_at(first_close(window, start)))
+                close = instant_text(first_close(window, start))
                 yield f"      first close after the stream begins: {close}"
         back = look_back(window)
         yield f"      look-back: {'its elements' if back is None else duration_text(back)}"
@@ -56,10 +56,10 @@ def explain_streams(
     yield "streams:"
     for name in streams_of(windowing):
         start = starts.get(name)
-        begins = "no event yet" if start is None else f"begins at {time_text(time_at(start))}"
+        begins = "no event yet" if start is None else f"begins at {instant_text(start)}"
         yield f"  {name}: {'declared in sources.yml, ' if name in starts else ''}{begins}"
         if kept_from and name in kept_from:
-            before = time_text(time_at(kept_from[name]))
+            before = instant_text(kept_from[name])
             yield f"      events before {before} have been deleted: a new query begins later"
     for upstream in windowing.upstreams:
         yield f"  {stream_name(upstream.stream)}: out of the query {upstream.query}"
@@ -99,7 +99,7 @@ def _content(window: Window) -> str:
 def _closes(window: SteppedWindow) -> str:
     """The grid of closes."""
     width, step = duration_text(window.width), duration_text(window.step)
-    t0 = time_text(time_at(window.origin))
+    t0 = instant_text(window.origin)
     if window.first == "full":
         return f"closes: t0 + {width} + k * {step}, k = 0, 1, ..; t0 = {t0}"
     return f"closes: t0 + {width} + k * {step} after t0, also for k < 0; t0 = {t0}"

@@ -31,7 +31,7 @@ from jobs.streams.retention import begins_within
 from jobs.streams.timeline import Timeline
 from lake.commit import SaveMode
 from lake.consolidated import consolidated_until
-from lake.instants import time_at
+from lake.instants import instant_text
 from lake.lake import Lake
 from lake.metadata import Metadata
 
@@ -70,7 +70,7 @@ class StreamQuery:
             timeline = self._timeline(task, None)
             start = self._start(task, timeline)
             if start is not None:
-                at = _text(start.begins) if start.begins < FOREVER else ""
+                at = instant_text(start.begins) if start.begins < FOREVER else ""
                 horizon = timeline.horizon(self.last)
                 if horizon is None or horizon < start.begins:
                     self._wait(task, at)
@@ -270,10 +270,6 @@ def log_of(lake: Lake, query: str) -> str:
     """The id of the log of embeddings of a query over streams."""
     found = lake.last_metadata(f"embeddings/{query}", job=JOB)
     return "" if found is None else found[1].extra.get(LOG_ID, "")
-
-
-def _text(instant: int) -> str:
-    return time_at(instant).isoformat().replace("+00:00", "Z")
 
 
 def _consolidated_log(task: Task) -> ConsolidatedLog:
