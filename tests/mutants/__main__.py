@@ -2,13 +2,13 @@
 
     python -m tests.mutants            all
     python -m tests.mutants distinct   those whose name contains a word
-    python -m tests.mutants --streams  those of streams
+    python -m tests.mutants --of streams
+                                       those of one of `PARTS`
 
 Each mutant (`tests.mutants.definitions`) is applied to a copy of the tree. The copy runs the
 regressions, subsets of the laws (`GROUPS`, `SEEDS`) and the W3C tests as histories, until the first
 failure. A mutant of streams runs the laws of streams (`STREAMS`), one of rules those of programs
-(`PROGRAMS`). A mutant that survives shows that
-a test is missing.
+(`PROGRAMS`). A mutant that survives shows that a test is missing.
 """
 
 from __future__ import annotations
@@ -34,9 +34,11 @@ GROUPS = range(90)
 """Seeds of the random groups (`tests.support.shared_shapes`) that each mutant runs."""
 STREAMS = range(60)
 """Seeds of the random queries over streams (`tests.support.streams.cases`)."""
-PROGRAMS = range(300)
+PROGRAMS = range(1000)
 """Seeds of the random programs (`tests.support.rules.cases`)."""
 COPIED = ("jobs", "lake", "tests")
+PARTS = {"streams": STREAM_MUTANTS, "rules": RULE_MUTANTS}
+"""Mutants that only the tests of their part can kill."""
 
 
 def surviving(mutants: tuple[Mutant, ...]) -> list[str]:
@@ -140,7 +142,7 @@ def main() -> None:
     """Run all mutants, or those that are named."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("word", nargs="?", default="", help="a part of the mutants' names")
-    parser.add_argument("--streams", action="store_true", help="only the mutants of streams")
+    parser.add_argument("--of", choices=PARTS, help="only the mutants of a part")
     parser.add_argument(
         "--run-tests", metavar="MUTANT", help="run the tests in this tree, those for MUTANT first"
     )
@@ -148,12 +150,12 @@ def main() -> None:
     if options.run_tests is not None:
         run_tests(options.run_tests)
         return
-    among = STREAM_MUTANTS if options.streams else MUTANTS
+    among = PARTS[options.of] if options.of else MUTANTS
     chosen = tuple(mutant for mutant in among if options.word in mutant.name)
     if not chosen:
         sys.exit(f"no mutant has {options.word!r} in its name")
-    # The name of a mutant of streams selects the tests of streams.
-    if failure := _first_failure(PROJECT, chosen[0].name if options.streams else ""):
+    # The name of a mutant of a part selects the tests of the part.
+    if failure := _first_failure(PROJECT, chosen[0].name if options.of else ""):
         sys.exit(f"the tests fail without a mutant: {failure}")
     survived = surviving(chosen)
     print(f"{len(chosen) - len(survived)} of {len(chosen)} killed")

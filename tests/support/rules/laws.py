@@ -23,25 +23,34 @@ Content = tuple[tuple[int, tuple[Triple, ...]], ...]
 
 
 def broken_laws(case: RuleCase) -> list[str]:
-    """Which laws a case breaks, and how; none if all hold."""
+    """Which laws a case breaks, and how; none if all hold.
+
+    The log of several runs is held against the definitions, and in a third of the cases also
+    against the log of one run.
+    """
     last = len(case.epochs)
     evaluated: Evaluated = {}
-    at_once = _memory(case, evaluated)
-    at_once.run(0, last)
-    log = at_once.log()
-    meaning = ProgramMeaning(case)
-    broken = [*_snapshots(case, meaning, log), *_local(case, meaning, log)]
     rng = random.Random(case.seed)
     cuts = sorted(rng.sample(range(1, last), rng.choice((1, 1, 2))))
     cut = _memory(case, evaluated)
     for after, until in pairwise((0, *cuts, last)):
         cut.run(after, until)
-    if cut.log() != log:
-        extra, missing = Counter(cut.log()) - Counter(log), Counter(log) - Counter(cut.log())
-        broken.append(f"runs up to {cuts}: {[*extra][:4]} too many, {[*missing][:4]} missing")
+    log = cut.log()
+    meaning = ProgramMeaning(case)
+    broken = [*_snapshots(case, meaning, log), *_local(case, meaning, log)]
+    if case.seed % 3 == 0:
+        at_once = _memory(case, evaluated)
+        at_once.run(0, last)
+        broken += _difference(at_once.log(), log, f"runs up to {cuts}")
     if cut.run(last, last):
         broken.append("a run over no epoch has a leg")
     return [f"seed {case.seed}: {what}" for what in broken]
+
+
+def _difference(expected: list[LogRow], log: list[LogRow], runs: str) -> Iterator[str]:
+    if log != expected:
+        extra, missing = Counter(log) - Counter(expected), Counter(expected) - Counter(log)
+        yield f"{runs}: {[*extra][:4]} too many, {[*missing][:4]} missing"
 
 
 class ProgramMeaning:
