@@ -39,6 +39,7 @@ def fingerprint(plan: Plan, windowing: Windowing | None = None) -> str:
         plan.width,
         _plain(plan.columns, numbers),
         plan.is_set,
+        *_asked(plan),
         *_windows(windowing),
     ]
     return _hashed(depends_on)
@@ -58,6 +59,11 @@ def shape(plan: Plan, windowing: Windowing | None = None) -> str:
     numbers = {node: number for number, node in enumerate(general.ids)}
     nodes: _Json = [_fields(node, numbers) for node in numbers]
     return _hashed([nodes, general.width, general.allow_product, *_windows(windowing)])
+
+
+def _asked(plan: Plan) -> list[_Json]:
+    asked: list[_Json] = [[pattern, plan.ids[node]] for pattern, node in plan.asked]
+    return [asked] if asked else []
 
 
 def _windows(windowing: Windowing | None) -> list[_Json]:

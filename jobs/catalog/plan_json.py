@@ -55,8 +55,16 @@ def encoded(plan: Plan) -> str:
             nodes.append(_array(node, numbers))
             numbers[node] = len(numbers)
 
-    add(plan.root)
-    parts = [nodes, plan.names, plan.columns, plan.is_set, plan.allow_product]
+    for node in (plan.root, *(keys for _, keys in plan.asked)):
+        add(node)
+    asked = [[pattern, numbers[node]] for pattern, node in plan.asked]
+    parts = [
+        [nodes, numbers[plan.root], asked],
+        plan.names,
+        plan.columns,
+        plan.is_set,
+        plan.allow_product,
+    ]
     return json.dumps(parts, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -68,13 +76,14 @@ def decoded(text: str) -> Plan:
         NotAPlan: the text is anything else.
     """
     try:
-        found, *parts = json.loads(text)
+        (found, *roots), *parts = json.loads(text)
         nodes: list[PlanNode] = []
         node = _instance(_NODES)
         for each in found:
             nodes.append(node(each, nodes))
+        root, asked = _fixed(_ROOTS)(roots, nodes)
         names, columns, is_set, allow_product = _fixed(_PARTS)(parts, nodes)
-        return Plan(nodes[-1], names, columns, is_set, allow_product)
+        return Plan(root, names, columns, is_set, allow_product, asked)
     except _REFUSED as error:
         raise NotAPlan(f"{type(error).__name__}: {error}") from error
 
@@ -203,4 +212,5 @@ def _list(found: _Json) -> list[_Json]:
     return found
 
 
+_ROOTS = (_decoder(PlanNode), _decoder(tuple[tuple[str, PlanNode], ...]))
 _PARTS = tuple(map(_decoder, (tuple[str, ...], tuple[tuple[str, str], ...], bool, bool)))

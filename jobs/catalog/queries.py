@@ -252,14 +252,24 @@ def compile_query(text: str, file: str) -> CompiledQuery:
 
 
 def _refuse_not_maintained(query: Query, text: str, file: str) -> None:
-    """Refuse what the front end knows of RSP-QL and the engine does not maintain.
+    """Refuse what the front end knows and the engine does not maintain.
 
     Raises:
-        UnsupportedQuery: the operator or the window.
+        UnsupportedQuery: the operator, the window or the remote.
     """
     from jobs.sparql.frontend.errors import UnsupportedQuery
     from jobs.sparql.frontend.lexer import tokenize
 
+    if query.remotes:
+        remote, line, column = query.remotes[0]
+        raise UnsupportedQuery(
+            f"SERVICE {remote}",
+            file,
+            line,
+            column,
+            "remotes are not asked yet: a query reads only what has been ingested",
+            "Declare the remote data as a source.",
+        )
     operator = None if query.registration is None else query.registration.operator
     contents = [window.content for window in query.windows]
     if any(isinstance(each, CountWindow) and (each.step or 1) > 1 for each in contents):
@@ -300,7 +310,7 @@ def _form(query: Query) -> Form:
 def _logs(scopes: Iterable[Scope]) -> frozenset[str]:
     """The union of all graphs has a log of its own; what windows read is not of the graph."""
     of_graph = [scope for scope in scopes if scope.window is None]
-    unions = {scope.graphs is None and not scope.each for scope in of_graph}
+    unions = {scope.is_union for scope in of_graph}
     return frozenset(TRIPLES.name if is_union else QUADS.name for is_union in unions)
 
 

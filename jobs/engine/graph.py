@@ -7,6 +7,8 @@ from sqlglot import exp
 from jobs.compute.relations import Keep, Statement
 from jobs.compute.sql import (
     alias,
+    all_of,
+    any_of,
     ascending,
     cast,
     coalesce,
@@ -29,6 +31,7 @@ from jobs.compute.sql import (
 from jobs.engine.relations import BEFORE_ALL, CHANGE, FOREVER, INTERVAL, EpochRange
 from jobs.engine.sweep import integrate, set_log, within
 from jobs.plan.leaves import Scope
+from jobs.rdf.replica_graphs import AFTER_LAST, FIRST
 
 TRIPLES = "triples"
 QUADS = "quads"
@@ -61,17 +64,27 @@ def scope_log(scope: Scope, last: int, predicates: frozenset[str] | None = None)
             this=until_last, expression=one_of(column("predicate"), sorted(predicates))
         )
     log = columns(log_columns(scope))
-    if scope.graphs is None and not scope.each:
+    if scope.is_union:
         return select(*log, from_=rows_of(TRIPLES), where=[until_last])
-    quads = select(*log, from_=rows_of(QUADS), where=[until_last, _in_scope(scope)])
+    quads = select(*log, from_=rows_of(QUADS), where=[until_last, graphs_of(scope)])
     # FROM a FROM b: their merge is a set, so a triple counts once while any of them has it.
     return set_log(quads, POSITIONS, EpochRange(BEFORE_ALL, last)) if scope.is_merge else quads
 
 
-def _in_scope(scope: Scope) -> exp.Expr:
+def graphs_of(scope: Scope) -> exp.Expr:
+    """The condition on the column `graph` of the quads of a scope that is not the union."""
     if scope.graphs is None:
-        return column("graph").neq(text(""))
+        return all_of([column("graph").neq(text("")), is_no_replica()])
     return one_of(column("graph"), scope.graphs) if scope.graphs else exp.false()
+
+
+def is_no_replica() -> exp.Expr:
+    """The condition on the column `graph` that a graph is not reserved.
+
+    A range, so that files of other graphs can be skipped.
+    """
+    before, after = column("graph") < text(FIRST), column("graph") >= text(AFTER_LAST)
+    return any_of([before, after])
 
 
 def changes_in(scope: Scope, log: str, epochs: EpochRange) -> exp.Select:

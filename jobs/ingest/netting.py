@@ -46,6 +46,7 @@ from jobs.compute.sql import (
     sum_of,
     union_all,
 )
+from jobs.engine.graph import is_no_replica
 from jobs.engine.relations import CHANGE, FOREVER, EpochRange
 from jobs.engine.sweep import set_log
 
@@ -122,7 +123,7 @@ def net_quads(assertions: str, present: str) -> exp.Select:
 
 
 def net_triples(log: str, present: str) -> exp.Select:
-    """The log of the union of all graphs, from the log of the quads.
+    """The log of the union of all graphs but reserved ones, from the log of the quads.
 
     A triple holds while the number of graphs that have it is positive.
     """
@@ -132,8 +133,9 @@ def net_triples(log: str, present: str) -> exp.Select:
         alias(number(0), "epoch"),
         alias(small_number(1), "weight"),
         from_=rows_of(present),
+        where=[is_no_replica()],
     )
-    changes = select(*columns((*TRIPLE, *CHANGE)), from_=rows_of(log))
+    changes = select(*columns((*TRIPLE, *CHANGE)), from_=rows_of(log), where=[is_no_replica()])
     return set_log(union_all([changes, before]), TRIPLE, EpochRange(0, FOREVER - 1))
 
 

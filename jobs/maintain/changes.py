@@ -9,7 +9,7 @@ from sqlglot import exp
 from jobs.compute.engine import Engine
 from jobs.compute.relations import Keep, Statement
 from jobs.compute.sql import column, columns, number, rows_of, select, text
-from jobs.engine.graph import log_columns
+from jobs.engine.graph import graphs_of, log_columns
 from jobs.engine.relations import EpochRange
 from jobs.plan.leaves import Scope
 from jobs.progress.watermarks import IngestedEpoch
@@ -60,18 +60,14 @@ def read_changes(
     engine.make(Statement(name, changes))
 
 
-def _about(
-    scope: Scope, epochs: EpochRange, predicates: frozenset[str] | None
-) -> list[exp.Condition]:
+def _about(scope: Scope, epochs: EpochRange, predicates: frozenset[str] | None) -> list[exp.Expr]:
     """The conditions on the rows of the feed."""
-    wanted: list[exp.Condition] = [
+    wanted: list[exp.Expr] = [
         column("epoch") > number(epochs.after),
         column("epoch") <= number(epochs.last),
     ]
-    if scope.graphs is not None:
-        wanted.append(column("graph").isin(*(text(graph) for graph in scope.graphs)))
-    elif scope.each:
-        wanted.append(column("graph").neq(text("")))
+    if not scope.is_union:
+        wanted.append(graphs_of(scope))
     if predicates is not None:
         wanted.append(column("predicate").isin(*(text(each) for each in sorted(predicates))))
     return wanted
@@ -92,7 +88,7 @@ def _feed(
         )
     # An epoch without changes has the version of an earlier commit, whose feed may be gone.
     inside = [t for t in inside if t.changes] or inside
-    if scope.graphs is None and not scope.each:
+    if scope.is_union:
         table, versions = TRIPLES, [t.triples_version for t in inside]
     else:
         table, versions = QUADS, [t.quads_version for t in inside]

@@ -7,6 +7,7 @@ around an EXISTS has it, is not shared: https://www.w3.org/TR/sparql11-query/#de
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import assert_never
 
 from jobs.sparql.algebra import patterns as algebra
@@ -30,6 +31,9 @@ def with_binding_flags(pattern: algebra.Pattern, flags: Mapping[str, str]) -> al
             raised = [tuple(None if row[i] is None else _BOUND for i in places) for row in rows]
             both = tuple((*row, *more) for row, more in zip(rows, raised, strict=True))
             return algebra.Values((*variables, *own), both)
+        case algebra.Service(variables=variables):
+            raised_by = tuple((name, flags[name]) for name in variables if name in flags)
+            return replace(pattern, flags=(*pattern.flags, *raised_by))
         case algebra.Minus(left, right):
             return algebra.Minus(with_binding_flags(left, flags), right)
         case algebra.Graph(name, inner):

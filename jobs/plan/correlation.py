@@ -57,7 +57,7 @@ def correlated_variables(pattern: algebra.Pattern, terms: _Names = frozenset()) 
         case algebra.PathPattern(_, path) if may_have_length_zero(path, both_ends=True):
             ends = frozenset(in_scope(pattern))
             return frozenset() if ends & terms else ends
-        case algebra.Bgp() | algebra.PathPattern() | algebra.Values():
+        case algebra.Bgp() | algebra.PathPattern() | algebra.Values() | algebra.Service():
             return frozenset()
         case algebra.Join(left, right):
             of_left = correlated_variables(left, terms | _graph_terms(right))
@@ -121,6 +121,8 @@ def bound_below(pattern: algebra.Pattern) -> _Names:
     match pattern:
         case algebra.Bgp() | algebra.PathPattern():
             return frozenset(in_scope(pattern))
+        case algebra.Service():
+            return pattern.certain
         case algebra.Join():
             return bound_below(pattern.left) | bound_below(pattern.right)
         case algebra.LeftJoin():
@@ -157,6 +159,7 @@ def _graph_terms(pattern: algebra.Pattern) -> _Names:
         case (
             algebra.PathPattern()
             | algebra.Values()
+            | algebra.Service()
             | algebra.Union()
             | algebra.Graph()
             | algebra.Group()

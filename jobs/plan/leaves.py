@@ -37,6 +37,11 @@ class Scope:
             raise ValueError("a scope is a window or some graphs, not both")
 
     @property
+    def is_union(self) -> bool:
+        """Whether it is the union of all graphs, whose log is stored."""
+        return self.graphs is None and not self.each and self.window is None
+
+    @property
     def is_merge(self) -> bool:
         """Whether a triple that several graphs have is to be counted once."""
         return self.graphs is not None and len(self.graphs) > 1 and not self.each

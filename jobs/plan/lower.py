@@ -13,6 +13,7 @@ from jobs.plan.plan import Plan
 from jobs.sparql.algebra import patterns as algebra
 from jobs.sparql.algebra import queries
 from jobs.sparql.algebra.scoping import is_hidden
+from jobs.sparql.algebra.services import pattern_id
 from jobs.sparql.recursion import deep_recursion
 
 PLAN_FORMAT = 5
@@ -63,7 +64,12 @@ def lower(query: queries.Query, *, allow_product: bool = False) -> Plan:
             published, is_set = tuple(zip(CONSTRUCT_COLUMNS, targets, strict=True)), True
         case _:
             assert_never(query.form)
-    return Plan(root, columns.names, published, is_set, allow_product)
+    asked = tuple(
+        (pattern_id(each.service), lowering.pattern(each.keys, context))
+        for each in query.asked
+        if each.keys is not None
+    )
+    return Plan(root, columns.names, published, is_set, allow_product, asked)
 
 
 def _scope(dataset: queries.Dataset) -> Scope:

@@ -156,7 +156,8 @@ def map_nodes(
             changed[node] = change(node, of)
         return changed[node]
 
-    return replace(plan, root=of(plan.root))
+    asked = tuple((pattern, of(node)) for pattern, node in plan.asked)
+    return replace(plan, root=of(plan.root), asked=asked)
 
 
 def mapped_node(node: PlanNode, term: Change, child: Callable[[PlanNode], PlanNode]) -> PlanNode:

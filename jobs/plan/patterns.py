@@ -26,6 +26,7 @@ from jobs.plan.operators import (
     Union,
 )
 from jobs.plan.path_plans import PathLowering
+from jobs.plan.services import lower_service
 from jobs.sparql.algebra import patterns as algebra
 from jobs.sparql.algebra.expressions import Variable
 from jobs.sparql.algebra.scoping import free_variables_of, in_scope
@@ -44,6 +45,8 @@ def lower_pattern(pattern: algebra.Pattern, context: Context, lowering: Lowering
         case algebra.Values(variables, rows):
             names = tuple(columns.column(name) for name in variables)
             return context.carry(Values(names, rows))
+        case algebra.Service():
+            return context.carry(lower_service(pattern, columns))
         case algebra.Join(left, right):
             return joined(lowering.pattern(left, context), lowering.pattern(right, context))
         case algebra.LeftJoin():

@@ -20,7 +20,9 @@ class Plan:
     `names[i]` is the SPARQL name of column `v<i>`. `columns` are the published columns: (name,
     internal column). `is_set` says that the answer is a set by construction. Equal nodes share one
     id and one stored log. `stored` are the nodes that have a log: the answer, and each child of an
-    operator with memory. `reused` are the nodes that several nodes read, or one several times.
+    operator with memory, and those that are `asked`: the nodes whose solutions are the keys that a
+    block of SERVICE asks for, each with the id of its pattern. `reused` are the nodes that several
+    nodes read, or one several times.
     """
 
     root: PlanNode
@@ -28,16 +30,18 @@ class Plan:
     columns: tuple[tuple[str, str], ...]
     is_set: bool
     allow_product: bool = False
+    asked: tuple[tuple[str, PlanNode], ...] = ()
     ids: dict[PlanNode, str] = field(init=False, repr=False, compare=False, hash=False)
     stored: tuple[PlanNode, ...] = field(init=False, repr=False, compare=False, hash=False)
     reused: frozenset[PlanNode] = field(init=False, repr=False, compare=False, hash=False)
 
     def __post_init__(self) -> None:
         ids: dict[PlanNode, str] = {}
-        for node in walk(self.root):
+        keys = tuple(node for _, node in self.asked)
+        for node in walk(self.root, *keys):
             ids[node] = f"n{len(ids)}" if ids else ANSWER
         object.__setattr__(self, "ids", ids)
-        stored = [self.root]
+        stored = [self.root, *keys]
         for node in ids:
             if has_memory(node):
                 stored.extend(children(node))

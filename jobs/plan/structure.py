@@ -114,10 +114,10 @@ def touch_key(node: PlanNode) -> tuple[str, ...]:
             assert_never(node)
 
 
-def walk(node: PlanNode) -> Iterator[PlanNode]:
-    """`node` and all nodes below it, each once, at its first place from the left."""
+def walk(*nodes: PlanNode) -> Iterator[PlanNode]:
+    """`nodes` and all nodes below them, each once, at its first place from the left."""
     seen: set[PlanNode] = set()
-    ahead = [node]
+    ahead = [*reversed(nodes)]
     while ahead:
         following = ahead.pop()
         if following not in seen:

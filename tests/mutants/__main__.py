@@ -36,6 +36,8 @@ STREAMS = range(60)
 """Seeds of the random queries over streams (`tests.support.streams.cases`)."""
 PROGRAMS = range(1000)
 """Seeds of the random programs (`tests.support.rules.cases`)."""
+TIMEOUT = 900
+"""Seconds; a mutant may keep a fixpoint from ending."""
 COPIED = ("jobs", "lake", "tests")
 PARTS = {"streams": STREAM_MUTANTS, "rules": RULE_MUTANTS}
 """Mutants that only the tests of their part can kill."""
@@ -67,9 +69,18 @@ def _first_failure(tree: Path, mutant: str = "") -> str | None:
     """The first test that fails in a tree; None if all pass."""
     environment = os.environ | {"PYTHONPATH": str(tree), "WEIR_SHARED": str(_shared())}
     command = [sys.executable, "-m", "tests.mutants", "--run-tests", mutant]
-    done = subprocess.run(
-        command, cwd=tree, env=environment, capture_output=True, text=True, check=False
-    )
+    try:
+        done = subprocess.run(
+            command,
+            cwd=tree,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=TIMEOUT,
+        )
+    except subprocess.TimeoutExpired:
+        return f"no end within {TIMEOUT} s"
     if done.returncode == 0:
         return None
     lines = (done.stdout + done.stderr).strip().splitlines()

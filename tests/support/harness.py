@@ -21,6 +21,7 @@ from jobs.engine.read_graph import (
 from jobs.engine.relations import EpochRange, Inputs
 from jobs.plan.leaves import Component, Scope
 from jobs.plan.plan import ANSWER, Plan
+from jobs.rdf.replica_graphs import is_reserved
 from tests.support.generators.basic_cases import Quad
 
 History = Sequence[tuple[frozenset[Quad], frozenset[Quad]]]
@@ -79,10 +80,10 @@ class Memory:
             before = set(+holders)
             for graph, s, p, o in vanish:
                 quads.append((graph, s, p, o, epoch, -1))
-                holders[s, p, o] -= 1
+                holders[s, p, o] -= not is_reserved(graph)
             for graph, s, p, o in appear:
                 quads.append((graph, s, p, o, epoch, 1))
-                holders[s, p, o] += 1
+                holders[s, p, o] += not is_reserved(graph)
             after = set(+holders)
             triples += [(*triple, epoch, -1) for triple in before - after]
             triples += [(*triple, epoch, 1) for triple in after - before]
@@ -132,10 +133,12 @@ class Memory:
         """What the plan reads, given the graph of each scope."""
         return Inputs(graphs, "stored")
 
-    def log(self) -> list[LogRow]:
-        """The answer's log, sorted."""
+    def log(self, node: str = ANSWER) -> list[LogRow]:
+        """The log of the answer, or all columns of that of another node, sorted."""
         columns = [column for _, column in self.plan.columns]
-        query = select("epoch", "weight", *columns).from_("stored").where(f"node = '{ANSWER}'")
+        if node != ANSWER:
+            columns = [f"v{i}" for i in range(self.plan.width)]
+        query = select("epoch", "weight", *columns).from_("stored").where(f"node = '{node}'")
         found = self.connection.execute(query.sql(dialect="duckdb")).fetchall()
         return sorted(((e, w, tuple(row)) for e, w, *row in found), key=repr)
 

@@ -108,6 +108,29 @@ class Graph:
 
 
 @dataclass(frozen=True, slots=True)
+class Service:
+    """SERVICE: the solutions of a block that a remote endpoint evaluates.
+
+    https://www.w3.org/TR/sparql11-federated-query/
+
+    Attributes:
+        remote: the IRI of the endpoint, in N-Triples form.
+        block: the text of the block without its braces; names are written out as IRIs.
+        variables: what its solutions may bind.
+        certain: those of `variables` that every solution binds.
+        key: those of `certain` by whose values the remote is asked; none: for the whole answer.
+        flags: more variables, each bound where one of `variables` is: pairs of that and the flag.
+    """
+
+    remote: str
+    block: str
+    variables: tuple[str, ...]
+    certain: frozenset[str]
+    key: tuple[str, ...] = ()
+    flags: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Extend:
     """BIND and `(expression AS ?variable)`: unbound where the expression is an error."""
 
@@ -207,6 +230,7 @@ Pattern = (
     | Union
     | Minus
     | Graph
+    | Service
     | Extend
     | Group
     | Slice

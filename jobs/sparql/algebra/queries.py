@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from jobs.sparql.algebra.patterns import Pattern, TriplePattern
+from jobs.sparql.algebra.services import Asked
 from jobs.sparql.algebra.windows import Registration, WindowClause
 
 
@@ -57,7 +58,8 @@ class Query:
     `presentation` lists those: they are accepted but only present the answer (`ORDER BY` without
     `LIMIT`, `REDUCED`). `windows` are the windows of an RSP-QL query: a `Graph` pattern with the
     name of one reads its content. `registration` is the stream that such a query publishes, None if
-    its text says nothing of one.
+    its text says nothing of one. `asked` is what the blocks of SERVICE ask of remotes; `remotes`
+    names these with their places: IRI in N-Triples form, line, column.
     """
 
     form: Select | Ask | Construct
@@ -65,3 +67,5 @@ class Query:
     presentation: tuple[str, ...] = ()
     windows: tuple[WindowClause, ...] = ()
     registration: Registration | None = None
+    asked: tuple[Asked, ...] = ()
+    remotes: tuple[tuple[str, int, int], ...] = ()

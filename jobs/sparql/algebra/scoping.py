@@ -21,6 +21,7 @@ from jobs.sparql.algebra.patterns import (
     Pattern,
     Project,
     Reduced,
+    Service,
     Slice,
     Union,
     Values,
@@ -44,6 +45,7 @@ def in_scope(pattern: Pattern) -> tuple[str, ...]:
             Bgp()
             | PathPattern()
             | Values()
+            | Service()
             | Graph()
             | Join()
             | LeftJoin()
@@ -58,6 +60,33 @@ def in_scope(pattern: Pattern) -> tuple[str, ...]:
         case _:
             assert_never(pattern)
     return tuple(dict.fromkeys(names))
+
+
+def certainly_bound(pattern: Pattern) -> frozenset[str]:
+    """The variables that every solution of `pattern` binds; there may be more."""
+    match pattern:
+        case Bgp() | PathPattern():
+            return frozenset(in_scope(pattern))
+        case Values(variables, rows):
+            places = range(len(variables))
+            return frozenset(variables[i] for i in places if all(row[i] for row in rows))
+        case Service():
+            return pattern.certain
+        case Join(left, right):
+            return certainly_bound(left) | certainly_bound(right)
+        case LeftJoin(left, _) | Minus(left, _):
+            return certainly_bound(left)
+        case Union(left, right):
+            return certainly_bound(left) & certainly_bound(right)
+        case Graph(name, inner):
+            return certainly_bound(inner) | frozenset(_variables(name))
+        case Project(variables, inner) | Group(variables, _, inner):
+            return certainly_bound(inner) & frozenset(variables)
+        case Extend() | Slice() | Filter() | Distinct() | Reduced():
+            # The expression of an Extend may be an error.
+            return certainly_bound(pattern.pattern)
+        case _:
+            assert_never(pattern)
 
 
 def all_variables(pattern: Pattern) -> frozenset[str]:
@@ -123,6 +152,8 @@ def _own_variables(pattern: Pattern) -> tuple[str, ...]:
             return _variables(subject, object_)
         case Values(variables, _) | Project(variables, _):
             return variables
+        case Service(variables=variables, flags=flags):
+            return (*variables, *(flag for _, flag in flags))
         case Graph(name, _):
             return _variables(name)
         case Extend(_, variable, _):

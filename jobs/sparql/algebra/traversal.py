@@ -25,6 +25,7 @@ from jobs.sparql.algebra.patterns import (
     Pattern,
     Project,
     Reduced,
+    Service,
     Slice,
     Union,
     Values,
@@ -34,7 +35,7 @@ from jobs.sparql.algebra.patterns import (
 def children(pattern: Pattern) -> tuple[Pattern, ...]:
     """The patterns that `pattern` is an operation on, from left to right; not those of EXISTS."""
     match pattern:
-        case Bgp() | PathPattern() | Values():
+        case Bgp() | PathPattern() | Values() | Service():
             return ()
         case Join() | LeftJoin() | Union() | Minus():
             return (pattern.left, pattern.right)
@@ -47,7 +48,7 @@ def children(pattern: Pattern) -> tuple[Pattern, ...]:
 def map_children(pattern: Pattern, change: Callable[[Pattern], Pattern]) -> Pattern:
     """The same operation on the changed `children`."""
     match pattern:
-        case Bgp() | PathPattern() | Values():
+        case Bgp() | PathPattern() | Values() | Service():
             return pattern
         case Join() | LeftJoin() | Union() | Minus():
             return replace(pattern, left=change(pattern.left), right=change(pattern.right))
@@ -75,6 +76,7 @@ def expressions_of(pattern: Pattern) -> tuple[Expression, ...]:
             Bgp()
             | PathPattern()
             | Values()
+            | Service()
             | Join()
             | Union()
             | Minus()
@@ -84,6 +86,47 @@ def expressions_of(pattern: Pattern) -> tuple[Expression, ...]:
             | Reduced()
         ):
             return ()
+        case _:
+            assert_never(pattern)
+
+
+def map_expressions(pattern: Pattern, change: Callable[[Expression], Expression]) -> Pattern:
+    """The same operation with the changed `expressions_of`."""
+    match pattern:
+        case LeftJoin() | Filter():
+            if pattern.condition is None:
+                return pattern
+            return replace(pattern, condition=change(pattern.condition))
+        case Extend():
+            return replace(pattern, expression=change(pattern.expression))
+        case Group():
+            aggregates = tuple(
+                (
+                    name,
+                    each
+                    if each.argument is None
+                    else replace(each, argument=change(each.argument)),
+                )
+                for name, each in pattern.aggregates
+            )
+            return replace(pattern, aggregates=aggregates)
+        case Slice():
+            keys = tuple(replace(each, expression=change(each.expression)) for each in pattern.keys)
+            return replace(pattern, keys=keys)
+        case (
+            Bgp()
+            | PathPattern()
+            | Values()
+            | Service()
+            | Join()
+            | Union()
+            | Minus()
+            | Graph()
+            | Project()
+            | Distinct()
+            | Reduced()
+        ):
+            return pattern
         case _:
             assert_never(pattern)
 

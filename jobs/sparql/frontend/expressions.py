@@ -43,7 +43,7 @@ def _depth(expression: Expression) -> int:
 class _Expressions:
     def __init__(self, translation: Translation, aggregates: Aggregates | None) -> None:
         self._translation, self._aggregates = translation, aggregates
-        self._source, self._base = translation.source, translation.base
+        self._source, self._base = translation.source, translation.prologue.base
 
     def read(self, branch: Branch) -> Expression:
         """One expression."""

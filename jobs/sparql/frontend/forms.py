@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Literal
 
 from jobs.sparql.algebra.expressions import Variable
 from jobs.sparql.algebra.patterns import Node, TriplePattern
 from jobs.sparql.algebra.queries import Ask, Construct, Query, Select
 from jobs.sparql.algebra.scoping import all_variables, is_hidden
+from jobs.sparql.algebra.services import with_keys
 from jobs.sparql.frontend.datasets import read_dataset
 from jobs.sparql.frontend.group_graph_patterns import read_group
 from jobs.sparql.frontend.presentation import read_presentation
+from jobs.sparql.frontend.prologue import Prologue
 from jobs.sparql.frontend.query_levels import read_modified, read_select
 from jobs.sparql.frontend.refusals import refusal
 from jobs.sparql.frontend.source import Source
@@ -25,7 +28,7 @@ MAX_PATTERNS = 64
 def read_query(
     tree: Tree,
     source: Source,
-    base: str | None,
+    prologue: Prologue,
     default_graph: Literal["union", "default"],
     text: str,
 ) -> Query:
@@ -37,7 +40,7 @@ def read_query(
     """
     if tree.name not in _FORMS:
         raise refusal(tree.name, source)
-    translation = Translation(source, base, read_group)
+    translation = Translation(source, prologue, read_group)
     form = _FORMS[tree.name](tree, translation)
     if translation.patterns > MAX_PATTERNS:
         raise source.unsupported(
@@ -46,7 +49,16 @@ def read_query(
             f"{translation.patterns} triple patterns and paths are more than {MAX_PATTERNS}",
             "Split it into several queries.",
         )
-    return Query(form, read_dataset(tree, default_graph), read_presentation(tree, source, text))
+    pattern, asked = with_keys(form.pattern)
+    return Query(
+        replace(form, pattern=pattern),
+        read_dataset(tree, default_graph, source),
+        read_presentation(tree, source, text),
+        asked=asked,
+        remotes=tuple(
+            (service.remote, token.line, token.column) for service, token in translation.services
+        ),
+    )
 
 
 def _select(tree: Tree, translation: Translation) -> Select:

@@ -22,7 +22,8 @@ from jobs.sparql.algebra.traversal import has_exists
 from jobs.sparql.frontend.expressions import read_expression
 from jobs.sparql.frontend.inline_data import read_values
 from jobs.sparql.frontend.query_levels import read_select
-from jobs.sparql.frontend.refusals import refusal
+from jobs.sparql.frontend.refusals import check_graph, refusal
+from jobs.sparql.frontend.service_blocks import read_service
 from jobs.sparql.frontend.translation import Translation
 from jobs.sparql.frontend.tree import Leaf, Tree
 from jobs.sparql.frontend.triples_blocks import Atom, as_patterns, read_block
@@ -101,9 +102,13 @@ class _Parts:
         self.pattern = Minus(self.pattern, self._group(part.parts["graph"]))
 
     def graph(self, part: Tree) -> None:
-        """GRAPH."""
-        name = part.parts["term"]
+        """GRAPH, WINDOW or SERVICE."""
+        name, source = part.parts["term"], self.translation.source
         assert isinstance(name, Leaf), "GRAPH names an IRI or a variable"
+        if name.token is not None and source.follows(name.token, "SERVICE", "SILENT"):
+            self.pattern = join(self.pattern, read_service(part, self.translation))
+            return
+        check_graph(name, source)
         inner = self._group(part.parts["graph"])
         self.pattern = join(self.pattern, Graph(name.node, inner))
 

@@ -108,6 +108,8 @@ class PlaceholderText:
                 spelled = f'"{self._number(literals.boolean(token.text), token)}"'
             case "word" if token.text == "a" and self._is_inverse_in_set(index - 1):
                 spelled = f"<-{self._number(_TYPE, token)}>"
+            case "word" if token.is_word("SILENT") and source.follows(token, "SERVICE"):
+                return last
             case "word":
                 spelled = self._word(token)
             case "punctuation" if self._is_inverse_in_set(index):
@@ -138,8 +140,10 @@ class PlaceholderText:
         return True
 
     def _word(self, token: Token) -> str:
-        if token.is_word("WINDOW"):
+        if token.is_word("WINDOW", "SERVICE"):
             # The grammar knows no windows; `rspql` leaves only those that stand as GRAPH does.
+            # Of SERVICE rdflib reads each block again from the beginning of the text, without end
+            # if one is in another; its syntax is that of GRAPH.
             return "GRAPH"
         if token.text.upper() not in _KEYWORDS:
             raise self._source.malformed(

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from jobs.rdf.replica_graphs import is_reserved
+from jobs.sparql.algebra.expressions import Constant
 from jobs.sparql.frontend.errors import UnsupportedQuery
 from jobs.sparql.frontend.source import Source
+from jobs.sparql.frontend.tree import Leaf
 
 _NON_DETERMINISTIC = "it is non-deterministic, so no answer with it can be kept up to date"
 
@@ -28,12 +31,6 @@ REFUSALS: dict[str, Refusal] = {
     "DescribeQuery": Refusal(
         "DESCRIBE", ("DESCRIBE",), "SPARQL does not define its answer", "Write a CONSTRUCT query."
     ),
-    "ServiceGraphPattern": Refusal(
-        "SERVICE",
-        ("SERVICE",),
-        "a query reads only what has been ingested",
-        "Declare the remote data as a source.",
-    ),
     "Builtin_NOW": _changing("NOW", "Write the moment as a constant, or filter the answer table."),
     "Builtin_RAND": _changing("RAND", "Sample the answer table."),
     "Builtin_UUID": _changing("UUID", "Write BNODE(), or a blank node into a CONSTRUCT template."),
@@ -49,3 +46,18 @@ def refusal(construct: str, source: Source) -> UnsupportedQuery:
     return source.unsupported(
         known.what, source.first_word(*known.keywords), known.reason, known.hint
     )
+
+
+def check_graph(name: Leaf, source: Source) -> None:
+    """Refuse the name of a reserved graph.
+
+    Raises:
+        UnsupportedQuery: it is reserved.
+    """
+    if isinstance(name.node, Constant) and is_reserved(name.node.term):
+        raise source.unsupported(
+            name.node.term,
+            name.token,
+            "the graph holds a replica, which is no part of the dataset",
+            "Write SERVICE with the IRI of the remote.",
+        )

@@ -32,6 +32,11 @@ class Source:
         """The first of the keywords `words`."""
         return next((token for token in self.tokens if token.is_word(*words)), None)
 
+    def follows(self, token: Token, *words: str) -> bool:
+        """Whether the token before `token` is one of the keywords `words`."""
+        place = self.tokens.index(token)
+        return place > 0 and self.tokens[place - 1].is_word(*words)
+
     def first_token(self, branch: Branch | None) -> Token | None:
         """The first token of the terms and variables below `branch`."""
         return _first(leaf.token for leaf in leaves(branch))

@@ -61,7 +61,7 @@ def translate(
         raise source.malformed("query", None, "the text has no SELECT, ASK or CONSTRUCT")
     with deep_recursion():
         tree = _parse(source, prologue)
-        query = read_query(tree, source, prologue.base, default_graph, text)
+        query = read_query(tree, source, prologue, default_graph, text)
     if not syntax.windows:
         return query
     return replace(query, windows=syntax.windows, registration=syntax.registration)

@@ -6,7 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import count
 
-from jobs.sparql.algebra.patterns import Pattern
+from jobs.sparql.algebra.patterns import Pattern, Service
+from jobs.sparql.frontend.lexer import Token
+from jobs.sparql.frontend.prologue import Prologue
 from jobs.sparql.frontend.source import Source
 from jobs.sparql.frontend.tree import Branch, Tree
 
@@ -20,20 +22,24 @@ class Translation:
 
     Attributes:
         source: the tokens, for places.
-        base: the base IRI of the query, which becomes the second argument of IRI().
+        prologue: what prefixed names and relative IRIs stand for.
         read_group: reads a group graph pattern; passed in, as groups and expressions
             contain each other.
         labels: the blank node labels of the basic graph patterns read so far.
         patterns: the number of triple and path patterns read so far.
         parts: the number of other parts of groups and query levels read so far.
+        services: the blocks of SERVICE read so far, each with the token of its IRI.
+        in_service: whether a block of SERVICE is being read.
     """
 
     source: Source
-    base: str | None
+    prologue: Prologue
     read_group: Callable[[Tree, Translation], Pattern]
     labels: set[str] = field(default_factory=set)
     patterns: int = 0
     parts: int = 0
+    services: list[tuple[Service, Token]] = field(default_factory=list)
+    in_service: bool = False
     _taken: set[str] = field(init=False)
 
     def __post_init__(self) -> None:

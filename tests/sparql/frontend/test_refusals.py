@@ -8,7 +8,10 @@ from jobs.sparql.frontend.errors import QuerySyntaxError, UnsupportedQuery
 from jobs.sparql.frontend.translate import translate
 
 _REFUSED = [
-    ("SELECT * { SERVICE <u:x> { ?s ?p ?o } }", 1, 12, "SERVICE"),
+    ("SELECT * { SERVICE <u:x> { ?s ?p ?o SERVICE <u:y> { ?o ?q ?r } } }", 1, 37, "SERVICE"),
+    ("SELECT * { GRAPH <urn:weir:replica:x> { ?s ?p ?o } }", 1, 18, "<urn:weir:replica:x>"),
+    ("SELECT * FROM <urn:weir:replica:x> { ?s ?p ?o }", 1, 15, "<urn:weir:replica:x>"),
+    ("ASK FROM NAMED <urn:weir:replica:x> { ?s ?p ?o }", 1, 16, "<urn:weir:replica:x>"),
     ("ASK { OPTIONAL { { SERVICE SILENT ?x { } } } }", 1, 20, "SERVICE"),
     ("DESCRIBE <u:x>", 1, 1, "DESCRIBE"),
     ("ASK { ?s ?p ?o FILTER(?o < NOW()) }", 1, 28, "NOW()"),
@@ -101,7 +104,7 @@ def test_a_word_in_a_string_comment_or_iri_is_no_keyword() -> None:
     text = '# SERVICE\nASK { <u:SERVICE> ?SERVICE "SERVICE" # SERVICE }\n }'
     translate(text)
     with pytest.raises(UnsupportedQuery, match="<query>:3:2: SERVICE"):
-        translate(text[:-1] + "SERVICE <u:x> { ?s ?p ?o } }")
+        translate(text[:-1] + "SERVICE ?x { ?s ?p ?o } }")
 
 
 @pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])

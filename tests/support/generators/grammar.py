@@ -19,7 +19,7 @@ from tests.support.generators.basic_cases import NODES, PREDICATES, XSD, Triple,
 
 GRAPHS = (iri("g1"), iri("g2"))
 _ABSENT_GRAPH = iri("g3")
-_NAMES = ("x", "y", "z", "w", "u", "v")
+NAMES = ("x", "y", "z", "w", "u", "v")
 _NUMBERS = (
     f'"1"^^<{XSD}integer>',
     f'"2"^^<{XSD}integer>',
@@ -212,9 +212,9 @@ class Writer:
         """A variable that stands for `term`, or sometimes any variable."""
         rng = self.rng
         names = [name for name, of in self.witness.items() if of == term]
-        free = [name for name in _NAMES if name not in self.witness]
+        free = [name for name in NAMES if name not in self.witness]
         if rng.random() < 0.06 or not (names or free):
-            name = rng.choice(_NAMES)
+            name = rng.choice(NAMES)
         else:
             name = rng.choice(names if names and (not free or rng.random() < 0.85) else free)
         self.witness.setdefault(name, term)
@@ -260,7 +260,7 @@ class Writer:
     def values(self, depth: int) -> str:
         del depth
         rng = self.rng
-        names = rng.sample(_NAMES, rng.randint(1, 2))
+        names = rng.sample(NAMES, rng.randint(1, 2))
         self.used += names
         terms = (*NODES[:3], *_NUMBERS, "UNDEF")
 
@@ -365,7 +365,7 @@ class Writer:
 
     def known(self, number: int) -> list[str]:
         """Variables that may be bound here."""
-        return [self.rng.choice(self.used or _NAMES) for _ in range(number)]
+        return [self.rng.choice(self.used or NAMES) for _ in range(number)]
 
     def new(self, prefix: str) -> str:
         self.fresh += 1

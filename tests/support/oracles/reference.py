@@ -36,6 +36,7 @@ from jobs.sparql.algebra.patterns import (
     Pattern,
     Project,
     Reduced,
+    Service,
     Slice,
     TriplePattern,
     Union,
@@ -162,6 +163,8 @@ def _unbounded(pattern: Pattern, graphs: Graphs) -> Iterator[Solution]:
             yield from (dict(items) for items in unique)
         case Reduced(inner):
             yield from _solutions(inner, graphs)
+        case Service():
+            raise ValueError("what a remote has is not known: give its mappings as inline data")
         case _:
             assert_never(pattern)
 

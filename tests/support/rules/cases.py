@@ -338,5 +338,6 @@ def _graph_change(
     appear -= held
     held -= vanish
     held |= appear
-    time = None if rng.random() < 0.4 else now + unit * rng.randint(-4, 3)
+    at = now + unit * rng.randint(-4, 3) + rng.randrange(unit)
+    time = None if rng.random() < 0.4 else at
     return GraphChange(frozenset(vanish), frozenset(appear), time)

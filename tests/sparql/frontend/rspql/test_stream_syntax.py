@@ -147,7 +147,7 @@ _UNSUPPORTED = [
     ("ASK FROM NAMED WINDOW W ON S [RANGE P30D\nSTEP P1Y2M] {}", 2, 6, "P1Y2M"),
     ("ASK FROM NAMED WINDOW <W> ON S [RANGE 1d] {}", 1, 23, "<W>"),
     (f"SELECT * {_W} {_READ[:-1]}\nFILTER(?o < NOW()) }}", 2, 13, "NOW()"),
-    (f"SELECT * {_W} {_READ[:-1]}\nSERVICE <u:x> {{ }} }}", 2, 1, "SERVICE"),
+    (f"SELECT * {_W} {_READ[:-1]}\nSERVICE ?x {{ }} }}", 2, 1, "SERVICE"),
 ]
 
 

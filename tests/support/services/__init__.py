@@ -1,0 +1,1 @@
+"""SERVICE in random queries: cases and laws."""

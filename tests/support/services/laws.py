@@ -1,0 +1,101 @@
+"""The laws of queries with SERVICE: at every epoch the answer over the mappings of the replicas."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from jobs.plan.lower import lower
+from jobs.plan.operators import PlanNode
+from jobs.plan.plan import Plan
+from jobs.sparql.algebra.services import pattern_id
+from jobs.sparql.frontend.translate import translate
+from tests.support.generators.basic_cases import Quad
+from tests.support.harness import WHOLE, LogRow, Memory, run_in_cuts, state
+from tests.support.oracles import reference
+from tests.support.oracles.answers import Row, comparable
+from tests.support.oracles.histories import states
+from tests.support.oracles.oxigraph import Oxigraph
+from tests.support.services.cases import Bag, ServiceCase
+
+
+def broken_laws(case: ServiceCase) -> list[str]:
+    """Which laws a case breaks, and how; none if all hold."""
+    plan = lower(translate(case.query, case.default_graph), allow_product=True)  # type: ignore[arg-type]
+    rng = random.Random(case.seed)
+    last = len(case.history)
+    cuts = sorted(rng.sample(range(1, last), rng.choice((1, 2))))
+    cut = run_in_cuts(Memory(plan, case.history, optimized=False), last, cuts)
+    broken = [*_snapshots(case, plan, cut)]
+    log = cut.log()
+    base = rng.randint(1, last - 1)
+    late = Memory(plan, case.history, optimized=False)
+    late.run(0, base, initial=True)
+    late.run(base, last, thresholds=WHOLE)
+    if [row for row in late.log() if row[0] > base] != [row for row in log if row[0] > base]:
+        broken.append(f"registration at {base}: other deltas than with runs up to {cuts}")
+    return [f"seed {case.seed}: {case.query} [{case.default_graph}]: {what}" for what in broken]
+
+
+def _snapshots(case: ServiceCase, plan: Plan, memory: Memory) -> Iterator[str]:
+    """At every epoch the answer is that over all mappings, and over those that are asked for."""
+    columns = [name for name, _ in plan.columns]
+    oxigraph, log = Oxigraph(case.default_graph), memory.log()
+    keys = {pattern: _Keys.of(plan, node, memory) for pattern, node in plan.asked}
+    for epoch, (change, quads) in enumerate(zip(case.own, states(case.own), strict=True), 1):
+        oxigraph.apply(change)
+
+        bags = {block: each[epoch - 1] for block, each in case.bags.items()}
+        wanted = _answer(case, bags, oxigraph, quads, columns)
+        found = comparable(state(log, epoch))
+        if found != wanted:
+            yield f"epoch {epoch}: {found - wanted} too many, {wanted - found} missing"
+            return
+        asked = {
+            block: keys[pattern_id(service)].asked(service.key, bags[block], epoch)
+            for block, service in case.services.items()
+            if service.key
+        }
+        if _answer(case, bags | asked, oxigraph, quads, columns) != wanted:
+            yield f"epoch {epoch}: the answer needs mappings that are not asked for"
+            return
+
+
+def _answer(
+    case: ServiceCase,
+    bags: dict[str, Bag],
+    oxigraph: Oxigraph,
+    quads: Iterable[Quad],
+    columns: Sequence[str],
+) -> Counter[Row]:
+    """The answer by an oracle, with these mappings in the place of blocks."""
+    text = case.text(bags)
+    if case.departure is None:
+        return comparable(oxigraph.answer(text, columns))
+    query = translate(text, case.default_graph)  # type: ignore[arg-type]
+    return comparable(reference.rows(query, quads, columns))
+
+
+@dataclass(frozen=True)
+class _Keys:
+    """The keys that a block asks for: the log of their node, and the place of each variable."""
+
+    log: list[LogRow]
+    places: dict[str, int]
+
+    @classmethod
+    def of(cls, plan: Plan, node: PlanNode, memory: Memory) -> _Keys:
+        numbers = [int(column[1:]) for column in node.variables]
+        return cls(memory.log(plan.ids[node]), {plan.names[i]: i for i in numbers})
+
+    def asked(self, key: tuple[str, ...], bag: Bag, epoch: int) -> Bag:
+        """The mappings with a key that is asked for at an epoch."""
+        known = {tuple(row[self.places[name]] for name in key) for row in state(self.log, epoch)}
+        found: Bag = Counter()
+        for mapping, number in bag.items():
+            terms = dict(mapping)
+            if tuple(terms[name] for name in key) in known:
+                found[mapping] = number
+        return found
