@@ -8,7 +8,7 @@ from tests.support.lars.notation import read_program
 from tests.support.lars.programs import GroundAtom
 from tests.support.rules.cases import RuleCase
 from tests.support.rules.vocabulary import NAMES, declared_for, triples
-from tests.support.streams.histories import StreamBatch
+from tests.support.streams.histories import Epochs, GraphChange, StreamBatch
 
 _PROGRAMS: dict[str, str] = {
     # At 2, the atom at 1 is known before the one at 2.
@@ -54,15 +54,38 @@ _EVENTS: tuple[tuple[tuple[int, GroundAtom], ...], ...] = (
     ),
     ((2, ("p2", ("a", 1))), (6, ("p2", (3, 1))), (7, ("p2", ("a", 2)))),
 )
-GIVEN = tuple(_PROGRAMS)
+_LATE_GRAPH = "a change of the graph in the middle of a point that is final"
+GIVEN = (*_PROGRAMS, _LATE_GRAPH)
 """The names of the cases."""
 
 
 def given_case(name: str) -> RuleCase:
-    """The case of a name; its last epoch has a late event."""
-    text = _PROGRAMS[name]
+    """The case of a name."""
+    if name == _LATE_GRAPH:
+        return _case(name, "q(X) <- p1(X), g1(X).", _late_graph(), PointAxis(10), 100)
+    return _case(name, _PROGRAMS[name], _late_event(), PointAxis(), 0)
+
+
+def _case(name: str, text: str, epochs: Epochs, axis: PointAxis, corrects_back: int) -> RuleCase:
     program = read_program(text)
     declarations = checked.Declarations(("s",), {"": NAMES}, declared_for(program))
+    known = checked.read_program(text, declarations)
+    return RuleCase(GIVEN.index(name), program, known, epochs, axis, corrects_back)
+
+
+def _late_graph() -> Epochs:
+    """Points of ten instants: the graph changes at 25 when those before 40 are final."""
+    events = tuple((each, at) for at in (5, 21, 27, 33) for each in triples("p1", "a"))
+    appears = frozenset(triples("g1", "a"))
+    return (
+        StreamBatch("s", events, 40),
+        GraphChange(frozenset(), appears, 25),
+        StreamBatch("s", (), 60),
+    )
+
+
+def _late_event() -> Epochs:
+    """The last epoch with events has a late one."""
     epochs = []
     frontier = 0
     for events in _EVENTS:
@@ -70,5 +93,4 @@ def given_case(name: str) -> RuleCase:
         made = [(each, at) for at, (kind, values) in events for each in triples(kind, *values)]
         epochs.append(StreamBatch("s", tuple(made), frontier))
     epochs.append(StreamBatch("s", (), frontier + 5))
-    known = checked.read_program(text, declarations)
-    return RuleCase(GIVEN.index(name), program, known, tuple(epochs), PointAxis(), 0)
+    return tuple(epochs)
