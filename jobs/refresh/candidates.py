@@ -1,0 +1,116 @@
+"""The keys that a refresh may ask for, as rows and as columns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Rows = npt.NDArray[np.intp]
+Numbers = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A key that the current answers depend on. All times are seconds of one clock.
+
+    Attributes:
+        key: its name; the last resort of the tie order.
+        asked_at: when its replica was last fetched; None: never.
+        last_seen: when the window last had it; None: there is no window, it is always needed.
+        interval: estimated time between changes; None: not known to change.
+        distances: per filter, from the replica's value to the nearest bound that would flip the
+            answer (`jobs.refresh.filters`); None: unknown.
+        tie: equals are ordered by it, the least first, then by key.
+    """
+
+    key: str
+    asked_at: float | None = None
+    last_seen: float | None = None
+    interval: float | None = None
+    distances: tuple[float | None, ...] = ()
+    tie: int = 0
+
+    def __post_init__(self) -> None:
+        if self.interval is not None and not self.interval > 0:
+            raise ValueError(f"the change interval of {self.key} is {self.interval}, not positive")
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """One evaluation of the queries: the instant, the window's width and its slide, in seconds.
+
+    `window` is None if no window decides which keys are needed; `slide` then is the time between
+    evaluations.
+    """
+
+    at: float
+    window: float | None
+    slide: float
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Candidates in tie order, one array entry each: every stable sort keeps that order.
+
+    Attributes:
+        asked_at: not a number: never.
+        last_seen: infinite: always needed.
+        interval: infinite: not known to change.
+        distances: one column per filter; infinite: unknown.
+        tie: ascending.
+    """
+
+    asked_at: Numbers
+    last_seen: Numbers
+    interval: Numbers
+    distances: Numbers
+    tie: npt.NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.asked_at)
+
+    def at(self, rows: Rows) -> Columns:
+        """Some of the rows; ascending rows keep the tie order."""
+        return Columns(
+            self.asked_at[rows],
+            self.last_seen[rows],
+            self.interval[rows],
+            self.distances[rows],
+            self.tie[rows],
+        )
+
+
+def tie_order(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """By `tie`, then by key: the order that decides between equals."""
+    return sorted(candidates, key=lambda candidate: (candidate.tie, candidate.key))
+
+
+def columns_of(ordered: Sequence[Candidate]) -> Columns:
+    """The columns of candidates that are in tie order.
+
+    Raises:
+        ValueError: not all have the same number of distances.
+    """
+    filters = {len(candidate.distances) for candidate in ordered} or {0}
+    if len(filters) > 1:
+        raise ValueError(f"candidates have {sorted(filters)} distances; give each one per filter")
+    (width,) = filters
+    distances = [
+        [math.inf if distance is None else distance for distance in candidate.distances]
+        for candidate in ordered
+    ]
+    return Columns(
+        _numbers([candidate.asked_at for candidate in ordered], math.nan),
+        _numbers([candidate.last_seen for candidate in ordered], math.inf),
+        _numbers([candidate.interval for candidate in ordered], math.inf),
+        np.array(distances, dtype=np.float64).reshape(len(ordered), width),
+        np.array([candidate.tie for candidate in ordered], dtype=np.int64),
+    )
+
+
+def _numbers(values: list[float | None], missing: float) -> Numbers:
+    return np.array([missing if value is None else value for value in values], dtype=np.float64)
