@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
+from operator import attrgetter
 
 import numpy as np
 import numpy.typing as npt
@@ -86,7 +87,9 @@ class Columns:
 
 def tie_order(candidates: Sequence[Candidate]) -> list[Candidate]:
     """By `tie`, then by key: the order that decides between equals."""
-    return sorted(candidates, key=lambda candidate: (candidate.tie, candidate.key))
+    by_key = sorted(candidates, key=attrgetter("key"))
+    by_key.sort(key=attrgetter("tie"))
+    return by_key
 
 
 def columns_of(ordered: Sequence[Candidate]) -> Columns:
@@ -95,22 +98,24 @@ def columns_of(ordered: Sequence[Candidate]) -> Columns:
     Raises:
         ValueError: not all have the same number of distances.
     """
-    filters = {len(candidate.distances) for candidate in ordered} or {0}
+    distances = [candidate.distances for candidate in ordered]
+    filters = set(map(len, distances)) or {0}
     if len(filters) > 1:
         raise ValueError(f"candidates have {sorted(filters)} distances; give each one per filter")
-    (width,) = filters
-    distances = [
-        [math.inf if distance is None else distance for distance in candidate.distances]
-        for candidate in ordered
-    ]
     return Columns(
-        _numbers([candidate.asked_at for candidate in ordered], math.nan),
-        _numbers([candidate.last_seen for candidate in ordered], math.inf),
-        _numbers([candidate.interval for candidate in ordered], math.inf),
-        np.array(distances, dtype=np.float64).reshape(len(ordered), width),
+        _numbers([candidate.asked_at for candidate in ordered]),
+        _known([candidate.last_seen for candidate in ordered]),
+        _known([candidate.interval for candidate in ordered]),
+        _known([*chain.from_iterable(distances)]).reshape(len(ordered), *filters),
         np.array([candidate.tie for candidate in ordered], dtype=np.int64),
     )
 
 
-def _numbers(values: list[float | None], missing: float) -> Numbers:
-    return np.array([missing if value is None else value for value in values], dtype=np.float64)
+def _known(values: Sequence[float | None]) -> Numbers:
+    numbers = _numbers(values)
+    numbers[np.isnan(numbers)] = np.inf
+    return numbers
+
+
+def _numbers(values: Sequence[float | None]) -> Numbers:
+    return np.array(values, dtype=np.float64)  # None becomes not a number
