@@ -32,16 +32,19 @@ class Arms:
     weights: tuple[float, ...]
 
     def alpha(self, grid: tuple[float, ...]) -> float:
-        """The mean of the grid under the weights.
+        """The median of the grid under the weights: an arm, and no outlier moves it.
 
         Raises:
             ValueError: the weights belong to another grid.
         """
         if len(grid) != len(self.weights):
             raise ValueError(f"{len(self.weights)} weights for a grid of {len(grid)}; start over")
-        return math.fsum(
-            weight * alpha for weight, alpha in zip(self.weights, grid, strict=True)
-        ) / math.fsum(self.weights)
+        below, half = 0.0, sum(self.weights) / 2 * (1 - 1e-9)
+        for alpha, weight in sorted(zip(grid, self.weights, strict=True)):
+            below += weight
+            if below >= half:
+                return alpha
+        raise AssertionError("the weights add up to less than half of them")
 
 
 def equal_arms(policy: Policy) -> Arms:

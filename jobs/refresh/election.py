@@ -30,7 +30,7 @@ def elect(
 
     Keys that have never been asked come first: as many as `first_share` of the budget allows, and
     more if the others leave budget over. See `jobs.refresh.policies` for the order of the others.
-    A policy with dynamic alpha starts at the mean of its grid; see `with_alpha`.
+    A policy with dynamic alpha starts in the middle of its grid; see `jobs.refresh.dynamic_alpha`.
 
     Raises:
         ValueError: the budget is negative.

@@ -17,12 +17,15 @@ from typing import Literal
 Mode = Literal["positions", "minmax"]
 Side = Literal["filter", "acqua"]
 
+DEFAULT_SIDE: dict[Mode, Side] = {"minmax": "acqua", "positions": "filter"}
+"""Whose weight alpha is if nothing else is said. `positions` on the filter are the paper's words;
+with values scaled by `minmax`, its results need alpha on the other side."""
 ALPHA = 0.2
 """Weight of one side; the paper's value for synthetic data, in the range it calls acceptable."""
 FIRST_SHARE = 0.5
-ALPHAS = (0.05, 0.1, 0.2, 0.333, 0.5)
+ALPHAS = (0.005, 0.02, 0.05, 0.2, 0.5)
 """Weights of the ACQUA ranking that a dynamic alpha chooses from."""
-LEARNING_RATE = 0.2
+LEARNING_RATE = 1.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from typing import Literal
 from jobs.refresh.policies import (
     ALPHA,
     ALPHAS,
+    DEFAULT_SIDE,
     FIRST_SHARE,
     LEARNING_RATE,
     Aggregated,
@@ -41,10 +42,6 @@ NAMES = (
 )
 SHAPES = f"one of {', '.join(NAMES)}, or rankings joined by +, as in LRU+WBM+Filter"
 
-DEFAULT_SIDE: dict[Mode, Side] = {"minmax": "acqua", "positions": "filter"}
-"""Whose weight alpha is if nothing else is said. `positions` on the filter are the paper's words;
-with values scaled by `minmax`, its results need alpha on the other side."""
-
 
 def policy_of(text: str, options: Mapping[str, object] | None = None) -> Policy:
     """The policy of a name and its options.
@@ -59,7 +56,7 @@ def policy_of(text: str, options: Mapping[str, object] | None = None) -> Policy:
     | `mode`: `minmax` or `positions` | .F+, .F*, A+B | `minmax` |
     | `alpha`: a number from 0 to 1, or `dynamic` | .F+, .F* | 0.2 |
     | `alpha_on`: `acqua` or `filter` | .F+, .F* | by `mode`: `acqua`, `filter` |
-    | `grid`, `learning_rate` | `alpha: dynamic` | `ALPHAS`, 0.2 |
+    | `grid`, `learning_rate` | `alpha: dynamic` | `ALPHAS`, 1 |
     | `weights`: a number per ranking | A+B | 1 each |
 
     Raises:
@@ -93,7 +90,7 @@ def _two_sided(text: str, acqua: Ranking, reader: Options) -> Policy:
     if reader.value("alpha") == "dynamic":
         grid = reader.numbers("grid", ALPHAS)
         learning = Learning(side, grid, reader.number("learning_rate", LEARNING_RATE, 0, math.inf))
-        alpha = math.fsum(grid) / len(grid)
+        alpha = sorted(grid)[(len(grid) - 1) // 2]
     else:
         alpha = reader.number("alpha", ALPHA, 0, 1, " or dynamic")
     rule = aggregated(acqua, alpha, side, mode)
