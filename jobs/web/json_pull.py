@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NoReturn
 
 _SPACE = " \t\n\r"
+_NUMBER = "+-.0123456789Ee"
 
 
 class JsonError(ValueError):
@@ -87,8 +88,9 @@ class JsonText:
             except (RecursionError, ValueError) as error:
                 self._fail("nested too deeply" if isinstance(error, RecursionError) else str(error))
             else:
-                # A number may continue in the next chunk.
-                if end < len(self._text) or self._ended:
+                # A number may continue in the next chunk, also behind `1e`, which is read as 1.
+                whole = end < len(self._text) and self._text[end] not in _NUMBER
+                if whole or self._ended:
                     self._check_length(end - self._at, most)
                     self._at = end
                     return value

@@ -143,10 +143,8 @@ class TokenBucket:
         sent: times of earlier requests, in any order; a clock that stepped back delays by at most
         one refill of the bucket.
         """
-        if not self.interval:
-            return now
         # The time at which the bucket is full again; a request takes one interval of it.
-        full = datetime.min.replace(tzinfo=now.tzinfo)
+        full: datetime | None = None
         for moment in sorted(min(each, now) for each in sent):
-            full = max(full, moment) + self.interval
-        return max(now, full - self.interval * (self.burst - 1))
+            full = (moment if full is None else max(full, moment)) + self.interval
+        return now if full is None else max(now, full - self.interval * (self.burst - 1))
