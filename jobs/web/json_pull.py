@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NoReturn
 
 _SPACE = " \t\n\r"
+_MOST_MEMBERS = 100
 _NUMBER = "+-.0123456789Ee"
 
 
@@ -37,7 +38,7 @@ class JsonText:
         """The names of the object that starts here; the value after each is read in between.
 
         Raises:
-            JsonError: no object, or a name twice.
+            JsonError: no object, a name twice, or more than 100 names.
         """
         self._expect("{")
         names: set[str] = set()
@@ -51,6 +52,8 @@ class JsonText:
             if name in names:
                 self._fail("an object has a name twice")
             names.add(name)
+            if len(names) > _MOST_MEMBERS:
+                self._fail(f"an object has more than {_MOST_MEMBERS} members")
             self._expect(":")
             yield name
             if self._expect(",}") == "}":
