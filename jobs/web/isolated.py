@@ -35,6 +35,7 @@ MEMORY = 280 << 20
 GRACE_SECONDS = 0.25
 """How long after the deadline the child may still report, before it is killed."""
 _PIPE_BYTES = 65536
+_OTHER_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +150,8 @@ def _converse(child: subprocess.Popen[bytes], task: Task, received: _Received) -
     assert child.stdin is not None
     assert child.stdout is not None
     payload = memoryview(encode_task(task))
-    frames = FrameReader()
+    # DEL becomes `\\u007F`, the longest that a byte of an answer becomes in a frame.
+    frames = FrameReader(8 * task.request.limits.decoding.decoded_bytes + _OTHER_BYTES)
     with selectors.DefaultSelector() as ready:
         for pipe, event in (
             (child.stdin, selectors.EVENT_WRITE),

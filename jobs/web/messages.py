@@ -116,17 +116,21 @@ def encode_frame(frame: Frame) -> bytes:
 
 
 class FrameReader:
-    """Frames out of bytes that arrive in pieces."""
+    """Frames out of bytes that arrive in pieces, `most` bytes altogether."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int) -> None:
         self._buffer = bytearray()
+        self._left = most
 
     def frames(self, arrived: bytes) -> Iterator[Frame]:
         """The frames that `arrived` completes.
 
         Raises:
-            MessageError: a frame that is too large, or not of this protocol.
+            MessageError: a frame that is too large or not of this protocol, or too many of them.
         """
+        self._left -= len(arrived)
+        if self._left < 0:
+            raise MessageError("too many bytes")
         self._buffer += arrived
         while len(self._buffer) >= LENGTH.size:
             (size,) = LENGTH.unpack_from(self._buffer)

@@ -341,7 +341,7 @@ def _is_child_of(folder: Path, parent: int) -> bool:
 @given(st.binary(max_size=200))
 def test_bytes_that_are_no_frames_are_refused_or_wait_for_more(content: bytes) -> None:
     with contextlib.suppress(MessageError):
-        list(FrameReader().frames(content))
+        list(FrameReader(1000).frames(content))
 
 
 TERMS = st.sampled_from(["<u:a>", '"é\\n"@en', "_:b"])
@@ -369,10 +369,18 @@ FRAMES = st.one_of(
 )
 
 
+def test_more_frames_than_an_answer_can_need_are_refused() -> None:
+    frame = encode_frame(Solutions([]))
+    reader = FrameReader(2 * len(frame))
+    assert len(list(reader.frames(2 * frame))) == 2
+    with pytest.raises(MessageError, match="too many bytes"):
+        list(reader.frames(b"\0"))
+
+
 @given(st.lists(FRAMES), st.integers(1, 50))
 def test_frames_are_read_as_they_were_written_in_any_pieces(sent: list[Any], size: int) -> None:
     content = b"".join(map(encode_frame, sent))
-    reader = FrameReader()
+    reader = FrameReader(len(content))
     pieces = [content[at : at + size] for at in range(0, len(content), size)]
     assert [frame for piece in pieces for frame in reader.frames(piece)] == sent
 
