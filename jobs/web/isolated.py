@@ -1,7 +1,7 @@
 """A fetch in a child process, which is killed at the deadline and has little memory.
 
 The child (`worker`) gets its task, secrets included, on its standard input; its environment has no
-variable of ours beside the path of modules. Whatever is not a complete answer is a `Failure`.
+variable of ours beside the path of modules. All but a complete answer is a `Failure`.
 """
 
 from __future__ import annotations

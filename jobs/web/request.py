@@ -39,7 +39,7 @@ class Secret:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The most that one fetch may take; whatever is exceeded ends it at once.
+    """The most that one fetch may take; exceeding one of them ends it at once.
 
     bytes: on the wire in both directions, headers and TLS included, from connect to close.
     seconds: from the start of the fetch, names, child process and parsing included.
