@@ -1,0 +1,123 @@
+"""When a remote is asked again."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jobs.web.outcomes import FAILURE_KINDS, Failure, FailureKind
+from jobs.web.retries import (
+    Attempt,
+    GiveUp,
+    NotBefore,
+    Retry,
+    RetryRules,
+    TokenBucket,
+    after_failure,
+    is_transient,
+    open_until,
+)
+
+NOW = datetime(2026, 11, 23, 12, 0, 0, tzinfo=UTC)
+SECOND = timedelta(seconds=1)
+TRANSIENT: tuple[FailureKind, ...] = tuple(kind for kind in FAILURE_KINDS if is_transient(kind))
+HISTORIES = st.lists(st.none() | st.sampled_from(FAILURE_KINDS), max_size=20)
+
+
+def attempts(kinds: list[FailureKind | None]) -> list[Attempt]:
+    return [Attempt(NOW + number * SECOND, kind) for number, kind in enumerate(kinds)]
+
+
+@pytest.mark.parametrize("kind", TRANSIENT)
+def test_a_transient_failure_is_tried_three_times_with_growing_waits(kind: FailureKind) -> None:
+    decisions = [after_failure(Failure(kind, ""), tried, NOW) for tried in (1, 2, 3)]
+    assert decisions == [Retry(SECOND), Retry(2 * SECOND), GiveUp()]
+
+
+@pytest.mark.parametrize("kind", [kind for kind in FAILURE_KINDS if kind not in TRANSIENT])
+def test_any_other_failure_is_not_tried_again(kind: FailureKind) -> None:
+    assert after_failure(Failure(kind, ""), 1, NOW) == GiveUp()
+
+
+def test_statuses_of_4xx_are_never_tried_again() -> None:
+    assert not {"client_error", "throttled", "redirected"} & set(TRANSIENT)
+
+
+@given(st.floats(0, 3600), st.integers(1, 5))
+def test_retry_after_moves_the_remote_and_is_no_retry(seconds: float, tried: int) -> None:
+    failure = Failure("throttled", "", 503, seconds)
+    assert after_failure(failure, tried, NOW) == NotBefore(NOW + timedelta(seconds=seconds))
+
+
+@given(HISTORIES)
+def test_the_circuit_is_open_exactly_after_five_failures_in_a_row(
+    kinds: list[FailureKind | None],
+) -> None:
+    last = kinds[-5:]
+    broken = len(last) == 5 and not {None, "too_many_bindings"} & set(last)
+    assert (open_until(attempts(kinds)) is not None) == broken
+
+
+@given(HISTORIES)
+def test_an_answer_closes_the_circuit(kinds: list[FailureKind | None]) -> None:
+    assert open_until(attempts([*kinds, None])) is None
+
+
+def test_each_further_failure_doubles_the_pause_up_to_an_hour() -> None:
+    pauses = []
+    for count in range(5, 30):
+        history = attempts(["not_connected"] * count)
+        until = open_until(history)
+        assert until is not None
+        pauses.append((until - history[-1].at) / timedelta(minutes=1))
+    assert pauses == [5, 10, 20, 40] + [60] * 21
+
+
+def test_rules_can_be_stricter() -> None:
+    rules = RetryRules(tries=1, failures=1)
+    assert after_failure(Failure("not_connected", ""), 1, NOW, rules) == GiveUp()
+    assert open_until(attempts(["server_error"]), rules)
+
+
+@given(
+    st.lists(st.integers(0, 60_000), min_size=1, max_size=40),
+    st.integers(1, 5_000),
+    st.integers(1, 5),
+)
+def test_polite_requests_keep_the_bucket_in_every_window(
+    wished: list[int], interval: int, burst: int
+) -> None:
+    """Any window of length t has at most burst + t / interval requests."""
+    bucket = TokenBucket(timedelta(milliseconds=interval), burst)
+    sent: list[datetime] = []
+    clock = NOW
+    for wish in sorted(wished):
+        clock = max(clock, NOW + timedelta(milliseconds=wish))
+        clock = bucket.next_allowed(sent, clock)
+        sent.append(clock)
+    for first in range(len(sent)):
+        for last in range(first, len(sent)):
+            window = (sent[last] - sent[first]) / timedelta(milliseconds=interval)
+            assert last - first + 1 <= burst + window + 1e-6
+
+
+@given(st.lists(st.integers(-100, 100), max_size=30), st.integers(1, 20), st.integers(1, 5))
+def test_a_bucket_that_is_full_lets_the_next_request_through(
+    seconds: list[int], interval: int, burst: int
+) -> None:
+    bucket = TokenBucket(interval * SECOND, burst)
+    sent = [NOW + each * SECOND for each in seconds]
+    later = max([NOW, *sent]) + len(sent) * interval * SECOND
+    assert bucket.next_allowed(sent, later) == later
+
+
+def test_a_clock_that_stepped_back_delays_by_one_refill() -> None:
+    bucket = TokenBucket(10 * SECOND)
+    assert bucket.next_allowed([NOW + timedelta(days=1)], NOW) == NOW + 10 * SECOND
+
+
+def test_no_interval_is_no_limit() -> None:
+    assert TokenBucket(timedelta()).next_allowed([NOW] * 100, NOW) == NOW
