@@ -1,0 +1,213 @@
+"""The declared remotes: `remotes.yml` as values, every mistake with its place.
+
+A remote is what SERVICE names. Its answers are kept as a replica, which is refreshed as far as a
+budget allows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+
+from jobs.catalog.yaml_head import Duration
+from jobs.errors import ConfigurationError
+from jobs.rdf.terms import check_term
+from jobs.refresh.policies import Policy
+from jobs.refresh.policy_options import PolicyError
+from jobs.refresh.policy_text import policy_of
+from jobs.sparql.frontend.rspql.durations import parse_duration
+from jobs.yaml_file import YamlFile
+
+_SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([kMG]?)B")
+_UNITS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9}
+
+
+def _size(value: object) -> object:
+    found = _SIZE.fullmatch(value) if isinstance(value, str) else None
+    if found is None:
+        if isinstance(value, int) and not isinstance(value, bool):
+            return value
+        raise ValueError("not a size such as 500kB or 20MB")
+    return int(float(found[1]) * _UNITS[found[2]])
+
+
+Size = Annotated[int, BeforeValidator(_size)]
+"""Bytes; in the file a number, or a text such as 20MB."""
+
+
+class Budget(BaseModel):
+    """The most that one evaluation may spend on a remote; whatever is spent first ends it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    keys: int = Field(50, ge=1, description="keys that are asked for")
+    requests: int = Field(10, ge=1, description="requests that are sent")
+    bytes: Size = Field(
+        20_000_000, ge=1000, description="bytes on the wire, both directions, headers included"
+    )
+    seconds: float = Field(20, gt=0, le=3600, description="seconds that requests take")
+
+
+class Remote(BaseModel):
+    """A declared remote."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str = Field(
+        pattern=r"^[a-z][a-z0-9_]{0,62}$", description="name, unique among remotes and sources"
+    )
+    iri: str = Field(description="what SERVICE names")
+    kind: Literal["endpoint"] = Field("endpoint", description="a SPARQL endpoint")
+    url: str | None = Field(None, description="where it is asked; by default its IRI")
+    connection: str | None = Field(
+        None,
+        pattern=r"^[A-Za-z0-9_.\-]+$",
+        description="Airflow connection with user and password, or a token",
+    )
+    every: Duration = Field("PT10M", description="time between two evaluations")
+    budget: Budget = Field(
+        default_factory=lambda: Budget.model_validate({}),
+        description="the most that an evaluation may spend; its keys are below",
+    )
+    policy: str | dict[str, Any] = Field(
+        "LRU.F+",
+        description="which keys are asked for first: a name, or {name: NAME} with its options",
+    )
+    batch_keys: int = Field(50, ge=1, le=1000, description="keys of one request")
+    max_rows: int = Field(10_000, ge=1, description="mappings of one key; more are not taken")
+    pause: Duration = Field("PT1S", description="time between two requests to its host")
+    explore: int = Field(
+        0, ge=0, description="keys of the budget that are drawn at random, to measure staleness"
+    )
+    warn_after: Duration | None = Field(None, description="age of the oldest key that is warned of")
+    error_after: Duration | None = Field(None, description="age of the oldest key that is an error")
+    min_fresh: float | None = Field(
+        None, ge=0, le=1, description="least share of keys younger than `warn_after`"
+    )
+    contact: str = Field(
+        min_length=3, description="who answers for the requests: an address in the User-Agent"
+    )
+    allow: tuple[str, ...] = Field(
+        (), description="networks that are asked although they are not public: 127.0.0.1/32"
+    )
+    ports: tuple[int, ...] = Field((), description="ports beside 80 and 443")
+
+    @field_validator("iri", "url")
+    @classmethod
+    def _is_address(cls, value: str | None) -> str | None:
+        if value is None:
+            return None
+        reason = check_term(f"<{value}>", "graph")
+        parts = urlsplit(value)
+        if reason is not None or parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError(reason or "not an http or https IRI")
+        if "@" in parts.netloc:
+            raise ValueError("a secret does not belong here: name a `connection`")
+        return value
+
+    @field_validator("allow")
+    @classmethod
+    def _are_networks(cls, networks: tuple[str, ...]) -> tuple[str, ...]:
+        for network in networks:
+            ip_network(network)
+        return networks
+
+    @model_validator(mode="after")
+    def _fits(self) -> Remote:
+        ages = [each and duration(each) for each in (self.warn_after, self.error_after)]
+        if ages[0] and ages[1] and ages[0] > ages[1]:
+            raise ValueError("`warn_after` is later than `error_after`")
+        if self.min_fresh is not None and self.warn_after is None:
+            raise ValueError("`min_fresh` needs `warn_after`, which says what is fresh")
+        if self.explore >= self.budget.keys:
+            raise ValueError("`explore` leaves no key of the budget for the policy")
+        return self
+
+    @property
+    def term(self) -> str:
+        """Its IRI in N-Triples form."""
+        return f"<{self.iri}>"
+
+    @property
+    def rule(self) -> Policy:
+        """Its policy.
+
+        Raises:
+            PolicyError: it cannot be read.
+        """
+        if isinstance(self.policy, str):
+            return policy_of(self.policy)
+        options = dict(self.policy)
+        return policy_of(str(options.pop("name", "")), options)
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    remotes: tuple[Remote, ...]
+
+
+_ADAPTER = TypeAdapter(_File)
+
+
+def duration(text: str) -> int:
+    """The microseconds of a duration."""
+    return parse_duration(text)
+
+
+def load_remotes(file: Path) -> Mapping[str, Remote]:
+    """The remotes that `file` declares, by IRI in N-Triples form; none if there is no such file.
+
+    Raises:
+        ConfigurationError: it is not YAML, or has a wrong key or value.
+    """
+    try:
+        text = file.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return {}
+    return _declared(file, text)
+
+
+@lru_cache(8)
+def _declared(file: Path, text: str) -> Mapping[str, Remote]:
+    read = YamlFile.of(file, text)
+    try:
+        remotes: tuple[Remote, ...] = _ADAPTER.validate_python(read.content).remotes
+    except ValidationError as error:
+        raise read.mistake(error) from None
+    found: dict[str, Remote] = {}
+    for index, remote in enumerate(remotes):
+        _check_policy(remote, read, index)
+        if remote.name in {each.name for each in found.values()}:
+            where = read.place(["remotes", index, "name"])
+            raise ConfigurationError(f"two remotes are named {remote.name}", where)
+        if remote.term in found:
+            where = read.place(["remotes", index, "iri"])
+            raise ConfigurationError(f"two remotes are {remote.iri}", where)
+        found[remote.term] = remote
+    return found
+
+
+def _check_policy(remote: Remote, read: YamlFile, index: int) -> None:
+    try:
+        remote.rule  # noqa: B018  (raises)
+    except PolicyError as error:
+        option = [error.option] if error.option else []
+        where = read.place(["remotes", index, "policy", *option])
+        raise ConfigurationError(error.what, where, error.hint) from None
