@@ -1,0 +1,113 @@
+"""The budget of one evaluation: reserved before a request is sent, settled when it has ended.
+
+What was reserved and not settled, because the run died, counts as spent. So an evaluation may spend
+less than its budget, and never more, however often it is begun again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, Self
+
+Phase = Literal["reserved", "settled"]
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """So many requests, keys, bytes on the wire, and seconds."""
+
+    requests: int = 0
+    keys: int = 0
+    bytes: int = 0
+    seconds: float = 0.0
+
+    def __add__(self, other: Amount) -> Amount:
+        return Amount(
+            self.requests + other.requests,
+            self.keys + other.keys,
+            self.bytes + other.bytes,
+            self.seconds + other.seconds,
+        )
+
+    def less(self, other: Amount) -> Amount:
+        """What is left of it after another amount; nothing of what is overspent."""
+        return Amount(
+            max(self.requests - other.requests, 0),
+            max(self.keys - other.keys, 0),
+            max(self.bytes - other.bytes, 0),
+            max(self.seconds - other.seconds, 0.0),
+        )
+
+    def covers(self, other: Amount) -> bool:
+        """Whether it is at least as much in every unit."""
+        return (
+            self.requests >= other.requests
+            and self.keys >= other.keys
+            and self.bytes >= other.bytes
+            and self.seconds >= other.seconds
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A row of `requests`, as far as it concerns the budget."""
+
+    request_id: str
+    phase: Phase
+    amount: Amount
+
+
+def spent(entries: Iterable[Entry]) -> Amount:
+    """What the requests of an evaluation have spent, as far as that is known; else reserved."""
+    reserved: dict[str, Amount] = {}
+    settled: dict[str, Amount] = {}
+    for entry in entries:
+        (settled if entry.phase == "settled" else reserved)[entry.request_id] = entry.amount
+    total = Amount()
+    for amount in (reserved | settled).values():
+        total += amount
+    return total
+
+
+@dataclass(frozen=True, slots=True)
+class Purse:
+    """What an evaluation may still spend."""
+
+    left: Amount
+
+    @classmethod
+    def of(cls, budget: Amount, entries: Iterable[Entry]) -> Self:
+        """The purse of an evaluation some of whose requests were made before."""
+        return cls(budget.less(spent(entries)))
+
+    def shares(self, batches: list[int], least_bytes: int, least_seconds: float) -> list[Amount]:
+        """What the next requests may spend at most: as many of them as there is budget for.
+
+        Bytes and seconds are divided equally among the requests.
+
+        Args:
+            batches: the number of keys of each request, in order.
+            least_bytes: a request with less cannot be sent.
+            least_seconds: neither can one with less time.
+        """
+        left = self.left
+        number = min(
+            len(batches),
+            left.requests,
+            left.bytes // least_bytes,
+            int(left.seconds / least_seconds),
+        )
+        while number and sum(batches[:number]) > left.keys:
+            number -= 1
+        return [
+            Amount(1, keys, left.bytes // number, left.seconds / number)
+            for keys in batches[:number]
+        ]
+
+    def after(self, amounts: Iterable[Amount]) -> Purse:
+        """The purse when more has been reserved."""
+        left = self.left
+        for amount in amounts:
+            left = left.less(amount)
+        return Purse(left)

@@ -1,0 +1,98 @@
+"""Budgets: never overspent, whatever dies when."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import astuple
+
+from jobs.replicas.budget import Amount, Entry, Purse, spent
+
+LEAST_BYTES, LEAST_SECONDS = 100, 0.1
+
+
+class Killed(Exception):  # noqa: N818  (it is no error)
+    """The run ends here."""
+
+
+class Evaluation:
+    """An evaluation whose runs are killed; `sent` is what the requests really took."""
+
+    def __init__(self, rng: random.Random, budget: Amount) -> None:
+        self.rng, self.budget = rng, budget
+        self.entries: list[Entry] = []
+        self.sent = Amount()
+        self.requests = 0
+
+    def run(self) -> None:
+        purse = Purse.of(self.budget, self.entries)
+        keys = self.rng.randint(0, 40)
+        while keys:
+            batch = self.rng.randint(1, 10)
+            batches = [min(batch, keys - i) for i in range(0, keys, batch)][:10]
+            shares = purse.shares(batches, LEAST_BYTES, LEAST_SECONDS)
+            if not shares:
+                return
+            ids = [f"r{self.requests + i}" for i in range(len(shares))]
+            self.requests += len(shares)
+            self._maybe_killed()
+            self.entries += [
+                Entry(name, "reserved", each) for name, each in zip(ids, shares, strict=True)
+            ]
+            self._maybe_killed()
+            settled = []
+            for name, share in zip(ids, shares, strict=True):
+                self._maybe_killed()
+                took = Amount(
+                    1,
+                    share.keys,
+                    self.rng.randint(0, share.bytes),
+                    self.rng.uniform(0, share.seconds),
+                )
+                self.sent += took
+                settled.append(Entry(name, "settled", took))
+                keys -= share.keys
+            self._maybe_killed()
+            self.entries += settled
+            purse = Purse.of(self.budget, self.entries)
+
+    def _maybe_killed(self) -> None:
+        if self.rng.random() < 0.1:
+            raise Killed
+
+
+def test_no_unit_is_overspent_in_10_000_evaluations_whose_runs_are_killed() -> None:
+    for seed in range(10_000):
+        rng = random.Random(seed)
+        budget = Amount(
+            rng.randint(0, 12), rng.randint(0, 40), rng.randint(0, 10_000), rng.uniform(0, 10)
+        )
+        evaluation = Evaluation(rng, budget)
+        for _ in range(rng.randint(1, 5)):
+            try:
+                evaluation.run()
+            except Killed:
+                continue
+        slack = Amount(seconds=1e-9)
+        assert (budget + slack).covers(evaluation.sent), seed
+        assert (budget + slack).covers(spent(evaluation.entries)), seed
+
+
+def test_what_is_settled_counts_instead_of_what_was_reserved() -> None:
+    entries = [
+        Entry("a", "reserved", Amount(1, 5, 1000, 2.0)),
+        Entry("b", "reserved", Amount(1, 5, 1000, 2.0)),
+        Entry("a", "settled", Amount(1, 5, 300, 0.5)),
+    ]
+    assert spent(entries) == Amount(2, 10, 1300, 2.5)
+
+
+def test_shares_divide_bytes_and_seconds_among_the_requests_there_is_budget_for() -> None:
+    purse = Purse(Amount(requests=5, keys=25, bytes=900, seconds=3.0))
+    shares = purse.shares([10, 10, 10], LEAST_BYTES, LEAST_SECONDS)
+    assert [astuple(each) for each in shares] == [(1, 10, 450, 1.5), (1, 10, 450, 1.5)]
+    assert purse.after(shares).left == Amount(requests=3, keys=5)
+
+
+def test_no_request_is_sent_with_too_few_bytes_or_seconds() -> None:
+    assert not Purse(Amount(1, 10, 99, 1.0)).shares([1], LEAST_BYTES, LEAST_SECONDS)
+    assert not Purse(Amount(1, 10, 1000, 0.05)).shares([1], LEAST_BYTES, LEAST_SECONDS)
