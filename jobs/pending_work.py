@@ -12,6 +12,8 @@ from pathlib import Path
 
 from jobs.catalog.catalog import Catalog
 from jobs.expected_errors import as_user_error
+from jobs.ingest.stream_readers import undeclared_streams
+from jobs.maintain.emitted_streams import OutputStream
 from jobs.progress.completion import Completion
 from jobs.settings import Settings
 
@@ -20,7 +22,7 @@ NOTHING_TO_DO = 99
 
 
 def has_pending_work(settings: Settings) -> bool:
-    """Whether an epoch is not validated, or a query is new, edited, behind or wrong.
+    """Whether an epoch is not validated, or a query or its stream is new, edited, behind or wrong.
 
     Raises:
         ConfigurationError: the folder of queries does not exist.
@@ -29,8 +31,13 @@ def has_pending_work(settings: Settings) -> bool:
     newest = completion.head
     if catalog.errors or completion.graph_validated_to < newest:
         return True
+    if undeclared_streams(catalog.members, settings.sources):
+        return True
     for query in catalog.members:
         found = completion.maintained(query.name)
+        output = OutputStream.of(query)
+        if found is not None and output and output.is_behind(completion.lake, found.metadata):
+            return True
         if newest and (
             found is None or found.epoch < newest or found.metadata.fingerprint != query.fingerprint
         ):

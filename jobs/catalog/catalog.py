@@ -115,7 +115,26 @@ class Catalog:
         if isinstance(found, ConfigurationError):
             return found
         is_linked = found.windowing is not None or found.registration is not None
-        return self._linked[found.name] if is_linked else found
+        return self._checked[found.name] if is_linked else found
+
+    @cached_property
+    def _checked(self) -> Linked:
+        """The same, but for programs whose views have the names of others'."""
+        names = [each.name for each in self.declarations if each.kind == "program"]
+        programs = [self._linked[name] for name in names if name in self._linked]
+        if not programs:
+            return self._linked
+        # The grammar of programs takes its time to import.
+        from jobs.catalog.programs import RegisteredProgram, check_rival_views
+
+        found = dict(self._linked)
+        usable = [each for each in programs if isinstance(each, RegisteredProgram)]
+        for program in usable:
+            try:
+                check_rival_views(program, usable)
+            except ConfigurationError as error:
+                found[program.name] = error
+        return found
 
     @cached_property
     def _linked(self) -> Linked:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from jobs.catalog.maintained import Output
+from jobs.catalog.maintained import Maintained, Output
 from jobs.catalog.names import Declaration, Kind, decoded_text
 from jobs.catalog.program_fingerprint import program_fingerprint
 from jobs.catalog.program_front_matter import (
@@ -18,7 +18,9 @@ from jobs.catalog.program_front_matter import (
 )
 from jobs.catalog.windowing import Grid, Upstream, Windowing
 from jobs.errors import ConfigurationError
+from jobs.lars.errors import UnsupportedProgram
 from jobs.lars.program import Program, read_program
+from jobs.lars.syntax import TimeWindow as PointWindow
 from jobs.sparql.algebra.windows import (
     CountWindow,
     Registration,
@@ -31,11 +33,13 @@ from lake.instants import microseconds
 from lake.tables import QUADS, RESERVED_NAMES, TRIPLES
 
 VIEW_ENDINGS = ("current", "changes", "intervals", "stream", "events")
-"""What no derived predicate may be named: views of a program are `<program>_<ending>`, too."""
+"""How the name of no derived predicate may end: other views have names with these endings."""
 
-VIEW_COLUMNS = ("since", "until")
+VIEW_COLUMNS = ("since", "until", "weight")
 """The columns of the view of a predicate besides its arguments."""
 
+_LONGEST = 3_000 * 365 * 86_400_000_000
+"""Microseconds of the longest window."""
 _ALL = 2**31 - 1
 """Elements of a window that holds all events."""
 
@@ -131,7 +135,7 @@ class RegisteredProgram:
             corrects_back=said.corrects_back_us,
             output="rstream" if self.program.written_stream else None,
             upstreams=self.upstreams,
-            grid=Grid(said.unit_us, said.origin_us),
+            points=Grid(said.unit_us, said.origin_us),
             starts=None if said.starts is None else microseconds(said.starts),
         )
 
@@ -161,8 +165,54 @@ def read_program_file(declaration: Declaration, source: bytes) -> RegisteredProg
     file, text = str(declaration.file), decoded_text(source, declaration.file)
     head = read_program_front_matter(text, file)
     program = read_program(text, declarations(head, file), file)
+    _check_windows(program, head.values.unit_us, file)
     _check_views(declaration.name, program, file)
     return RegisteredProgram(declaration.name, declaration.file, text, head.values, program)
+
+
+def view_of(program: str, predicate: str) -> str:
+    """The name of the view of a predicate; in names of views case does not matter."""
+    return f"{program}_{predicate.lower()}"
+
+
+def check_rival_views(program: RegisteredProgram, others: Iterable[Maintained]) -> None:
+    """Check that no other program has a view of the name of one of a program's.
+
+    Raises:
+        ConfigurationError: another has.
+    """
+    own = {view_of(program.name, each): each for each in program.predicates}
+    for other in others:
+        rivals = own.keys() & {view_of(other.name, each) for each in other.predicates}
+        if other.name != program.name and rivals:
+            view = min(rivals)
+            place = program.program.predicates[own[view]].place
+            raise ConfigurationError(
+                f"{own[view]}: its view would be {view}, as that of a predicate of"
+                f" {other.file.name}",
+                f"{program.file}:{place}",
+                "Rename one of the predicates, or one of the programs.",
+            )
+
+
+def _check_windows(program: Program, unit: int, file: str) -> None:
+    """Check that no window is longer than the time that instants can count.
+
+    Raises:
+        UnsupportedProgram: one is.
+    """
+    for rule in program.rules.rules:
+        for literal in rule.literals:
+            window = literal.window
+            if isinstance(window, PointWindow) and window.size * unit > _LONGEST:
+                raise UnsupportedProgram(
+                    f"win^{window.size}",
+                    file,
+                    literal.place,
+                    "longer than 3,000 years with this `unit`",
+                    "Write a smaller window, or leave the window out: @T p(X) looks back to the"
+                    " beginning.",
+                )
 
 
 def _check_views(name: str, program: Program, file: str) -> None:
@@ -172,8 +222,8 @@ def _check_views(name: str, program: Program, file: str) -> None:
         ConfigurationError: another view has it.
     """
     for predicate in program.output:
-        view = f"{name}_{predicate.lower()}"
-        if predicate.lower() in VIEW_ENDINGS or view in RESERVED_NAMES:
+        view = view_of(name, predicate)
+        if view.endswith(tuple(f"_{each}" for each in VIEW_ENDINGS)) or view in RESERVED_NAMES:
             place = program.predicates[predicate].place
             raise ConfigurationError(
                 f"{predicate}: its view would be {view}, which is another one",

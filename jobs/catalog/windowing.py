@@ -73,7 +73,7 @@ class Windowing:
         corrects_back: how far back a change of the graph may correct the answer, microseconds.
         output: which stream is made of the answer, None without one.
         upstreams: the queries among those that give its streams; the others are of sources.
-        grid: which instants are evaluated as one; those of a program are its points.
+        points: of a program, which instants are evaluated as one; None for a query.
         starts: its first instant; None if that is the first one of its streams.
     """
 
@@ -85,7 +85,7 @@ class Windowing:
     corrects_back: int
     output: StreamOperator | None = None
     upstreams: tuple[Upstream, ...] = ()
-    grid: Grid = EVERY_INSTANT
+    points: Grid | None = None
     starts: int | None = None
 
     @classmethod
@@ -108,6 +108,11 @@ class Windowing:
             output,
         )
 
+    @property
+    def grid(self) -> Grid:
+        """Which instants are evaluated as one."""
+        return self.points or EVERY_INSTANT
+
     def upstream(self, stream: str) -> Upstream | None:
         """The query that gives a stream, None if a source does; an IRI in N-Triples form."""
         return next((each for each in self.upstreams if each.stream == stream), None)
@@ -128,8 +133,8 @@ class Windowing:
         }
         if self.output is not None:
             form["output"] = self.output
-        if self.grid != EVERY_INSTANT:
-            form["grid"] = [self.grid.unit, self.grid.origin]
+        if self.points is not None:
+            form["grid"] = [self.points.unit, self.points.origin]
         if self.starts is not None:
             form["starts"] = self.starts
         return json.dumps(form, sort_keys=True)

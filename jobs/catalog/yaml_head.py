@@ -17,11 +17,12 @@ from jobs.sparql.frontend.rspql.durations import parse_duration
 
 def _time(value: object) -> datetime:
     # Not a number, which pydantic would read as seconds or milliseconds.
-    if isinstance(value, str):
-        return datetime.fromisoformat(value)
     if isinstance(value, datetime):
         return value
-    raise ValueError("write a time with its zone: 2026-01-01T00:00:00Z")
+    try:
+        return datetime.fromisoformat(value if isinstance(value, str) else "")
+    except ValueError:
+        raise ValueError("write a time with its zone: 2026-01-01T00:00:00Z") from None
 
 
 def _duration(value: object) -> str:
@@ -109,11 +110,15 @@ def _invalid(
         path = path[:-1]
     key = ".".join(path) or str(first["loc"][0])
     message = first["msg"].removeprefix("Value error, ")
-    what = f"unknown key {key}" if first["type"] == "extra_forbidden" else f"{key}: {message}"
     line = places.get(path, (1, 1))[0]
-    return ConfigurationError(
-        what, f"{file}:{line}", f"The keys are {', '.join(model.model_fields)}."
-    )
+    if first["type"] == "extra_forbidden":
+        hint = f"The keys are {', '.join(model.model_fields)}."
+        return ConfigurationError(f"unknown key {key}", f"{file}:{line}", hint)
+    what = "it is missing" if first["type"] == "missing" else message
+    of = str(first["loc"][0])
+    meaning = model.model_fields[of].description if of in model.model_fields else None
+    hint = f"`{of}` is {meaning}." if meaning else ""
+    return ConfigurationError(f"{key}: {what}", f"{file}:{line}", hint)
 
 
 def _entries(node: yaml.Node, path: Path) -> Iterator[tuple[Path, int, int]]:

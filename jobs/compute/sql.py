@@ -202,6 +202,26 @@ def each_of(first: exp.Expr, last: exp.Expr) -> exp.Expr:
     return exp.Explode(this=exp.GenerateSeries(start=first, end=last))
 
 
+def quotient(dividend: exp.Expr, divisor: int) -> exp.Expr:
+    """The greatest whole number that is not above the quotient; `divisor` is positive.
+
+    The division of both engines rounds towards zero.
+    """
+    whole = exp.Paren(this=dividend)
+    below = exp.Paren(this=number(divisor - 1) - whole)
+    return exp.Paren(
+        this=case(
+            (whole.copy() >= number(0), divided(whole, divisor)),
+            otherwise=-divided(below, divisor),
+        )
+    )
+
+
+def divided(dividend: exp.Expr, divisor: int) -> exp.Expr:
+    """The quotient as a whole number, rounded towards zero."""
+    return bigint(exp.IntDiv(this=dividend, expression=number(divisor)))
+
+
 def all_of(conditions: Sequence[exp.Expr]) -> exp.Expr:
     """The conjunction of `conditions`; true if there are none."""
     return exp.and_(*conditions, copy=False) if conditions else exp.true()

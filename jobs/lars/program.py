@@ -20,7 +20,7 @@ from jobs.lars.errors import ProgramSyntaxError, UnsupportedProgram
 from jobs.lars.parse import parse
 from jobs.lars.predicates import Predicate, check_reads, predicates_of
 from jobs.lars.reads import LookBack, WindowRead, look_back, window_reads
-from jobs.lars.safety import safe
+from jobs.lars.safety import check_ground, safe
 from jobs.lars.strata import strata
 from jobs.lars.syntax import Place, RuleSet, Stratified
 from jobs.lars.terms import Namespaces
@@ -116,19 +116,31 @@ class Program:
     @property
     def reads_graph(self) -> bool:
         """Whether it reads the maintained graph."""
-        return any(each.origin == "graph" for each in self.patterns.values())
+        return any(each.origin == "graph" for each in self.read_patterns)
+
+    @cached_property
+    def read_patterns(self) -> tuple[AtomPattern, ...]:
+        """The patterns of the atoms that rules read; others may be declared."""
+        literals = (literal for rule in self.rules.rules for literal in rule.literals)
+        names = dict.fromkeys(literal.atom.predicate for literal in literals)
+        return tuple(self.patterns[name] for name in names if name in self.patterns)
 
     def argument_names(self, predicate: str, taken: Collection[str] = ()) -> tuple[str, ...]:
         """Names for the arguments of a derived predicate, in lower case, each once.
 
         The variable of the first head that has one there and is not `taken`, else `a1`, `a2`, `a3`.
+        None ends as the columns of exact terms do.
         """
         heads = [r.head.atom for r in self.rules.rules if r.head.atom.predicate == predicate]
         names: list[str] = []
         for i in range(self.predicates[predicate].arity):
             own = (head.arguments[i] for head in sorted(heads, key=lambda atom: atom.place))
             found = (term.name.lower() for term in own if isinstance(term, Variable))
-            free = (name for name in found if name not in (*names, *taken, "a1", "a2", "a3"))
+            free = (
+                name
+                for name in found
+                if name not in (*names, *taken, "a1", "a2", "a3") and not name.endswith("_term")
+            )
             names.append(next(free, f"a{i + 1}"))
         return tuple(names)
 
@@ -168,14 +180,15 @@ def read_program(text: str, declarations: Declarations, file: str = "<program>")
     for each in predicates.values():
         if each.origin == "stream" and each.name not in patterns:
             patterns[each.name] = default_pattern(each, namespaces)
+    output = _output(found, declarations, predicates, file)
     return Program(
         rules=stratified(found, file),
         predicates=predicates,
         patterns=patterns,
         streams=declarations.streams,
-        output=_output(found, declarations, predicates, file),
+        output=output,
         written=tuple(
-            _written(each, declarations, predicates, file) for each in declarations.written
+            _written(each, output, declarations, predicates, file) for each in declarations.written
         ),
         written_stream=declarations.written_stream,
     )
@@ -187,6 +200,8 @@ def stratified(rules: RuleSet, file: str) -> Stratified:
     Raises:
         UnsupportedProgram: they are not.
     """
+    for fact in rules.facts:
+        check_ground(fact, file)
     return Stratified(strata([safe(rule, file) for rule in rules.rules], file), rules.facts)
 
 
@@ -221,12 +236,21 @@ def _output(
 
 def _written(
     declared: DeclaredAtom,
+    output: Sequence[str],
     declarations: Declarations,
     predicates: Mapping[str, Predicate],
     file: str,
 ) -> WrittenAtom:
     signature = read_signature(declared.signature, declared.place, file)
     _check_derived(signature.predicate, signature.place, predicates, file)
+    if signature.predicate not in output:
+        raise UnsupportedProgram(
+            signature.predicate,
+            file,
+            signature.place,
+            "only what is published is written to a stream",
+            f"Add {signature.predicate} to `output`.",
+        )
     arity = predicates[signature.predicate].arity
     if len(signature.arguments) != arity:
         reason = f"the rules derive it with {arity} arguments"

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from jobs.lars.errors import ProgramError, UnsupportedProgram
-from jobs.lars.syntax import Assignment, Condition, Place, Rule
+from jobs.lars.syntax import Assignment, Atom, Condition, Place, Rule
 from jobs.sparql.algebra.expressions import Call, Expression, Variable
 from jobs.sparql.algebra.traversal import arguments_of
 
@@ -40,6 +40,24 @@ def safe(rule: Rule, file: str) -> Rule:
         if name not in bound:
             raise _unsafe(name, "the head has it", rule.place, file)
     return replace(rule, body=(*literals, *assignments, *open_conditions))
+
+
+def check_ground(fact: Atom, file: str) -> None:
+    """Refuse a fact with a variable.
+
+    Raises:
+        UnsupportedProgram: it has one.
+    """
+    for term in fact.arguments:
+        if isinstance(term, Variable):
+            name = "_" if term.name.startswith("_") else term.name
+            raise UnsupportedProgram(
+                name,
+                file,
+                fact.place,
+                "a fact has no variable: nothing gives it a value",
+                "Write constants, or a rule: head <- body.",
+            )
 
 
 def variables_of(expression: Expression) -> tuple[str, ...]:

@@ -7,9 +7,9 @@ from typing import assert_never
 
 from sqlglot import exp
 
-from jobs.compute.sql import as_text, bigint, case, concatenated, extracted, number, text
+from jobs.compute.sql import as_text, bigint, case, concatenated, extracted, number, quotient, text
 from jobs.lars.program import TimeTerms
-from jobs.rules.time_terms import instant_of, quotient, term_of
+from jobs.rules.time_terms import instant_of, term_of
 
 _INTEGER = "http://www.w3.org/2001/XMLSchema#integer"
 # Points have at most 18 digits: every term that is longer is none.

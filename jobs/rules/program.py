@@ -28,7 +28,6 @@ from jobs.compute.sql import (
 from jobs.engine.plan_delta import PlanDelta
 from jobs.engine.relations import CHANGE, INTERVAL, EpochRange
 from jobs.engine.sweep import Key, differentiate
-from jobs.lars.atoms import AtomPattern
 from jobs.lars.columns import PREDICATE, predicate_term
 from jobs.lars.program import Program
 from jobs.rules.atoms import AtomReader
@@ -86,7 +85,7 @@ def program_delta(
     leg = _in_points(leg, axis)
     points = PointRange(axis.point(origin if starts is None else starts), first, leg.high)
     reader = AtomReader(engine, points, axis, program.look_back, prefix)
-    given = reader.given(_read(program), program.rules.facts, inputs.events)
+    given = reader.given(program.read_patterns, program.rules.facts, inputs.events)
     log = answer_log(engine, program, axis, given, points, leg.low, prefix)
     row = program.answer_columns
     on_axis = f"{prefix}_stored"
@@ -145,13 +144,6 @@ def _in_points(leg: Leg, axis: PointAxis) -> Leg:
             Stamp(axis.point(each.after), axis.point(each.last), each.epoch) for each in leg.stamps
         ),
     )
-
-
-def _read(program: Program) -> list[AtomPattern]:
-    """The patterns of the atoms that rules read; others may be declared."""
-    literals = (literal for rule in program.rules.rules for literal in rule.literals)
-    names = dict.fromkeys(literal.atom.predicate for literal in literals)
-    return [program.patterns[name] for name in names if name in program.patterns]
 
 
 def _answers(predicate: str, arity: int, derived: Derived, row: Key) -> exp.Query:

@@ -14,9 +14,11 @@ from jobs.compute.sql import (
     case,
     cast,
     concatenated,
+    divided,
     extracted,
     matches,
     number,
+    quotient,
     small_number,
     text,
 )
@@ -37,21 +39,6 @@ _LEAP = "^(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][2
 _ANY_TIME = "1970-01-01T00:00:00Z"
 
 
-def quotient(dividend: exp.Expr, divisor: int) -> exp.Expr:
-    """The greatest whole number that is not above the quotient; `divisor` is positive.
-
-    The division of both engines rounds towards zero.
-    """
-    whole = exp.Paren(this=dividend)
-    below = exp.Paren(this=number(divisor - 1) - whole)
-    return exp.Paren(
-        this=case(
-            (whole.copy() >= number(0), _divided(whole, divisor)),
-            otherwise=-_divided(below, divisor),
-        )
-    )
-
-
 def term_of(instant: exp.Expr) -> exp.Expr:
     """The term of an instant."""
     day = quotient(instant.copy(), _DAY)
@@ -61,14 +48,14 @@ def term_of(instant: exp.Expr) -> exp.Expr:
         expression=cast(day, exp.DType.INT),
         unit=exp.Var(this="DAY"),
     )
-    seconds = _divided(within.copy(), _SECOND)
+    seconds = divided(within.copy(), _SECOND)
     digits = _padded(exp.Mod(this=within, expression=number(_SECOND)), 6)
     fraction = exp.RegexpReplace(
         this=concatenated(text("."), digits), expression=text("[.]?0*$"), replacement=text("")
     )
 
     def part(divisor: int, modulus: int) -> exp.Expr:
-        whole = _divided(exp.Paren(this=seconds.copy()), divisor)
+        whole = divided(exp.Paren(this=seconds.copy()), divisor)
         return _padded(exp.Mod(this=exp.Paren(this=whole), expression=number(modulus)), 2)
 
     return concatenated(
@@ -124,10 +111,6 @@ def instant_of(term: exp.Expr) -> exp.Expr:
         is_left=False,
     )
     return case((valid, seconds * number(_SECOND) + bigint(digits)))
-
-
-def _divided(dividend: exp.Expr, divisor: int) -> exp.Expr:
-    return bigint(exp.IntDiv(this=dividend, expression=number(divisor)))
 
 
 def _padded(value: exp.Expr, width: int) -> exp.Expr:

@@ -15,6 +15,7 @@ rows of its epoch. Nothing that was emitted is rewritten.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Literal, assert_never
 
 from sqlglot import exp
@@ -27,11 +28,14 @@ from jobs.compute.sql import (
     coalesce,
     column,
     columns,
+    each_of,
     greatest,
     inner_join,
     least,
+    left_join,
     number,
     over,
+    quotient,
     row_number,
     rows_of,
     select,
@@ -40,22 +44,53 @@ from jobs.compute.sql import (
     union_all,
 )
 from jobs.engine.graph import POSITIONS
-from jobs.engine.relations import FOREVER
+from jobs.engine.relations import FOREVER, INTERVAL
 from jobs.engine.windows import LastElements, SlidingWindow, SteppedWindow, Window
 
 LOG = ("instant", "epoch", "weight")
 """The columns of a log of answers or elements after those of the row."""
 
 
-def closes(windows: Iterable[Window], after: int, last: int) -> tuple[range, ...]:
-    """The instants in (after, last] at which windows with a step close, a range for each."""
+@dataclass(frozen=True, slots=True)
+class Closes:
+    """The instants full + k * step from `begin` on, at which a window with a step closes."""
+
+    full: int
+    step: int
+    begin: int
+
+    @classmethod
+    def of(cls, window: SteppedWindow, after: int) -> Closes:
+        """Those of a window that are later than the instant `after`."""
+        full = window.origin + window.width
+        first = full if window.first == "full" else window.origin + 1
+        return cls(full, window.step, max(after + 1, first))
+
+    def any_until(self, last: int) -> bool:
+        """Whether there is one that is not later than the instant `last`."""
+        return self.full + -((self.full - self.begin) // self.step) * self.step <= last
+
+    def number_from(self, instant: exp.Expr) -> exp.Expr:
+        """The least k whose close is not before `begin` and an instant."""
+        since = greatest(instant, number(self.begin)) - number(self.full)
+        return quotient(since + number(self.step - 1), self.step)
+
+    def number_until(self, instant: exp.Expr) -> exp.Expr:
+        """The greatest k whose close is not after an instant."""
+        return quotient(instant - number(self.full), self.step)
+
+    def instant(self, nth: exp.Expr) -> exp.Expr:
+        """The close of a number."""
+        return number(self.full) + exp.Paren(this=nth * number(self.step))
+
+
+def closing(windows: Iterable[Window], after: int) -> tuple[Closes, ...]:
+    """The closes of the windows with a step that are later than the instant `after`."""
     found = []
     for window in windows:
         match window:
-            case SteppedWindow(width, step, origin, first):
-                full = origin + width
-                begin = max(after + 1, full if first == "full" else origin + 1)
-                found.append(range(full + -((full - begin) // step) * step, last + 1, step))
+            case SteppedWindow():
+                found.append(Closes.of(window, after))
             case SlidingWindow() | LastElements():
                 continue
             case _:
@@ -163,30 +198,83 @@ def reported_intervals(
     )
 
 
-def reported_rows(intervals: str, row: Sequence[str], closes_: str) -> exp.Select:
-    """The elements of RSTREAM.
+def reported_closes(
+    intervals: str, row: Sequence[str], closes: Sequence[Closes], last: int
+) -> exp.Query:
+    """The closes within intervals: of each interval and window the numbers of the first and last.
 
     Args:
         intervals: the relation of `reported_intervals`.
         row: the columns of the answer.
-        closes_: the relation of closes (instant, epoch): `epoch` is the first at which it is final.
+        closes: of the windows, at least one.
+        last: the last instant that is final.
+
+    Returns:
+        `row`, since, until, weight, epoch, window, first, last; only where there is a close.
+    """
+    kept = (*row, *INTERVAL, "weight", "epoch")
+    upto = least(column("until") - number(1), number(last))
+    parts = [
+        select(
+            *columns(kept),
+            alias(number(i), "window"),
+            alias(bigint(each.number_from(column("since"))), "first"),
+            alias(bigint(each.number_until(upto.copy())), "last"),
+            from_=rows_of(intervals),
+        )
+        for i, each in enumerate(closes)
+    ]
+    return select(
+        *columns((*kept, "window", "first", "last")),
+        from_=subquery(union_all(parts), "numbered"),
+        where=[column("first") <= column("last")],
+    )
+
+
+def reported_rows(
+    reported: str, row: Sequence[str], closes: Sequence[Closes], epochs: str
+) -> exp.Select:
+    """The elements of RSTREAM.
+
+    Args:
+        reported: the relation of `reported_closes`.
+        row: the columns of the answer.
+        closes: of the windows.
+        epochs: the relation of the epochs at which instants become final: (after, last] at epoch.
 
     Returns:
         `row`, `LOG`.
     """
+    kept = (*row, *INTERVAL, "weight", "epoch")
+    spread = select(
+        *columns((*kept, "window")),
+        alias(each_of(column("first"), column("last")), "nth"),
+        from_=rows_of(reported),
+    )
+    at = [
+        select(
+            *columns(kept),
+            alias(bigint(each.instant(column("nth"))), "instant"),
+            from_=subquery(spread.copy(), "spread"),
+            where=[column("window").eq(number(i))],
+        )
+        for i, each in enumerate(closes)
+    ]
+    # Several windows may close at one instant.
+    once = select(*columns((*kept, "instant")), from_=subquery(union_all(at), "at"), distinct=True)
     return select(
         *columns(row, "i"),
-        column("instant", "c"),
-        alias(coalesce(column("epoch", "i"), column("epoch", "c")), "epoch"),
+        column("instant", "i"),
+        alias(coalesce(column("epoch", "i"), column("epoch", "e")), "epoch"),
         column("weight", "i"),
-        from_=rows_of(intervals, "i"),
+        from_=subquery(once if len(at) > 1 else at[0], "i"),
         joins=[
-            inner_join(
-                rows_of(closes_, "c"),
+            left_join(
+                rows_of(epochs, "e"),
                 all_of(
                     [
-                        column("instant", "c") >= column("since", "i"),
-                        column("instant", "c") < column("until", "i"),
+                        column("instant", "i") > column("after", "e"),
+                        column("instant", "i") <= column("last", "e"),
                     ]
                 ),
             )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,12 +10,26 @@ from sqlglot import exp
 
 from jobs.compute.protocol import SqlEngine
 from jobs.compute.relations import Statement
-from jobs.compute.sql import alias, column, rows_of, select
-from jobs.engine.relations import FOREVER
+from jobs.compute.sql import (
+    alias,
+    bigint,
+    coalesce,
+    column,
+    number,
+    rows_of,
+    select,
+    sum_of,
+)
 from jobs.engine.windows import Window
 from jobs.errors import WeirError
 from jobs.sparql.algebra.windows import StreamOperator
-from jobs.streams.elements import changed_rows, closes, reported_intervals, reported_rows
+from jobs.streams.elements import (
+    changed_rows,
+    closing,
+    reported_closes,
+    reported_intervals,
+    reported_rows,
+)
 from jobs.streams.timeline import Timeline
 
 
@@ -48,22 +61,16 @@ class Emission:
     @property
     def has_closes(self) -> bool:
         """Whether a window closes at an instant that became final after `after`."""
-        if self.timeline.horizon(self.last) is None:
+        final = self.timeline.horizon(self.last)
+        if self.timeline.origin is None or final is None:
             return False
-        return any(map(len, self._closes(self._begin)))
+        return any(each.any_until(final) for each in closing(self.windows, self._begin - 1))
 
     @property
     def _begin(self) -> int:
         """The first instant that was not final at `after`."""
         assert self.timeline.origin is not None, "there are answers"
         return self.timeline.origin if self.reached is None else self.reached + 1
-
-    def _closes(self, first: int, last: int = FOREVER) -> tuple[range, ...]:
-        """The closes from one instant to another that are final."""
-        final = self.timeline.horizon(self.last)
-        if self.timeline.origin is None or final is None:
-            return ()
-        return closes(self.windows, first - 1, min(last, final))
 
     def statement(
         self, engine: SqlEngine, answers: str, row: Sequence[str], limit: int, prefix: str
@@ -92,26 +99,24 @@ class Emission:
     def _reports(
         self, engine: SqlEngine, answers: str, row: Sequence[str], limit: int, prefix: str
     ) -> exp.Select:
-        epochs, intervals, closes_ = f"{prefix}_epochs", f"{prefix}_intervals", f"{prefix}_closes"
+        epochs, finals, intervals, reported = (
+            f"{prefix}_{name}" for name in ("epochs", "finals", "intervals", "reported")
+        )
+        origin, final = self.timeline.origin, self.timeline.horizon(self.last)
+        assert origin is not None, "there are answers"
+        assert final is not None, "there are answers"
         engine.load(epochs, self._epochs())
+        engine.load(finals, self._finals())
         query = reported_intervals(answers, row, epochs, self.after, self._begin)
-        engine.make(Statement(intervals, query, "cache"))
-        first = alias(exp.Min(this=column("since")), "since")
-        until = alias(exp.Max(this=column("until")), "until")
-        ((since, end),) = engine.rows(select(first, until, from_=rows_of(intervals)))
-        reported: tuple[range, ...] = ()
-        if since is not None:
-            reported = self._closes(int(str(since)), int(str(end)) - 1)
-        rows = engine.count(intervals)
-        if rows:
-            _check(sum(map(len, reported)), limit)
-        engine.load(closes_, self._stamped(reported if rows else ()))
-        elements = reported_rows(intervals, row, closes_)
-        if rows * sum(map(len, reported)) > limit:
-            count = alias(exp.Count(this=exp.Star(), big_int=True), "rows")
-            ((found,),) = engine.rows(select(count, from_=exp.Subquery(this=elements, alias="e")))
-            _check(int(str(found)), limit)
-        return elements
+        engine.make(Statement(intervals, query))
+        closes = closing(self.windows, origin - 1)
+        numbered = reported_closes(intervals, row, closes, final)
+        engine.make(Statement(reported, numbered, "cache"))
+        each = column("last") - column("first") + number(1)
+        total = alias(coalesce(bigint(sum_of(exp.Paren(this=each))), number(0)), "rows")
+        ((found,),) = engine.rows(select(total, from_=rows_of(reported)))
+        _check(int(str(found)), limit)
+        return reported_rows(reported, row, closes, finals)
 
     def _epochs(self) -> pa.Table:
         """epoch, reached: of each later epoch the last instant that was final before it."""
@@ -124,18 +129,17 @@ class Emission:
             found, schema=pa.schema({"epoch": pa.int64(), "reached": pa.int64()})
         )
 
-    def _stamped(self, reported: Sequence[range]) -> pa.Table:
-        """instant, epoch: the closes, with the first epoch at which each is final."""
-        instants = sorted({instant for each in reported for instant in each})
-        later = [
-            (each.horizon, each.epoch)
-            for each in self.timeline.arrivals
-            if each.horizon is not None and self.after < each.epoch <= self.last
-        ]
-        horizons = [horizon for horizon, _ in later]
-        epochs = [later[bisect_left(horizons, instant)][1] for instant in instants]
-        found = {"instant": pa.array(instants, pa.int64()), "epoch": pa.array(epochs, pa.int64())}
-        return pa.table(found)
+    def _finals(self) -> pa.Table:
+        """after, last, epoch: the instants (after, last] become final at the epoch."""
+        found, reached = [], self._begin - 1
+        for each in self.timeline.arrivals:
+            horizon = each.horizon
+            if not self.after < each.epoch <= self.last or horizon is None or horizon <= reached:
+                continue
+            found.append({"after": reached, "last": horizon, "epoch": each.epoch})
+            reached = horizon
+        names = ("after", "last", "epoch")
+        return pa.Table.from_pylist(found, schema=pa.schema([(n, pa.int64()) for n in names]))
 
 
 def _check(rows: int, limit: int) -> None:
@@ -143,5 +147,6 @@ def _check(rows: int, limit: int) -> None:
         raise WeirError(
             f"RSTREAM would emit {rows:,} elements, more than rstream_rows = {limit:,}",
             "",
-            "Use ISTREAM, which emits what is new, a longer STEP, or raise `limits.rstream_rows`.",
+            "Raise `limits.rstream_rows`, or emit less: with ISTREAM, which emits what is new, with"
+            " a longer STEP, or with a larger `unit` of a program.",
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import assert_never
 
-from jobs.catalog.windowing import EVERY_INSTANT, Windowing
+from jobs.catalog.windowing import Windowing
 from jobs.engine.windows import LastElements, SlidingWindow, SteppedWindow, Window
 from jobs.sparql.algebra.windows import CountWindow, TimeWindow, WindowClause
 
@@ -22,9 +22,9 @@ def closing_windows(windowing: Windowing, origin: int) -> tuple[Window, ...]:
         windowing: of the definition.
         origin: its first instant.
     """
-    if windowing.grid == EVERY_INSTANT:
+    if windowing.points is None:
         return tuple(windows_of(windowing).values())
-    unit = windowing.grid.unit
+    unit = windowing.points.unit
     return (SteppedWindow(unit, unit, origin - unit),)
 
 

@@ -28,6 +28,7 @@ from jobs.lars.syntax import (
     TupleWindow,
     Window,
 )
+from jobs.rdf.terms import canonical_term
 from jobs.sparql.algebra.expressions import Call, Constant, Expression, Variable
 from tests.support.lars import programs
 from tests.support.lars.cases import lars_case
@@ -303,3 +304,13 @@ def _place_of_error(text: str) -> Place | None:
     except ProgramError as error:
         return error.place
     return None
+
+
+@pytest.mark.parametrize(
+    "escape", [r"\t", r"\b", r"\n", r"\r", r"\f", r"\\", r"\"", r"\'", r"\u00e9"]
+)
+def test_every_escape_of_a_string_is_read(escape: str) -> None:
+    fact = parse(f'a(X) <- p(X).\nf("x{escape}y").', PREFIXES).facts[0]
+    (term,) = fact.arguments
+    assert isinstance(term, Constant)
+    assert term.term == canonical_term(f'"x{escape}y"', "object")

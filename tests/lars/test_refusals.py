@@ -49,6 +49,8 @@ def refused(text: str, *atoms: DeclaredAtom, streams: tuple[str, ...] = ("s",)) 
         ("a <- p(X), X = Y + 1, Y = Z.", "1:12", "Y: the comparison has it"),
         ("a <- p(X), Y = Y + 1.", "1:12", "Y: the comparison has it"),
         ("a <- p(X), not q(X,Y), X = Y.".replace("X = Y", "Y > 1"), "1:24", "Y: the comparison"),
+        ("a <- f(1).\nf(X).", "2:1", "X: a fact has no variable"),
+        ("a <- f(1).\nf(_).", "2:1", "_: a fact has no variable"),
     ],
 )
 def test_a_variable_without_a_value_is_refused(text: str, where: str, what: str) -> None:
@@ -256,3 +258,22 @@ _SOUP = (
     *(" <- ", " win^2 ", " win^#1 ", " diamond ", " box ", " not ", " <= ", " ^^ "),
     *(" <http://x> ", " ex:q ", ' "x" ', " @en ", " STRLEN(X) ", " 1e3 ", " 0.5 ", ""),
 )
+
+
+def test_a_predicate_that_is_not_published_is_not_written_to_a_stream() -> None:
+    written = DeclaredAtom("b(X)", "?X a :B", Place(3, 5))
+    declarations = Declarations(
+        ("s",),
+        PREFIXES,
+        output=(("a", Place(2, 1)),),
+        written=(written,),
+        written_stream="t",
+    )
+    with pytest.raises(UnsupportedProgram, match="Add b to `output`") as raised:
+        read_program("a(X) <- p(X).\nb(X) <- p(X).", declarations, "p.lars")
+    assert raised.value.where == "p.lars:3:5"
+
+
+def test_an_atom_of_the_graph_that_no_rule_reads_is_not_read() -> None:
+    assert not program("a(X) <- p(X).").reads_graph
+    assert program("a(X) <- p(X), g(X).").reads_graph

@@ -178,13 +178,13 @@ STREAM_MUTANTS = (
     Mutant(
         "a close that is final is not reported",
         "streams/elements",
-        "found.append(range(full + -((full - begin) // step) * step, last + 1, step))",
-        "found.append(range(full + -((full - begin) // step) * step, last, step))",
+        'upto = least(column("until") - number(1), number(last))',
+        'upto = least(column("until") - number(1), number(last - 1))',
     ),
     Mutant(
         "a report ends a close too late",
         "streams/elements",
-        'column("instant", "c") < column("until", "i"),',
-        'column("instant", "c") <= column("until", "i"),',
+        'upto = least(column("until") - number(1), number(last))',
+        'upto = least(column("until"), number(last))',
     ),
 )

@@ -17,6 +17,7 @@ from jobs.compact_lake import compact_lake
 from jobs.errors import QualityError, WeirError
 from jobs.ingest.stream_readers import undeclared_streams
 from jobs.maintain_queries import maintain_queries
+from jobs.pending_work import has_pending_work
 from jobs.publish_answers import publish_answers
 from tests.support.killed import run_killed
 from tests.support.projects.ingest import no_spark
@@ -210,6 +211,26 @@ def test_more_elements_than_the_limit_fail_the_run_until_it_is_raised(tmp_path: 
     run(project)
     assert elements(project) == STREAMS["RSTREAM"]
     assert often(project) == seen_before(STREAMS["RSTREAM"])
+
+
+def test_a_stream_that_could_not_be_emitted_is_pending(tmp_path: Path) -> None:
+    project = project_of(tmp_path, "RSTREAM", rstream_rows=3)
+    arrive(project, *range(5))
+    with pytest.raises(WeirError, match="RSTREAM would emit"):
+        run(project)
+    assert has_pending_work(project.settings)
+    project = project_of(tmp_path, "RSTREAM")
+    run(project)
+    assert not has_pending_work(project.settings)
+
+
+def test_a_removed_upstream_is_pending(tmp_path: Path) -> None:
+    project = project_of(tmp_path, "ISTREAM")
+    arrive(project, 0, 1)
+    run(project)
+    assert not has_pending_work(project.settings)
+    (project.settings.queries / "q.rq").unlink()
+    assert has_pending_work(project.settings)
 
 
 def test_the_stream_of_a_select_has_its_columns(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ def broken_laws(case: RuleCase) -> list[str]:
     last = len(case.epochs)
     evaluated: Evaluated = {}
     rng = random.Random(case.seed)
-    cuts = sorted(rng.sample(range(1, last), rng.choice((1, 1, 2))))
+    cuts = sorted(rng.sample(range(1, last), min(last - 1, rng.choice((1, 1, 2)))))
     cut = _memory(case, evaluated)
     for after, until in pairwise((0, *cuts, last)):
         cut.run(after, until)
