@@ -1,0 +1,37 @@
+"""The example of docs/rules.md gives what it says."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import yaml
+
+from tests.support.projects.maintain import MaintainedProject
+from tests.support.streams.projects import SECOND, answer_log, local, run
+
+TEXT = (Path(__file__).parents[2] / "docs" / "rules.md").read_text()
+
+
+def block(language: str) -> str:
+    """The first block of a language."""
+    found = re.search(rf"```{language}\n(.*?)```", TEXT, re.DOTALL)
+    assert found is not None
+    return found[1]
+
+
+def test_the_example_gives_what_it_says(tmp_path: Path) -> None:
+    project = MaintainedProject(tmp_path)
+    sensors, readings = yaml.safe_load(block("yaml"))["sources"]
+    project.declare(sensors, readings)
+    (tmp_path / "queries").mkdir()
+    project.write("programs/heat.lars", block("prolog"))
+    project.write("data/sensors/1.ttl", "@prefix : <http://example.org/> .\n:s1 a :Sensor .\n")
+    project.write("data/readings/1.ttl", block("turtle"))
+    run(project)
+    held: dict[tuple[str, str], list[tuple[int, int]]] = {}
+    for _, instant, weight, (predicate, sensor) in answer_log(project, "heat"):
+        assert predicate is not None
+        held.setdefault((predicate, local(sensor)), []).append((instant // SECOND, weight))
+    assert held['"alarm"', "s1"] == [(12, 1), (13, -1)]
+    assert held['"hot"', "s1"] == [(10, 1), (13, -1)]
