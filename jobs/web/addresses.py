@@ -5,8 +5,8 @@ Lists of our own: `ipaddress.is_global` of Python 3.11 calls NAT64, 6to4, `fec0:
 
 IPv4: all but the special-purpose registry, multicast and the former 6to4 relays.
 https://www.iana.org/assignments/iana-ipv4-special-registry
-IPv6: only global unicast, less the special purposes inside it. So all
-forms that embed an IPv4 address (mapped, compatible, NAT64, 6to4, Teredo) are refused.
+IPv6: only global unicast, less the special purposes inside it. So all forms that embed an IPv4
+address (mapped, compatible, NAT64, 6to4, Teredo) are refused.
 https://www.iana.org/assignments/iana-ipv6-special-registry
 """
 

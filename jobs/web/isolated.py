@@ -32,7 +32,7 @@ from jobs.web.sparql_results import Solution, SparqlResults
 
 MEMORY = 280 << 20
 """Address space of a child, in bytes; so it never has as much resident."""
-GRACE_SECONDS = 0.25
+GRACE_SECONDS = 0.35
 """How long after the deadline the child may still report, before it is killed."""
 _PIPE_BYTES = 65536
 _OTHER_BYTES = 1 << 20

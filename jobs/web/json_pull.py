@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import codecs
 import json
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NoReturn
 
-_SPACE = " \t\n\r"
+_SPACE = re.compile(r"[ \t\n\r]*+")
 _MOST_MEMBERS = 100
 _NUMBER = "+-.0123456789Ee"
 
@@ -112,10 +113,11 @@ class JsonText:
     def _peek(self) -> str:
         """The next character that is no space, "" at the end."""
         while True:
-            while self._at < len(self._text):
-                if self._text[self._at] not in _SPACE:
-                    return self._text[self._at]
-                self._at += 1
+            space = _SPACE.match(self._text, self._at)
+            assert space is not None
+            self._at = space.end()
+            if self._at < len(self._text):
+                return self._text[self._at]
             if self._ended:
                 return ""
             self._more()

@@ -13,6 +13,7 @@ import socket
 import ssl
 import struct
 import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
@@ -33,6 +34,7 @@ class Connection:
     def __init__(self, accepted: socket.socket, stop: threading.Event) -> None:
         self.socket, self._stop = accepted, stop
         self._left = MOST_BYTES
+        self._until = time.monotonic() + LONGEST_SECONDS
         self.request = b""
 
     def read_request(self) -> None:
@@ -44,9 +46,10 @@ class Connection:
             self.request += data
 
     def send(self, data: bytes) -> None:
-        """Send all of it, unless too much was sent already."""
+        """Send all of it, unless the connection has had its bytes or its time."""
         self._left -= len(data)
-        if self._left < 0 or self._stop.is_set():
+        late = time.monotonic() > self._until
+        if self._left < 0 or late or self._stop.is_set():
             raise ConnectionAbortedError
         self.socket.sendall(data)
 

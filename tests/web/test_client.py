@@ -25,7 +25,7 @@ from jobs.web.protocol import LONGEST_GET_URL, query_request
 from jobs.web.request import FetchRequest, Limits, Secret
 from tests.support.certificates import Certificates
 from tests.support.counting_server import CountingServer, answer_of
-from tests.support.hostile_server import server_context
+from tests.support.hostile_server import BEHAVIOURS, HostileServer, server_context
 
 LIMITS = Limits(bytes=4 << 20, seconds=20.0)
 OK = answer_of(b"{}")
@@ -299,6 +299,27 @@ def test_tls_verifies_the_name_and_its_own_bytes_are_counted(
     assert len(body) + 1000 < meter.received <= counted["down"]
 
 
+def test_the_environment_neither_adds_authorities_nor_gets_keys(
+    certificates: Certificates, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    keys = tmp_path / "keys"
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificates.authority))
+    monkeypatch.setenv("SSLKEYLOGFILE", str(keys))
+    for ca_file, outcome in (("", "tls_failed"), (str(certificates.authority), "answered")):
+        with tls_server(certificates, b"") as port:
+            request = FetchRequest(
+                f"https://127.0.0.1:{port}/",
+                "*/*",
+                "tests@example.org",
+                LIMITS,
+                allow=("127.0.0.1/32",),
+                ports=(port,),
+                ca_file=ca_file,
+            )
+            assert kind(run(request)[0]) == outcome
+    assert not keys.exists()
+
+
 def test_a_name_that_is_pinned_to_an_address_is_the_name_that_tls_verifies(
     certificates: Certificates,
 ) -> None:
@@ -318,6 +339,22 @@ def test_a_name_that_is_pinned_to_an_address_is_the_name_that_tls_verifies(
     assert isinstance(answer, Failure)
     assert answer.kind == "tls_failed"
     assert "elsewhere.example" in answer.reason
+
+
+@pytest.mark.parametrize("name", ["no accept", "dripping headers", "dripping body"])
+def test_a_fetch_ends_at_its_deadline_without_being_killed(
+    hostile: HostileServer, name: str
+) -> None:
+    behaviour = next(each for each in BEHAVIOURS if each.name == name)
+    port = hostile.port(behaviour)
+    limits = replace(LIMITS, seconds=0.5)
+    allow = ("127.0.0.1/32",)
+    began = time.monotonic()
+    answer, _ = run(
+        FetchRequest(hostile.url(behaviour), "*/*", "c", limits, allow=allow, ports=(port,))
+    )
+    assert time.monotonic() - began <= 1.0
+    assert kind(answer) == "deadline_passed"
 
 
 def test_a_resolver_that_hangs_ends_at_the_deadline() -> None:

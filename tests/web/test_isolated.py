@@ -332,6 +332,24 @@ def test_a_child_does_not_outlive_its_parent_by_much() -> None:
         assert not child.exists()
 
 
+def test_a_child_that_hangs_ends_by_itself_without_a_parent() -> None:
+    code = (
+        "from jobs.web import worker\n"
+        "def hang(*_):\n    while True: pass\n"
+        "worker.fetch = hang\n"
+        "worker.main()"
+    )
+    request = FetchRequest("http://e/", "*/*", "c", LIMITS)
+    child = subprocess.run(
+        [sys.executable, "-c", code],
+        input=encode_task(Task(request, "body", time.monotonic(), isolated.MEMORY)),
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        timeout=30,
+        check=False,
+    )
+    assert child.returncode == -signal.SIGALRM
+
+
 def _is_child_of(folder: Path, parent: int) -> bool:
     with contextlib.suppress(OSError):
         return f"PPid:\t{parent}\n" in (folder / "status").read_text()

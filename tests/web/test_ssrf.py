@@ -71,6 +71,12 @@ def test_every_refusal_is_reported_as_one(probed: dict[str, Any]) -> None:
         assert found <= REFUSED, way
 
 
+def test_a_host_in_numbers_is_never_resolved(probed: dict[str, Any]) -> None:
+    """The system's resolver reads octal, hexadecimal and shortened addresses."""
+    in_numbers = [run for run in probed["runs"] if run["way"] in ("literal", "spelling")]
+    assert [run["url"] for run in in_numbers if run["resolved"]] == []
+
+
 def test_a_redirect_is_not_followed_and_a_name_is_resolved_once(probed: dict[str, Any]) -> None:
     good = Counter(
         (run["way"], run["outcome"], run["resolved"]) for run in probed["runs"] if run["good"]
