@@ -6,7 +6,8 @@
     python -m bench.replicas --cases DS10 DS90 --windows 100 --sets 2
                                                   a part of the runs, without a report
 
-Into `--out` (results/replicas): report.md, box plots, and for each run a CSV row per evaluation.
+Into `--out` (bench/results/replicas, which git ignores): report.md, box plots, and for each run a
+CSV row per evaluation.
 Exits with 1 if over the synthetic data something does not hold that must.
 """
 
@@ -19,6 +20,7 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 
+from bench.places import RESULTS
 from bench.replicas.cases import TestData
 from bench.replicas.figures import figures
 from bench.replicas.findings import Findings
@@ -39,7 +41,7 @@ def arg_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--data", type=Path, metavar="DIR", help="traces to replay")
     parser.add_argument("--write-data", type=Path, metavar="DIR", help="write traces, run nothing")
-    parser.add_argument("--out", type=Path, default=Path("results/replicas"), metavar="DIR")
+    parser.add_argument("--out", type=Path, default=RESULTS / "replicas", metavar="DIR")
     parser.add_argument("--cases", nargs="+", choices=CASES, default=CASES, metavar="CASE")
     parser.add_argument("--windows", nargs="+", type=float, default=WINDOWS, metavar="SECONDS")
     parser.add_argument("--sets", type=int, default=DATA_SETS, help="data sets of a test case")

@@ -157,8 +157,9 @@ def _table2(findings: Findings, windows: Sequence[float]) -> Iterator[str]:
     yield "## Table 2: the hypotheses\n"
     yield (
         "Hp.1: no worse than ACQUA.F with the best band at every selectivity (DS10 to DS90 and "
-        "6 trends); Hp.3: at every budget (1 to 7 on DS75, 3 and 5 on three trends). Hp.2 and Hp.4: "
-        "all alphas from 0.167 to 0.5 comparable with the best of them; in brackets: all six.\n"
+        "6 trends); Hp.3: at every budget (1 to 7 on DS75, 3 and 5 on three trends). Hp.2 and "
+        "Hp.4: all alphas from 0.167 to 0.5 comparable with the best of them; in brackets: all "
+        "six.\n"
     )
     readings = [
         Reading(window, mode, rate) for window in windows for mode in MODES for rate in RATES
