@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from jobs.refresh.candidates import Candidate, Columns, Evaluation, columns_of, tie_order
-from jobs.refresh.dynamic_alpha import Arms, at_arms, equal_arms, learned
+from jobs.refresh.dynamic_alpha import Arms, at_arms, equal_arms, learn, learned
 from jobs.refresh.election import elect, elected_rows
 from jobs.refresh.policies import Aggregated, Policy, with_alpha
 from jobs.refresh.policy_text import policy_of
@@ -63,6 +63,20 @@ def test_arms_that_order_the_refreshed_keys_alike_keep_their_relation() -> None:
     policy, arms = dynamic(), Arms((1 / 3, 1 / 3, 1 / 3))
     after = learned(policy, arms, columns_of(tie_order(keys)), NOW, np.arange(3), {0})
     assert after.weights == pytest.approx(arms.weights)
+
+
+def test_learning_by_key_is_learning_by_row() -> None:
+    """Candidates in any order; a key that had never been asked has no say."""
+    keys = [
+        Candidate(f"k{n:02}", float(n * 37 % 11), distances=(float(n * 17 % 13),))
+        for n in range(11)
+    ]
+    policy, arms = dynamic(), equal_arms(dynamic())
+    flips = {"k03": True, "k07": False, "k08": True, "new": True}
+    by_key = learn(policy, arms, [*keys[::-1], Candidate("new", distances=(1.0,))], NOW, flips)
+    rows = np.array([3, 7, 8])
+    assert by_key == learned(policy, arms, columns_of(tie_order(keys)), NOW, rows, {3, 8})
+    assert by_key != arms
 
 
 def test_no_weight_is_lost_for_good() -> None:
