@@ -30,7 +30,7 @@ RateFrom = Literal["online", "oracle"]
 
 @dataclass(frozen=True, slots=True)
 class Instant:
-    """What an evaluation sees, whatever the policy.
+    """What an evaluation sees, the same for every policy.
 
     Attributes:
         users: in the window, in tie order.

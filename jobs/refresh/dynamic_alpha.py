@@ -5,7 +5,7 @@ filter and its old one did not, or the other way round: the flips are what the b
 is a value of alpha; its reward is the share of pairs, a key that flipped and one that did not,
 which its order puts right. Only refreshed keys are compared, with each other: which of the other
 keys would have flipped is unknown, and a reward by the position among all of them would favour
-whatever alpha elected the keys.
+the alpha that elected the keys.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ ALPHA = 0.2
 FIRST_SHARE = 0.5
 ALPHAS = (0.005, 0.02, 0.05, 0.2, 0.5)
 """Weights of the ACQUA ranking that a dynamic alpha chooses from."""
-LEARNING_RATE = 1.0
+LEARNING_RATE = 3.0
 
 
 @dataclass(frozen=True, slots=True)

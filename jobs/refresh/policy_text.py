@@ -56,7 +56,7 @@ def policy_of(text: str, options: Mapping[str, object] | None = None) -> Policy:
     | `mode`: `minmax` or `positions` | .F+, .F*, A+B | `minmax` |
     | `alpha`: a number from 0 to 1, or `dynamic` | .F+, .F* | 0.2 |
     | `alpha_on`: `acqua` or `filter` | .F+, .F* | by `mode`: `acqua`, `filter` |
-    | `grid`, `learning_rate` | `alpha: dynamic` | `ALPHAS`, 1 |
+    | `grid`, `learning_rate` | `alpha: dynamic` | `ALPHAS`, 3 |
     | `weights`: a number per ranking | A+B | 1 each |
 
     Raises:
