@@ -3,6 +3,7 @@
     python -m bench.replicas                      synthetic data: about ten minutes on two cores
     python -m bench.replicas --data DIR           the same over other data (bench/replicas/cases.py)
     python -m bench.replicas --write-data DIR     write the synthetic traces as such data
+    python -m bench.replicas --speed              how long one election among 100,000 keys takes
     python -m bench.replicas --cases DS10 DS90 --windows 100 --sets 2
                                                   a part of the runs, without a report
 
@@ -28,6 +29,7 @@ from bench.replicas.parameters import CASES, DATA_SETS, WINDOWS
 from bench.replicas.replay import EVALUATIONS
 from bench.replicas.report import report, requirements, summary
 from bench.replicas.runs import Results, Task, results_of
+from bench.replicas.speed import election_times
 from bench.replicas.synthetic import MINUTES, SEED, USERS
 from bench.replicas.traces import TraceError, written_trace
 
@@ -41,6 +43,7 @@ def arg_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--data", type=Path, metavar="DIR", help="traces to replay")
     parser.add_argument("--write-data", type=Path, metavar="DIR", help="write traces, run nothing")
+    parser.add_argument("--speed", action="store_true", help="measure elections, run nothing")
     parser.add_argument("--out", type=Path, default=RESULTS / "replicas", metavar="DIR")
     parser.add_argument("--cases", nargs="+", choices=CASES, default=CASES, metavar="CASE")
     parser.add_argument("--windows", nargs="+", type=float, default=WINDOWS, metavar="SECONDS")
@@ -54,6 +57,10 @@ def arg_parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run; returns the exit code."""
     options = arg_parser().parse_args(arguments)
+    if options.speed:
+        for name, seconds in election_times():
+            print(f"{name:20}{seconds:6.3f} s")
+        return 0
     data = TestData(options.data, options.users)
     try:
         if options.write_data is not None:

@@ -18,9 +18,10 @@ from bench.replicas.cases import TestData
 from bench.replicas.parameters import CASES, DS, TENS, Variant, variants
 from bench.replicas.replay import THRESHOLD, replay, schedule
 from bench.replicas.runs import HEADER, Task, run_task
+from bench.replicas.speed import election_times
 from bench.replicas.synthetic import rng, shifted, synthetic_trace
 from bench.replicas.traces import Trace, TraceError, read_trace, written_trace
-from jobs.refresh.policy_text import policy_of
+from jobs.refresh.policy_text import NAMES, policy_of
 from tests.support.oracles.replicas import History, simulated
 
 SMALL = TestData(users=60)
@@ -229,6 +230,11 @@ def test_boxes_that_overlap_are_comparable() -> None:
     assert compared(low, middle) == "comparable"
     assert compared(low, high) == "better"
     assert compared(high, low) == "worse"
+
+
+def test_every_policy_is_timed() -> None:
+    times = dict(election_times(count=50))
+    assert {*NAMES} < {*times}
 
 
 def test_variants_are_read_as_policies() -> None:
