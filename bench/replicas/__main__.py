@@ -3,10 +3,12 @@
     python -m bench.replicas                      synthetic data: about ten minutes on two cores
     python -m bench.replicas --data DIR           the same over other data (bench/replicas/cases.py)
     python -m bench.replicas --write-data DIR     write the synthetic traces as such data
+    python -m bench.replicas --speed              how long one election among 100,000 keys takes
     python -m bench.replicas --cases DS10 DS90 --windows 100 --sets 2
                                                   a part of the runs, without a report
 
-Into `--out` (results/replicas): report.md, box plots, and for each run a CSV row per evaluation.
+Into `--out` (bench/results/replicas, which git ignores): report.md, box plots, and for each run a
+CSV row per evaluation.
 Exits with 1 if over the synthetic data something does not hold that must.
 """
 
@@ -19,6 +21,7 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 
+from bench.places import RESULTS
 from bench.replicas.cases import TestData
 from bench.replicas.figures import figures
 from bench.replicas.findings import Findings
@@ -26,6 +29,7 @@ from bench.replicas.parameters import CASES, DATA_SETS, WINDOWS
 from bench.replicas.replay import EVALUATIONS
 from bench.replicas.report import report, requirements, summary
 from bench.replicas.runs import Results, Task, results_of
+from bench.replicas.speed import election_times
 from bench.replicas.synthetic import MINUTES, SEED, USERS
 from bench.replicas.traces import TraceError, written_trace
 
@@ -39,7 +43,8 @@ def arg_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--data", type=Path, metavar="DIR", help="traces to replay")
     parser.add_argument("--write-data", type=Path, metavar="DIR", help="write traces, run nothing")
-    parser.add_argument("--out", type=Path, default=Path("results/replicas"), metavar="DIR")
+    parser.add_argument("--speed", action="store_true", help="measure elections, run nothing")
+    parser.add_argument("--out", type=Path, default=RESULTS / "replicas", metavar="DIR")
     parser.add_argument("--cases", nargs="+", choices=CASES, default=CASES, metavar="CASE")
     parser.add_argument("--windows", nargs="+", type=float, default=WINDOWS, metavar="SECONDS")
     parser.add_argument("--sets", type=int, default=DATA_SETS, help="data sets of a test case")
@@ -52,6 +57,10 @@ def arg_parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run; returns the exit code."""
     options = arg_parser().parse_args(arguments)
+    if options.speed:
+        for name, seconds in election_times():
+            print(f"{name:20}{seconds:6.3f} s")
+        return 0
     data = TestData(options.data, options.users)
     try:
         if options.write_data is not None:

@@ -10,7 +10,17 @@ from bench.replicas.boxes import Box
 
 _WIDTH, _GAP, _HEIGHT = 12, 14, 220
 _LEFT, _TOP, _BOTTOM = 46, 34, 24
-_COLOURS = ("#4e79a7", "#f28e2b", "#59a14f", "#e15759", "#76b7b2", "#b07aa1", "#9c755f", "#bab0ac")
+_COLOURS = (
+    "#4e79a7",
+    "#f28e2b",
+    "#59a14f",
+    "#e15759",
+    "#76b7b2",
+    "#b07aa1",
+    "#9c755f",
+    "#bab0ac",
+    "#edc948",
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from bench.replicas.parameters import (
     BUDGET,
     BUDGETS,
     DS,
+    GRID,
     TENS,
     TRENDS,
     Variant,
@@ -137,6 +138,8 @@ class DynamicAlpha:
     default: float
     best: float
     best_alpha: float
+    grid_best: float
+    grid_alpha: float
     last_alpha: float
 
     @property
@@ -149,6 +152,11 @@ class DynamicAlpha:
         """Ratio of dynamic to the best of the paper's alphas, known afterwards only."""
         return _ratio(self.dynamic, self.best)
 
+    @property
+    def to_grid(self) -> float:
+        """Ratio of dynamic to the best of the alphas that it chooses from."""
+        return _ratio(self.dynamic, self.grid_best)
+
 
 def dynamic_alphas(findings: Findings, window: float) -> list[DynamicAlpha]:
     """At all nine selectivities."""
@@ -157,9 +165,10 @@ def dynamic_alphas(findings: Findings, window: float) -> list[DynamicAlpha]:
     variant = Variant("LRU.F+", BUDGET, alpha="dynamic", mode="minmax")
     for place in (Place(f"DS{selectivity}") for selectivity in TENS):
         static = {
-            alpha: findings.proposed("LRU.F+", reading, place, alpha).median for alpha in ALPHAS
+            alpha: findings.proposed("LRU.F+", reading, place, alpha).median
+            for alpha in (*ALPHAS, *GRID)
         }
-        best = min(static, key=lambda alpha: static[alpha])
+        best, of_grid = (min(alphas, key=lambda a: static[a]) for alphas in (ALPHAS, GRID))
         last = findings.results.alphas[window, place.case, variant]
         found.append(
             DynamicAlpha(
@@ -168,6 +177,8 @@ def dynamic_alphas(findings: Findings, window: float) -> list[DynamicAlpha]:
                 static[ALPHA],
                 static[best],
                 best,
+                static[of_grid],
+                of_grid,
                 sum(last.values()) / len(last),
             )
         )

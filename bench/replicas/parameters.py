@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from bench.replicas.replay import RateFrom
+from jobs.refresh import policies
 from jobs.refresh.policies import DEFAULT_SIDE, Mode
 
 SELECTIVITIES = (10, 20, 30, 40, 50, 60, 70, 75, 80, 90)
@@ -15,6 +16,8 @@ BUDGETS = (1, 2, 3, 4, 5, 6, 7)
 BUDGET = 3
 ALPHAS = (0.167, 0.2, 0.333, 0.5, 0.667, 0.833)
 """The paper prints 0.0667 for 0.667, between 0.5 and 0.833."""
+GRID = policies.ALPHAS
+"""Those that a dynamic alpha chooses from."""
 ACCEPTABLE = (0.167, 0.2, 0.333, 0.5)
 """The range of alpha that the paper's conclusions call acceptable."""
 WINDOWS = (100.0, 600.0)
@@ -118,7 +121,8 @@ def _with_budget(budget: int) -> list[Variant]:
     modes: tuple[Mode, ...] = ("minmax", "positions")
     for mode in modes:
         found += [Variant("LRU.F+", budget, alpha=alpha, mode=mode) for alpha in ALPHAS]
-    found.append(Variant("LRU.F+", budget, alpha="dynamic", mode="minmax"))
+    dynamic: tuple[Alpha, ...] = ("dynamic", *(each for each in GRID if each not in ALPHAS))
+    found += [Variant("LRU.F+", budget, alpha=alpha, mode="minmax") for alpha in dynamic]
     rates: tuple[RateFrom, ...] = ("oracle", "online")
     for rate in rates:
         found.append(Variant("WBM", budget, rate))

@@ -17,7 +17,7 @@ from jobs.refresh.candidates import Columns, Evaluation, Rows
 from jobs.refresh.change_rate import online_intervals
 from jobs.refresh.dynamic_alpha import at_arms, equal_arms, learned
 from jobs.refresh.election import elected_rows
-from jobs.refresh.policies import Policy
+from jobs.refresh.policies import Policy, needs_intervals
 
 THRESHOLD = 100_000
 SLIDE = 60.0
@@ -30,7 +30,7 @@ RateFrom = Literal["online", "oracle"]
 
 @dataclass(frozen=True, slots=True)
 class Instant:
-    """What an evaluation sees, whatever the policy.
+    """What an evaluation sees, the same for every policy.
 
     Attributes:
         users: in the window, in tie order.
@@ -126,12 +126,13 @@ def replay(
     tie = np.arange(len(replica))
     observed = np.zeros((3, len(replica)))
     intervals = plan.oracle_intervals
+    estimated = rate == "online" and needs_intervals(policy.rule)
     arms = equal_arms(policy)
     results = np.zeros((3, len(plan.instants)))
     given: list[tuple[int, ...]] = []
     for index, instant in enumerate(plan.instants):
         users = instant.users
-        if rate == "online":
+        if estimated:
             intervals = online_intervals(*observed)
         evaluation = Evaluation(instant.at, plan.window, SLIDE)
         candidates = Columns(

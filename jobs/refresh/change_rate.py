@@ -36,7 +36,7 @@ class Observed:
     seconds: float = 0.0
 
     def then(self, asked_at: float, changed: bool) -> Observed:
-        """After one more answer. A gap is at least 0, whatever the clock says."""
+        """After one more answer. A gap is at least 0, even if the clock was set back."""
         if self.asked_at is None:
             return Observed(asked_at)
         gap = max(asked_at - self.asked_at, 0.0)

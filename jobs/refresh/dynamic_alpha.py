@@ -5,18 +5,18 @@ filter and its old one did not, or the other way round: the flips are what the b
 is a value of alpha; its reward is the share of pairs, a key that flipped and one that did not,
 which its order puts right. Only refreshed keys are compared, with each other: which of the other
 keys would have flipped is unknown, and a reward by the position among all of them would favour
-whatever alpha elected the keys.
+the alpha that elected the keys.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from jobs.refresh.candidates import Columns, Evaluation, Rows
+from jobs.refresh.candidates import Candidate, Columns, Evaluation, Rows, columns_of, tie_order
 from jobs.refresh.election import order
 from jobs.refresh.policies import Policy, with_alpha
 
@@ -60,6 +60,26 @@ def at_arms(policy: Policy, arms: Arms) -> Policy:
     return with_alpha(policy, arms.alpha(policy.learning.grid))
 
 
+def learn(
+    policy: Policy,
+    arms: Arms,
+    candidates: Sequence[Candidate],
+    evaluation: Evaluation,
+    flips: Mapping[str, bool],
+) -> Arms:
+    """The weights after a refresh; see `learned`.
+
+    Args:
+        candidates: as they were when the keys were elected; those never asked have no say.
+        flips: of each key that was elected and answered, whether its answer flipped.
+    """
+    ordered = tie_order([each for each in candidates if each.asked_at is not None])
+    rows = [row for row, candidate in enumerate(ordered) if candidate.key in flips]
+    flipped = {row for row in rows if flips[ordered[row].key]}
+    refreshed = np.array(rows, dtype=np.intp)
+    return learned(policy, arms, columns_of(ordered), evaluation, refreshed, flipped)
+
+
 def learned(
     policy: Policy,
     arms: Arms,
@@ -68,7 +88,7 @@ def learned(
     refreshed: Rows,
     flipped: Collection[int],
 ) -> Arms:
-    """The weights after a refresh: each is multiplied by exp(rate * (reward - mean reward)).
+    """`learn` over columns: each weight is multiplied by exp(rate * (reward - mean reward)).
 
     Args:
         candidates: those that had been asked before, as they were when the keys were elected.

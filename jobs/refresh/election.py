@@ -90,9 +90,7 @@ def order(rule: Rule, candidates: Columns, evaluation: Evaluation) -> Rows:
 
 def _aggregated(rule: Aggregated, candidates: Columns, evaluation: Evaluation) -> Rows:
     rankings = [
-        (weight, ranked(ranking, candidates, evaluation))
-        for weight, ranking in rule.weighted
-        if weight > 0
+        (weight, ranked(ranking, candidates, evaluation)) for weight, ranking in rule.weighted
     ]
     return aggregate(rankings, rule.mode).order
 

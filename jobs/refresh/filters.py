@@ -34,7 +34,7 @@ def conjunction_distance(bounds: Sequence[Bound], values: Mapping[str, float]) -
             return None
         own = [bound for bound in bounds if bound.variable == variable]
         low, high = _interval(own)
-        if low > high or (low == high and any(b.comparison in "<>" for b in own)):
+        if low > high or (low == high and not all(_holds(bound, low) for bound in own)):
             return None
         if all(_holds(bound, value) for bound in own):
             holds.append(min(value - low, high - value))

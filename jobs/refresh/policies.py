@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, assert_never
 
 Mode = Literal["positions", "minmax"]
 Side = Literal["filter", "acqua"]
@@ -25,7 +25,7 @@ ALPHA = 0.2
 FIRST_SHARE = 0.5
 ALPHAS = (0.005, 0.02, 0.05, 0.2, 0.5)
 """Weights of the ACQUA ranking that a dynamic alpha chooses from."""
-LEARNING_RATE = 1.0
+LEARNING_RATE = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +170,17 @@ class Policy:
     def __post_init__(self) -> None:
         if not 0 <= self.first_share <= 1:
             raise ValueError(f"first_share is {self.first_share}; it is a share, from 0 to 1")
+
+
+def needs_intervals(rule: Rule) -> bool:
+    """Whether the change intervals of keys have an effect: only WBM looks at them."""
+    match rule:
+        case Alone(ranking) | Banded(ranking):
+            return isinstance(ranking, Wbm)
+        case Aggregated(weighted):
+            return rule.expired_first or any(isinstance(each, Wbm) for _, each in weighted)
+        case _:
+            assert_never(rule)
 
 
 def aggregated(acqua: Ranking, alpha: float, side: Side, mode: Mode) -> Aggregated:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Literal
 
@@ -56,7 +56,7 @@ def policy_of(text: str, options: Mapping[str, object] | None = None) -> Policy:
     | `mode`: `minmax` or `positions` | .F+, .F*, A+B | `minmax` |
     | `alpha`: a number from 0 to 1, or `dynamic` | .F+, .F* | 0.2 |
     | `alpha_on`: `acqua` or `filter` | .F+, .F* | by `mode`: `acqua`, `filter` |
-    | `grid`, `learning_rate` | `alpha: dynamic` | `ALPHAS`, 1 |
+    | `grid`, `learning_rate` | `alpha: dynamic` | `ALPHAS`, 3 |
     | `weights`: a number per ranking | A+B | 1 each |
 
     Raises:
@@ -69,7 +69,7 @@ def policy_of(text: str, options: Mapping[str, object] | None = None) -> Policy:
     if text in RANKINGS:
         policy = Policy(text, Alone(_ranking(text, reader)), share, rate)
     elif "+" in text and not dot:
-        policy = Policy(text, _several(text.split("+"), reader), share, rate)
+        policy = Policy(text, _several(text, reader), share, rate)
     elif head in RANKINGS[:3] and kind == "F":
         ranking = _ranking(head, reader)
         policy = Policy(text, Banded(ranking, reader.number("fdt", None, 0, math.inf)), share, rate)
@@ -99,15 +99,18 @@ def _two_sided(text: str, acqua: Ranking, reader: Options) -> Policy:
     return Policy(text, rule, learning=learning)
 
 
-def _several(names: Sequence[str], reader: Options) -> Aggregated:
+def _several(text: str, reader: Options) -> Aggregated:
+    names = text.split("+")
+    if not all(names):
+        raise _unknown_name(text)
     for name in names:
         if name not in RANKINGS:
             raise PolicyError(
                 "",
-                f"{name or 'nothing'!r} is not a ranking that can be aggregated",
+                f"{name!r} is not a ranking that can be aggregated",
                 f"Use {', '.join(RANKINGS)}, joined by +.",
             )
-        if list(names).count(name) > 1:
+        if names.count(name) > 1:
             raise PolicyError("", f"{name} occurs twice", "Give it a larger weight instead.")
     weights = reader.weights(names)
     weighted = tuple((weights[name], _ranking(name, reader, "+")) for name in names)

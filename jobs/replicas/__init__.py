@@ -1,1 +1,1 @@
-"""Replicas of remote data: what is asked of remotes, and the rows of their answers."""
+"""Replicas of remote data: questions to remotes, and the rows of their answers."""

@@ -2,8 +2,8 @@
 
     SELECT variables { VALUES (key) { .. } { block } } LIMIT most + 1
 
-By the algebra of SPARQL that is the join of the keys with the solutions of the block, whatever the
-block is. One solution more than is wanted shows that the answer was cut off.
+By the algebra of SPARQL that is, of any block, the join of the keys with its solutions. One
+solution more than is wanted shows that the answer was cut off.
 """
 
 from __future__ import annotations

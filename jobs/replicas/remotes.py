@@ -52,7 +52,7 @@ Size = Annotated[int, BeforeValidator(_size)]
 
 
 class Budget(BaseModel):
-    """The most that one evaluation may spend on a remote; whatever is spent first ends it."""
+    """The most that one evaluation may spend on a remote; what is spent first ends it."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

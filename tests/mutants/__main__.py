@@ -8,7 +8,8 @@
 Each mutant (`tests.mutants.definitions`) is applied to a copy of the tree. The copy runs the
 regressions, subsets of the laws (`GROUPS`, `SEEDS`) and the W3C tests as histories, until the first
 failure. A mutant of streams runs the laws of streams (`STREAMS`), one of rules those of programs
-(`PROGRAMS`). A mutant that survives shows that a test is missing.
+(`PROGRAMS`), one of replicas those of elections (`ELECTIONS`). A mutant that survives shows that a
+test is missing.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from pathlib import Path
 
 from tests.mutants.definitions import MUTANTS
 from tests.mutants.mutant import Mutant
+from tests.mutants.replicas import REPLICA_MUTANTS
 from tests.mutants.rules import RULE_MUTANTS
 from tests.mutants.streams import STREAM_MUTANTS
 
@@ -38,8 +40,10 @@ PROGRAMS = range(1000)
 """Seeds of the random programs (`tests.support.rules.cases`)."""
 TIMEOUT = 900
 """Seconds; a mutant may keep a fixpoint from ending."""
+ELECTIONS = range(1500)
+"""Seeds of the random elections (`tests.support.refresh.cases`)."""
 COPIED = ("jobs", "lake", "tests")
-PARTS = {"streams": STREAM_MUTANTS, "rules": RULE_MUTANTS}
+PARTS = {"streams": STREAM_MUTANTS, "rules": RULE_MUTANTS, "replicas": REPLICA_MUTANTS}
 """Mutants that only the tests of their part can kill."""
 
 
@@ -95,6 +99,8 @@ def run_tests(mutant: str) -> None:
     from tests.engine.test_w3c_histories import evaluation_cases, wrong_answers
     from tests.support.generators.grammar_cases import whole_case
     from tests.support.grammar_laws import broken_laws
+    from tests.support.refresh.cases import election_case
+    from tests.support.refresh.laws import broken_laws as broken_election_laws
     from tests.support.regressions import read, regression_files
     from tests.support.rules.cases import rule_case
     from tests.support.rules.given import GIVEN as PROGRAM_NAMES
@@ -118,6 +124,14 @@ def run_tests(mutant: str) -> None:
             if broken := broken_rule_laws(rule_case(seed)):
                 sys.exit(f"program {broken[0]}")
 
+    def run_elections() -> None:
+        for seed in ELECTIONS:
+            if broken := broken_election_laws(election_case(seed)):
+                sys.exit(f"election {seed}: {broken[0]}")
+
+    if mutant in {each.name for each in REPLICA_MUTANTS}:
+        run_elections()
+        return
     if mutant in {each.name for each in STREAM_MUTANTS}:
         run_streams()
         return
@@ -143,6 +157,7 @@ def run_tests(mutant: str) -> None:
     if not mutant:
         run_streams()
         run_programs()
+        run_elections()
 
 
 def _shared() -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.mutants.mutant import Mutant
+from tests.mutants.replicas import REPLICA_MUTANTS
 from tests.mutants.rules import RULE_MUTANTS
 from tests.mutants.streams import STREAM_MUTANTS
 
@@ -497,4 +498,5 @@ MUTANTS = (
     ),
     *STREAM_MUTANTS,
     *RULE_MUTANTS,
+    *REPLICA_MUTANTS,
 )

@@ -1,4 +1,4 @@
-"""Budgets: never overspent, whatever dies when."""
+"""Budgets: never overspent, in which place a run may be killed."""
 
 from __future__ import annotations
 

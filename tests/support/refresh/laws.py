@@ -21,6 +21,7 @@ from jobs.refresh.policies import (
     Rnd,
     Rule,
     Wbm,
+    needs_intervals,
 )
 from jobs.refresh.policy_text import policy_of
 from tests.support.oracles import elections
@@ -29,7 +30,14 @@ from tests.support.refresh.cases import ElectionCase
 
 def broken_laws(case: ElectionCase) -> list[str]:
     """Which laws a case breaks, and how; none if all hold."""
-    return [*_oracle(case), *_budgets(case), *_orders(case), *_extremes(case), *_scales(case)]
+    return [
+        *_oracle(case),
+        *_budgets(case),
+        *_orders(case),
+        *_extremes(case),
+        *_scales(case),
+        *_intervals(case),
+    ]
 
 
 def _names(case: ElectionCase, policy: Policy, budget: int) -> list[str]:
@@ -85,6 +93,15 @@ def _orders(case: ElectionCase) -> Iterator[str]:
         again = elect(policy, renamed, case.evaluation, budget)
         if [names[each] for each in elected] != [each.key for each in again]:
             yield f"{policy.name}: names have no effect if they keep the tie order"
+
+
+def _intervals(case: ElectionCase) -> Iterator[str]:
+    if needs_intervals(case.policy.rule):
+        return
+    other = replace(case, keys=tuple(replace(key, interval=1) for key in case.keys))
+    budget = len(case.keys) // 2
+    if _names(other, case.policy, budget) != _names(case, case.policy, budget):
+        yield f"intervals have no effect on {case.written}"
 
 
 def _renamed(candidates: list[Candidate]) -> list[Candidate]:
