@@ -107,7 +107,15 @@ def _make_rows(
             from jobs.maintain.program_rows import make_program_rows
 
             return make_program_rows(
-                engine, task.query, timeline, leg, tuple(events.values()), graph, stored, prefix
+                engine,
+                task.query,
+                timeline,
+                leg,
+                tuple(events.values()),
+                graph,
+                stored,
+                prefix,
+                limits.product_rows,
             )
         case _:
             assert_never(task.query.kind)

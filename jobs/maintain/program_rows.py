@@ -13,6 +13,7 @@ from jobs.engine.fixpoint import make
 from jobs.engine.graph import POSITIONS, QUADS, TRIPLES
 from jobs.plan.plan import ANSWER
 from jobs.rules.points import PointAxis
+from jobs.rules.products import ProductLimit
 from jobs.rules.program import ProgramInputs, program_delta
 from jobs.streams.elements import LOG
 from jobs.streams.graph_log import GraphLog
@@ -29,6 +30,7 @@ def make_program_rows(
     graph: GraphLog | None,
     stored: str,
     prefix: str,
+    product_rows: int,
 ) -> str:
     """Make the relation of the new rows of a leg (node, v0, .., `LOG`); gives its name.
 
@@ -41,6 +43,10 @@ def make_program_rows(
         graph: the log of the graph; None if the program does not read it.
         stored: the relation of its embedding table.
         prefix: begins the names of the relations that are made.
+        product_rows: most rows of a body that pairs atoms without a common variable.
+
+    Raises:
+        WeirError: a body has more.
     """
     assert isinstance(query, RegisteredProgram), "its kind says so"
     assert timeline.origin is not None, "there is a leg"
@@ -64,6 +70,7 @@ def make_program_rows(
         ProgramInputs(events, log),
         prefix,
         timeline.starts,
+        ProductLimit(product_rows, query.file.name),
     )
     for step in (*delta.statements, delta.result):
         make(engine, step)

@@ -1,7 +1,8 @@
 """What a remote answered: by key the bag of its mappings, in a form that can be compared.
 
-An endpoint labels blank nodes anew in each answer, so they are labelled here by what they are in
-the mappings of their key. An answer that holds a key that was not asked for is not believed at all.
+An endpoint gives blank nodes other labels in each answer, so they are labelled here by what they
+are in the mappings of their key. An answer that holds a key that was not asked for is not believed
+at all.
 """
 
 from __future__ import annotations

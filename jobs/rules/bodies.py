@@ -68,6 +68,9 @@ def body_of(rule: Rule, names: RuleColumns, literals: Literals, read: Reader) ->
         own = tuple(dict.fromkeys(names.column(variable) for variable in literal.variables))
         (negated if literal.negated else positive).append((own, rows))
     joined = _joined(positive, literals.points.first, literals.points.end)
+    if literals.products is not None:
+        own_names = (names_ for names_, _ in positive)
+        literals.products.check(literals.engine, rule, own_names, joined.rows)
     held = _assigned(rule, names, joined)
     if not negated:
         return held

@@ -29,6 +29,7 @@ from jobs.lars.syntax import (
 )
 from jobs.rules.derived import background_intervals, box, derived_intervals
 from jobs.rules.points import PointAxis, PointRange
+from jobs.rules.products import ProductLimit
 from jobs.rules.relations import POINT, Derived, Given, arguments
 from jobs.rules.windows import stream_intervals
 from jobs.sparql.algebra.expressions import Constant, Variable
@@ -95,6 +96,7 @@ class Literals:
         shared: the kinds that are read more than once.
         derived: by predicate, what has been derived so far.
         keep: how a relation that is read more than once is stored.
+        products: the limit of products; None for none.
     """
 
     engine: SqlEngine
@@ -105,6 +107,7 @@ class Literals:
     shared: frozenset[Kind]
     derived: dict[str, Derived] = field(default_factory=dict)
     keep: Keep = "cache"
+    products: ProductLimit | None = None
     _made: dict[Kind, str | None] = field(default_factory=dict)
     _names: int = 0
 

@@ -34,6 +34,7 @@ from jobs.rules.atoms import AtomReader
 from jobs.rules.derived import now
 from jobs.rules.literals import Literals
 from jobs.rules.points import PointAxis, PointRange
+from jobs.rules.products import ProductLimit
 from jobs.rules.relations import Derived, Given, arguments
 from jobs.rules.strata import derive, shared_kinds
 from jobs.streams.legs import Leg, Stamp
@@ -64,6 +65,7 @@ def program_delta(
     inputs: ProgramInputs,
     prefix: str,
     starts: int | None = None,
+    products: ProductLimit | None = None,
 ) -> PlanDelta:
     """The statement that makes the new rows of a leg; what it reads is made right away.
 
@@ -80,13 +82,17 @@ def program_delta(
         inputs: what is read.
         prefix: begins the names of the relations that are made.
         starts: the first instant of the streams, t1 of the definitions, if that is not `origin`.
+        products: the limit of products in bodies.
+
+    Raises:
+        WeirError: a product exceeds it.
     """
     first = axis.point(max(leg.low, origin))
     leg = _in_points(leg, axis)
     points = PointRange(axis.point(origin if starts is None else starts), first, leg.high)
     reader = AtomReader(engine, points, axis, program.look_back, prefix)
     given = reader.given(program.read_patterns, program.rules.facts, inputs.events)
-    log = answer_log(engine, program, axis, given, points, leg.low, prefix)
+    log = answer_log(engine, program, axis, given, points, leg.low, prefix, products)
     row = program.answer_columns
     on_axis = f"{prefix}_stored"
     stored = select(
@@ -108,6 +114,7 @@ def answer_log(
     points: PointRange,
     after: int,
     prefix: str,
+    products: ProductLimit | None = None,
 ) -> exp.Query:
     """The log of a program's answers within the points (after, points.last]: row, epoch, weight.
 
@@ -119,9 +126,10 @@ def answer_log(
         points: from `after` on, or from the start of the stream.
         after: a point; earlier than the start if nothing holds at it.
         prefix: begins the names of the relations that are made.
+        products: the limit of products in bodies.
     """
     shared = shared_kinds(program.rules)
-    literals = Literals(engine, given, points, axis, prefix, shared)
+    literals = Literals(engine, given, points, axis, prefix, shared, products=products)
     derived = derive(program.rules, literals)
     row = program.answer_columns
     held = [
