@@ -9,6 +9,7 @@ from jobs.cli.instants import duration_text
 from jobs.cli.window_explanation import explain_streams
 from jobs.lars.program import Program
 from jobs.lars.reads import LookBack
+from jobs.sparql.algebra.expressions import Constant, Variable
 from lake.instants import instant_text
 
 
@@ -42,7 +43,7 @@ def explain_program(
         *_strata(program),
         "",
         *_windows(program),
-        *_graph(program),
+        *_atoms(registered),
     ]
     if program.written_stream is not None:
         written = ", ".join(dict.fromkeys(each.predicate for each in program.written))
@@ -80,7 +81,16 @@ def _windows(program: Program) -> Iterator[str]:
     yield ""
 
 
-def _graph(program: Program) -> Iterator[str]:
-    found = [name for name, each in program.patterns.items() if each.origin == "graph"]
-    if found:
-        yield f"read from the graph as of the point: {', '.join(found)}"
+def _atoms(registered: RegisteredProgram) -> Iterator[str]:
+    """The triples of each atom that is read, so that a misspelt name is seen."""
+    declared = {each.partition("(")[0].strip() for each in registered.front_matter.atoms}
+    yield "atoms that are read:"
+    for each in registered.program.read_patterns:
+        where = "of the graph, as of the point" if each.origin == "graph" else "of the stream"
+        default = "" if each.predicate in declared else ", by default"
+        triples = " . ".join(" ".join(map(_node, triple.nodes)) for triple in each.triples)
+        yield f"  {_signature(each.predicate, each.arguments)} {where}{default}: {triples}"
+
+
+def _node(node: Variable | Constant) -> str:
+    return f"?{node.name}" if isinstance(node, Variable) else node.term

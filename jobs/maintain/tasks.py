@@ -89,7 +89,7 @@ def _task(
             return Task(query, "initial", reason, collapsed=False, stored=None)
         return Task(query, "initial", "new", collapsed=True, stored=None)
     if stored.metadata.fingerprint != query.fingerprint:
-        reason = f"the query was edited since epoch {stored.epoch}"
+        reason = f"it was edited since epoch {stored.epoch}"
         return Task(query, "migrated", reason, collapsed=True, stored=stored)
     if verdict is not None and _is_broken(stored, verdict):
         reason = f"the stored state failed its check: {verdict.reason}"
@@ -109,7 +109,7 @@ def _stream_task(
     why: str | None = None
     mode: Mode = "rebased"
     if stored.metadata.fingerprint != query.fingerprint:
-        mode, why = "migrated", f"the query was edited since epoch {stored.epoch}"
+        mode, why = "migrated", f"it was edited since epoch {stored.epoch}"
     elif verdict is not None and _is_broken(stored, verdict):
         why = f"the stored state failed its check: {verdict.reason}"
     elif stored.epoch < states_until:

@@ -184,7 +184,7 @@ def _why_rebuilt(
         return "nothing was published before"
     old, new = published.metadata, maintained.metadata
     if old.fingerprint != new.fingerprint:
-        return "the query was edited"
+        return "it was edited"
     published_from = int(old.extra["embeddings_version"])
     if old.base != new.base or _was_replaced(lake, table, published_from, maintained.version):
         return f"the embeddings were recomputed at epoch {new.base}"

@@ -221,7 +221,9 @@ def test_explain_prints_strata_look_back_and_shared_windows(tmp_path: Path) -> N
         "answer: at each point the atoms of heard(s), steady(s), silent(s)",
         "look-back: 1 points, PT10S",
         "  win^1 diamond of: line 7",
-        "read from the graph as of the point: watched",
+        "  of(S) of the stream: ?R <http://example.org/of> ?S",
+        "  watched(S) of the graph, as of the point: ?S"
+        " <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://example.org/Watched>",
     ):
         assert line in text, text
 

@@ -1,0 +1,308 @@
+"""Ask a remote for keys within a budget: batches, what follows a failure, what ends an evaluation.
+
+Each chunk of requests is reserved before it is sent and settled when it has ended, in a store that
+outlives the run (`jobs.replicas.budget`). Nothing here knows of HTTP or of tables.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Literal, Protocol, assert_never
+
+from jobs.replicas.answers import ForeignAnswer, KeyAnswer, Solution, answers_by_key
+from jobs.replicas.budget import Amount, Entry, Purse
+from jobs.replicas.questions import Block, Key, question
+from jobs.web.outcomes import Failure, FailureKind
+from jobs.web.retries import GiveUp, NotBefore, Retry, RetryRules, after_failure
+
+CHUNK = 10
+"""Requests that are reserved together: a run that is killed loses the budget of so many at most."""
+LEAST_BYTES = 10_000
+LEAST_SECONDS = 0.5
+"""A request with less is not sent: it could not be answered."""
+
+_MAY_BE_ONE_KEY: frozenset[FailureKind] = frozenset(
+    {"not_results", "too_many_bytes", "too_much_decoded", "too_much_memory", "too_many_bindings"}
+)
+"""Failures that one key of a batch may cause: the batch is divided."""
+
+Status = Literal["answered", "failed", "too_large"]
+Stop = Literal["done", "budget", "not_before"]
+"""Why an evaluation ended: all was asked, the budget is spent, the remote asked to wait."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A request: what it may take at most, and of how many keys it is."""
+
+    request_id: str
+    most: Amount
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """What came of a request.
+
+    Attributes:
+        result: the solutions, or why there are none.
+        took: bytes and seconds as measured.
+    """
+
+    result: Sequence[Solution] | Failure
+    took: Amount
+
+
+@dataclass(frozen=True, slots=True)
+class KeyOutcome:
+    """What came of a key.
+
+    Attributes:
+        block: that was asked for.
+        key: the key.
+        status: whether it was answered.
+        answer: its mappings, if it was.
+        asked_at: when the request was sent.
+        answered_at: when it had ended.
+        request_id: of the request.
+        reason: why it was not answered, else empty.
+    """
+
+    block: Block
+    key: Key
+    status: Status
+    answer: KeyAnswer | None
+    asked_at: datetime
+    answered_at: datetime
+    request_id: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What came of an evaluation; keys without an outcome stay candidates.
+
+    Attributes:
+        outcomes: of the keys that were asked.
+        stop: why it ended.
+        not_before: when the remote may be asked again, if it asked to wait.
+    """
+
+    outcomes: tuple[KeyOutcome, ...]
+    stop: Stop
+    not_before: datetime | None = None
+
+
+class Store(Protocol):
+    """Where the requests of an evaluation are recorded."""
+
+    def entries(self) -> Sequence[Entry]:
+        """The requests of the evaluation so far, those of runs that died among them."""
+
+    def reserve(self, sent: Sequence[Sent]) -> None:
+        """Record, in one commit, requests that may be sent from now on."""
+
+    def settle(self, ended: Sequence[tuple[Sent, Fetched | None]]) -> None:
+        """Record, in one commit, how requests ended; None: it was not sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Of an evaluation.
+
+    Attributes:
+        budget: what it may spend.
+        batch_keys: keys of a request.
+        max_rows: mappings of a key.
+        rules: of retries.
+    """
+
+    budget: Amount
+    batch_keys: int
+    max_rows: int
+    rules: RetryRules = field(default_factory=RetryRules)
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    block: Block
+    keys: tuple[Key, ...]
+    tried: int = 0
+
+    def halves(self) -> tuple[_Batch, _Batch]:
+        middle = len(self.keys) // 2
+        return _Batch(self.block, self.keys[:middle]), _Batch(self.block, self.keys[middle:])
+
+
+Fetch = Callable[[str, Amount, int], Fetched]
+"""Sends a query: its text, the most it may take, and the most solutions that it may have."""
+
+
+@dataclass(slots=True)
+class Asking:
+    """Asks for elected keys.
+
+    Attributes:
+        limits: of the evaluation.
+        store: of its requests.
+        fetch: sends a request.
+        pause: waits until the next request may be sent, at least so long.
+        clock: the time.
+        new_id: a new id of a request.
+    """
+
+    limits: Limits
+    store: Store
+    fetch: Fetch
+    pause: Callable[[timedelta], None]
+    clock: Callable[[], datetime]
+    new_id: Callable[[], str]
+    _outcomes: list[KeyOutcome] = field(default_factory=list)
+    _pending: deque[_Batch] = field(default_factory=deque)
+
+    def ask(self, elected: Sequence[tuple[Block, Key]]) -> Asked:
+        """Ask for keys in the order of their election, as far as the budget goes."""
+        self._pending = deque(_batches(elected, self.limits.batch_keys))
+        while self._pending:
+            chunk = self._reserved()
+            if not chunk:
+                return Asked(tuple(self._outcomes), "budget")
+            not_before = self._send(chunk)
+            if not_before is not None:
+                return Asked(tuple(self._outcomes), "not_before", not_before)
+        return Asked(tuple(self._outcomes), "done")
+
+    def _reserved(self) -> list[tuple[_Batch, Sent]]:
+        """The next batches that there is budget for, reserved."""
+        purse = Purse.of(self.limits.budget, self.store.entries())
+        next_ = [*self._pending][:CHUNK]
+        shares = purse.shares([len(each.keys) for each in next_], LEAST_BYTES, LEAST_SECONDS)
+        chunk = []
+        for share in shares:
+            batch = self._pending.popleft()
+            chunk.append((batch, Sent(self.new_id(), share, batch.tried + 1)))
+        if chunk:
+            self.store.reserve([sent for _, sent in chunk])
+        return chunk
+
+    def _send(self, chunk: Sequence[tuple[_Batch, Sent]]) -> datetime | None:
+        """Send a chunk and settle it; gives the time until which the remote wants no more."""
+        ended: list[tuple[Sent, Fetched | None]] = []
+        again: list[_Batch] = []
+        not_before: datetime | None = None
+        for batch, sent in chunk:
+            if not_before is not None:
+                ended.append((sent, None))
+                continue
+            most = self.limits.max_rows * len(batch.keys)
+            asked_at = self.clock()
+            fetched = self.fetch(question(batch.block, batch.keys, most), sent.most, most + 1)
+            ended.append((sent, fetched))
+            if isinstance(fetched.result, Failure):
+                not_before = self._failed(batch, sent, fetched.result, asked_at, again)
+            else:
+                self._answered(batch, sent, fetched.result, most, asked_at, again)
+        self.store.settle(ended)
+        self._pending.extendleft(reversed(again))
+        return not_before
+
+    def _answered(
+        self,
+        batch: _Batch,
+        sent: Sent,
+        solutions: Sequence[Solution],
+        most: int,
+        asked_at: datetime,
+        again: list[_Batch],
+    ) -> None:
+        if len(solutions) > most:
+            # It was cut off: whose solutions are missing is not known.
+            self._divided(batch, sent, asked_at, "too_large", "more mappings than max_rows", again)
+            return
+        try:
+            answers = answers_by_key(batch.block, batch.keys, solutions)
+        except ForeignAnswer as error:
+            self._record(batch, sent, asked_at, "failed", f"not believed: {error}")
+            return
+        for key, answer in answers.items():
+            if answer.size > self.limits.max_rows:
+                one = _Batch(batch.block, (key,))
+                self._record(one, sent, asked_at, "too_large", "more mappings than max_rows")
+            else:
+                self._outcomes.append(
+                    KeyOutcome(
+                        batch.block,
+                        key,
+                        "answered",
+                        answer,
+                        asked_at,
+                        self.clock(),
+                        sent.request_id,
+                    )
+                )
+
+    def _failed(
+        self,
+        batch: _Batch,
+        sent: Sent,
+        failure: Failure,
+        asked_at: datetime,
+        again: list[_Batch],
+    ) -> datetime | None:
+        if failure.kind in _MAY_BE_ONE_KEY and len(batch.keys) > 1:
+            self._divided(batch, sent, asked_at, "failed", failure.reason, again)
+            return None
+        decision = after_failure(failure, sent.attempt, self.clock(), self.limits.rules)
+        match decision:
+            case NotBefore(at):
+                self._record(batch, sent, asked_at, "failed", failure.reason)
+                return at
+            case Retry(wait):
+                self.pause(wait)
+                again.append(_Batch(batch.block, batch.keys, sent.attempt))
+            case GiveUp():
+                self._record(batch, sent, asked_at, "failed", failure.reason)
+            case _:
+                assert_never(decision)
+        return None
+
+    def _divided(
+        self,
+        batch: _Batch,
+        sent: Sent,
+        asked_at: datetime,
+        status: Status,
+        reason: str,
+        again: list[_Batch],
+    ) -> None:
+        """Ask for each half by itself; of a single key, record what came of it."""
+        if len(batch.keys) > 1:
+            again.extend(batch.halves())
+        else:
+            self._record(batch, sent, asked_at, status, reason)
+
+    def _record(
+        self, batch: _Batch, sent: Sent, asked_at: datetime, status: Status, reason: str
+    ) -> None:
+        self._outcomes += [
+            KeyOutcome(
+                batch.block, key, status, None, asked_at, self.clock(), sent.request_id, reason
+            )
+            for key in batch.keys
+        ]
+
+
+def _batches(elected: Sequence[tuple[Block, Key]], most: int) -> list[_Batch]:
+    """The keys of each block in batches, in the order of the first key of each."""
+    by_block: dict[Block, list[list[Key]]] = {}
+    order: list[tuple[Block, list[Key]]] = []
+    for block, key in elected:
+        batches = by_block.setdefault(block, [])
+        if not batches or len(batches[-1]) == most:
+            batches.append([])
+            order.append((block, batches[-1]))
+        batches[-1].append(key)
+    return [_Batch(block, tuple(keys)) for block, keys in order]
