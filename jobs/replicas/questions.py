@@ -20,6 +20,7 @@ class Block:
     """What is asked for: a block of SERVICE with its key (`jobs.sparql.algebra.patterns.Service`).
 
     Attributes:
+        remote: the IRI of the remote, in N-Triples form.
         pattern: its id.
         text: the block without its braces.
         variables: what its solutions may bind.
@@ -27,6 +28,7 @@ class Block:
         key: those by whose values it is asked.
     """
 
+    remote: str
     pattern: str
     text: str
     variables: tuple[str, ...]

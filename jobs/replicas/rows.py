@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from jobs.rdf.replica_graphs import MARK, replica_graph, replica_predicate
@@ -37,8 +37,12 @@ class RowPattern:
             mapping: the terms of the variables that it binds, in N-Triples form.
             multiplicity: at least 1.
         """
+        return self.quads_of(mapping, range(1, multiplicity + 1))
+
+    def quads_of(self, mapping: Mapping[str, str], ordinals: Iterable[int]) -> Iterator[Quad]:
+        """The quads of some of the equal rows of a mapping, by their numbers from 1."""
         graph = replica_graph(self.remote)
-        for ordinal in range(1, multiplicity + 1):
+        for ordinal in ordinals:
             row = self._row(mapping, ordinal)
             if self.is_marked:
                 yield graph, row, replica_predicate(self.id), MARK

@@ -30,7 +30,12 @@ def block_of(text: str) -> Block:
     (asked,) = translate(f"SELECT * {{ VALUES ?x {{ <u:a> }} SERVICE <u:r> {{ {text} }} }}").asked
     service = asked.service
     return Block(
-        pattern_id(service), service.block, service.variables, service.certain, service.key
+        service.remote,
+        pattern_id(service),
+        service.block,
+        service.variables,
+        service.certain,
+        service.key,
     )
 
 
@@ -62,7 +67,7 @@ def test_a_question_gives_the_mappings_of_the_block_with_its_keys(text: str) -> 
 
 
 def test_a_block_without_a_key_is_asked_for_as_a_whole() -> None:
-    block = Block("i", "<u:a> <u:p> <u:b>", (), frozenset(), ())
+    block = Block("<u:r>", "i", "<u:a> <u:p> <u:b>", (), frozenset(), ())
     assert question(block, [()], 5) == "SELECT * WHERE { { <u:a> <u:p> <u:b> } } LIMIT 6"
     assert answers_by_key(block, [()], [{}, {}])[()].rows == {(): 2}
 

@@ -20,8 +20,8 @@ from jobs.web.outcomes import Failure, FailureKind
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 PLENTY = Amount(requests=10_000, keys=10_000, bytes=10**12, seconds=10**6)
-BLOCK = Block("b", "?x <u:p> ?y", ("x", "y"), frozenset({"x", "y"}), ("x",))
-WHOLE = Block("w", "?s <u:p> ?y", ("s", "y"), frozenset({"s", "y"}), ())
+BLOCK = Block("<u:r>", "b", "?x <u:p> ?y", ("x", "y"), frozenset({"x", "y"}), ("x",))
+WHOLE = Block("<u:r>", "w", "?s <u:p> ?y", ("s", "y"), frozenset({"s", "y"}), ())
 
 
 class Killed(BaseException):
