@@ -1,0 +1,87 @@
+"""Whole program files, front matter and all: the log at every epoch and point, by the definitions.
+
+The programs are of another generator than those of `tests/rules/test_laws.py`, with points of many
+units, a declared start, and atoms of several triples.
+"""
+
+from __future__ import annotations
+
+import gc
+import random
+from collections import Counter
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from jobs.catalog.names import Declaration
+from jobs.catalog.programs import read_program_file
+from jobs.errors import ConfigurationError
+from jobs.rules.points import PointAxis
+from tests.support.lars.cases import LarsCase, lars_case
+from tests.support.lars.programs import GroundAtom, Value
+from tests.support.lars.terms import NAMESPACE
+from tests.support.rules.memory import LogRow, ProgramMemory
+
+CASES, PARTS = 120, 12
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_the_log_of_a_program_file_is_the_output_of_the_definitions(part: int) -> None:
+    broken: list[str] = []
+    # Trees of SQL are cycles: they are collected at the end only.
+    gc.disable()
+    try:
+        for seed in range(part, CASES, PARTS):
+            broken += differences(lars_case(seed))
+    finally:
+        gc.enable()
+        gc.collect()
+    assert not broken
+
+
+def differences(case: LarsCase) -> Iterator[str]:
+    """Where the log is not the output; nothing if the program is refused."""
+    declaration = Declaration("p", "program", Path("p.lars"))
+    try:
+        program = read_program_file(declaration, case.text.encode()).program
+    except ConfigurationError:
+        return
+    axis = PointAxis(case.axis.unit, case.axis.origin)
+    memory = ProgramMemory(program, case.epochs, axis, case.corrects_back, starts=case.starts)
+    last = len(case.epochs)
+    rng = random.Random(case.seed)
+    cuts = sorted(rng.sample(range(1, last), min(last - 1, rng.choice((0, 1, 2)))))
+    for after, until in pairwise((0, *cuts, last)):
+        memory.run(after, until)
+    log, meaning = memory.log(), case.meaning()
+    if meaning.first is None:
+        if log:
+            yield f"seed {case.seed}: rows before every stream has an event"
+        return
+    for epoch in range(1, last + 1):
+        final = meaning.finals[epoch]
+        for point in range(meaning.first - 1, (meaning.first - 2 if final is None else final) + 1):
+            found = _state(log, epoch, axis.instant(point))
+            expected = Counter(meaning.state(epoch, point))
+            if found != expected:
+                yield (
+                    f"seed {case.seed}, epoch {epoch}, point {point}: {found - expected} too many,"
+                    f" {expected - found} missing"
+                )
+                return
+
+
+def _state(log: list[LogRow], epoch: int, instant: int) -> Counter[GroundAtom]:
+    total: Counter[GroundAtom] = Counter()
+    for recorded, at, weight, (predicate, *terms) in log:
+        if recorded <= epoch and at <= instant:
+            total[predicate, tuple(map(_value, terms))] += weight
+    return Counter({atom: weight for atom, weight in total.items() if weight})
+
+
+def _value(term: str) -> Value:
+    if term.startswith("<"):
+        return term.removeprefix(f"<{NAMESPACE}").removesuffix(">")
+    return int(term.split('"')[1])
