@@ -22,20 +22,23 @@ from tests.support.services.cases import Bag, ServiceCase
 
 
 def broken_laws(case: ServiceCase) -> list[str]:
-    """Which laws a case breaks, and how; none if all hold."""
+    """Which laws a case breaks, and how; none if all hold.
+
+    A third of the cases is also registered at a later epoch, and reads the graph whole from then.
+    """
     plan = lower(translate(case.query, case.default_graph), allow_product=True)  # type: ignore[arg-type]
     rng = random.Random(case.seed)
     last = len(case.history)
     cuts = sorted(rng.sample(range(1, last), rng.choice((1, 2))))
     cut = run_in_cuts(Memory(plan, case.history, optimized=False), last, cuts)
     broken = [*_snapshots(case, plan, cut)]
-    log = cut.log()
-    base = rng.randint(1, last - 1)
-    late = Memory(plan, case.history, optimized=False)
-    late.run(0, base, initial=True)
-    late.run(base, last, thresholds=WHOLE)
-    if [row for row in late.log() if row[0] > base] != [row for row in log if row[0] > base]:
-        broken.append(f"registration at {base}: other deltas than with runs up to {cuts}")
+    if case.seed % 3 == 0:
+        log, base = cut.log(), rng.randint(1, last - 1)
+        late = Memory(plan, case.history, optimized=False)
+        late.run(0, base, initial=True)
+        late.run(base, last, thresholds=WHOLE)
+        if [row for row in late.log() if row[0] > base] != [row for row in log if row[0] > base]:
+            broken.append(f"registration at {base}: other deltas than with runs up to {cuts}")
     return [f"seed {case.seed}: {case.query} [{case.default_graph}]: {what}" for what in broken]
 
 
