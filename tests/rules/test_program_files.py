@@ -20,9 +20,9 @@ from jobs.catalog.programs import read_program_file
 from jobs.errors import ConfigurationError
 from jobs.rules.points import PointAxis
 from tests.support.lars.cases import LarsCase, lars_case
-from tests.support.lars.programs import GroundAtom, Value
+from tests.support.lars.programs import Value
 from tests.support.lars.terms import NAMESPACE
-from tests.support.rules.memory import LogRow, ProgramMemory
+from tests.support.rules.memory import ProgramMemory, state
 
 CASES, PARTS = 120, 12
 
@@ -63,7 +63,7 @@ def differences(case: LarsCase) -> Iterator[str]:
     for epoch in range(1, last + 1):
         final = meaning.finals[epoch]
         for point in range(meaning.first - 1, (meaning.first - 2 if final is None else final) + 1):
-            found = _state(log, epoch, axis.instant(point))
+            found = state(log, epoch, axis.instant(point), _value)
             expected = Counter(meaning.state(epoch, point))
             if found != expected:
                 yield (
@@ -71,14 +71,6 @@ def differences(case: LarsCase) -> Iterator[str]:
                     f" {expected - found} missing"
                 )
                 return
-
-
-def _state(log: list[LogRow], epoch: int, instant: int) -> Counter[GroundAtom]:
-    total: Counter[GroundAtom] = Counter()
-    for recorded, at, weight, (predicate, *terms) in log:
-        if recorded <= epoch and at <= instant:
-            total[predicate, tuple(map(_value, terms))] += weight
-    return Counter({atom: weight for atom, weight in total.items() if weight})
 
 
 def _value(term: str) -> Value:

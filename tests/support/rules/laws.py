@@ -13,7 +13,7 @@ from tests.support.generators.basic_cases import Triple
 from tests.support.lars.definitions import DataStream, output
 from tests.support.lars.programs import GroundAtom
 from tests.support.rules.cases import RuleCase
-from tests.support.rules.memory import Evaluated, LogRow, ProgramMemory
+from tests.support.rules.memory import Evaluated, LogRow, ProgramMemory, state
 from tests.support.rules.vocabulary import atoms_of, value
 from tests.support.streams.definitions import Meaning
 from tests.support.streams.histories import Epochs, GraphChange, StreamBatch
@@ -132,7 +132,7 @@ def _snapshots(case: RuleCase, meaning: ProgramMeaning, log: list[LogRow]) -> It
         if horizon is None:
             continue
         for point in range(origin - 1, horizon + 1):
-            found = _state(log, epoch, case.axis.instant(point))
+            found = state(log, epoch, case.axis.instant(point), value)
             expected = Counter(meaning.output(epoch, point)) if point >= origin else Counter()
             if found != expected:
                 yield (
@@ -140,14 +140,6 @@ def _snapshots(case: RuleCase, meaning: ProgramMeaning, log: list[LogRow]) -> It
                     f" {expected - found} missing"
                 )
                 return
-
-
-def _state(log: list[LogRow], epoch: int, instant: int) -> Counter[GroundAtom]:
-    total: Counter[GroundAtom] = Counter()
-    for recorded, at, weight, (predicate, *terms) in log:
-        if recorded <= epoch and at <= instant:
-            total[predicate, tuple(value(each) for each in terms)] += weight
-    return Counter({atom: weight for atom, weight in total.items() if weight})
 
 
 def _local(case: RuleCase, meaning: ProgramMeaning, log: list[LogRow]) -> Iterator[str]:

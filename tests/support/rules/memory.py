@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
 from functools import cache
 
 import duckdb
@@ -23,6 +24,7 @@ from jobs.sparql.recursion import deep_recursion
 from jobs.streams.graph_log import GraphLog
 from jobs.streams.legs import Leg
 from jobs.streams.timeline import Timeline
+from tests.support.lars.programs import GroundAtom, Value
 from tests.support.streams.histories import Epochs, GraphChange, StreamBatch
 from tests.support.streams.memory import graph_changes, recorded
 
@@ -163,6 +165,17 @@ def table_of(rows: Sequence[tuple[object, ...]], names: Sequence[str]) -> pa.Tab
             for i, name in enumerate(names)
         }
     )
+
+
+def state(
+    log: Sequence[LogRow], epoch: int, instant: int, value: Callable[[str], Value]
+) -> Counter[GroundAtom]:
+    """The atoms at an instant as known at an epoch; `value` is the constant of a term."""
+    total: Counter[GroundAtom] = Counter()
+    for known_at, at, weight, (predicate, *terms) in log:
+        if known_at <= epoch and at <= instant:
+            total[predicate, tuple(map(value, terms))] += weight
+    return Counter({atom: weight for atom, weight in total.items() if weight})
 
 
 class FastEngine(DuckEngine):
