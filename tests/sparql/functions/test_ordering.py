@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pyoxigraph as ox
 import pytest
-from hypothesis import assume, given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jobs.rdf import terms
@@ -84,14 +84,18 @@ def test_a_literal_that_is_less_has_a_lesser_key(pair: tuple[str, str]) -> None:
     assert not comparisons.less(right, left) or two < one
 
 
+# About one pair in six is of equal values: more examples, and none is discarded.
+@settings(max_examples=500)
 @given(pair=_comparable)
 def test_equal_values_have_equal_keys(pair: tuple[str, str]) -> None:
     left, right = (parse(term) for term in pair)
-    if isinstance(left, Number) and isinstance(right, Number):
-        # Between an exact number and a float `=` rounds.
-        assume((left.type in ("float", "double")) == (right.type in ("float", "double")))
-    assume(comparisons.equal(left, right))
-    assert sort_key(pair[0]) == sort_key(pair[1])
+    floats = [
+        each.type in ("float", "double") for each in (left, right) if isinstance(each, Number)
+    ]
+    # Between an exact number and a float `=` rounds.
+    if len({*floats}) == 2:
+        return
+    assert not comparisons.equal(left, right) or sort_key(pair[0]) == sort_key(pair[1])
 
 
 @pytest.mark.parametrize(
