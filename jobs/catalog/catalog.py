@@ -125,16 +125,10 @@ class Catalog:
         if not programs:
             return self._linked
         # The grammar of programs takes its time to import.
-        from jobs.catalog.programs import RegisteredProgram, check_rival_views
+        from jobs.catalog.programs import RegisteredProgram, rival_views
 
-        found = dict(self._linked)
         usable = [each for each in programs if isinstance(each, RegisteredProgram)]
-        for program in usable:
-            try:
-                check_rival_views(program, usable)
-            except ConfigurationError as error:
-                found[program.name] = error
-        return found
+        return {**self._linked, **rival_views(usable)}
 
     @cached_property
     def _linked(self) -> Linked:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from jobs.catalog.maintained import Maintained, Output
+from jobs.catalog.maintained import Output
 from jobs.catalog.names import Declaration, Kind, decoded_text
 from jobs.catalog.program_fingerprint import program_fingerprint
 from jobs.catalog.program_front_matter import (
@@ -175,24 +175,26 @@ def view_of(program: str, predicate: str) -> str:
     return f"{program}_{predicate.lower()}"
 
 
-def check_rival_views(program: RegisteredProgram, others: Iterable[Maintained]) -> None:
-    """Check that no other program has a view of the name of one of a program's.
-
-    Raises:
-        ConfigurationError: another has.
-    """
-    own = {view_of(program.name, each): each for each in program.predicates}
-    for other in others:
-        rivals = own.keys() & {view_of(other.name, each) for each in other.predicates}
-        if other.name != program.name and rivals:
-            view = min(rivals)
-            place = program.program.predicates[own[view]].place
-            raise ConfigurationError(
-                f"{own[view]}: its view would be {view}, as that of a predicate of"
+def rival_views(programs: Sequence[RegisteredProgram]) -> Mapping[str, ConfigurationError]:
+    """By name, what is wrong with the programs that have a view of the name of another's."""
+    owners: dict[str, list[tuple[RegisteredProgram, str]]] = {}
+    for program in programs:
+        for predicate in program.predicates:
+            owners.setdefault(view_of(program.name, predicate), []).append((program, predicate))
+    found: dict[str, ConfigurationError] = {}
+    for view, own in sorted(owners.items()):
+        for program, predicate in own:
+            other = next((each for each, _ in own if each.name != program.name), None)
+            if other is None or program.name in found:
+                continue
+            place = program.program.predicates[predicate].place
+            found[program.name] = ConfigurationError(
+                f"{predicate}: its view would be {view}, as that of a predicate of"
                 f" {other.file.name}",
                 f"{program.file}:{place}",
                 "Rename one of the predicates, or one of the programs.",
             )
+    return found
 
 
 def _check_windows(program: Program, unit: int, file: str) -> None:

@@ -130,7 +130,7 @@ class Remote(BaseModel):
 
     @model_validator(mode="after")
     def _fits(self) -> Remote:
-        ages = [each and duration(each) for each in (self.warn_after, self.error_after)]
+        ages = [each and parse_duration(each) for each in (self.warn_after, self.error_after)]
         if ages[0] and ages[1] and ages[0] > ages[1]:
             raise ValueError("`warn_after` is later than `error_after`")
         if self.min_fresh is not None and self.warn_after is None:
@@ -164,11 +164,6 @@ class _File(BaseModel):
 
 
 _ADAPTER = TypeAdapter(_File)
-
-
-def duration(text: str) -> int:
-    """The microseconds of a duration."""
-    return parse_duration(text)
 
 
 def load_remotes(file: Path) -> Mapping[str, Remote]:
