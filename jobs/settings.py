@@ -171,6 +171,9 @@ class Settings(BaseSettings):
         Path("programs"), description="folder of the registered programs; it need not exist"
     )
     sources: Path = Field(Path("sources.yml"), description="the declared sources")
+    remotes: Path = Field(
+        Path("remotes.yml"), description="the declared remotes; it need not exist"
+    )
     cache: Path = Field(
         Path(".weir_cache"), description="folder of compiled queries, which may be lost at any time"
     )
@@ -259,6 +262,7 @@ class Settings(BaseSettings):
                 "queries": folder / read.queries,
                 "programs": folder / read.programs,
                 "sources": folder / read.sources,
+                "remotes": folder / read.remotes,
                 "cache": folder / read.cache,
             }
         )

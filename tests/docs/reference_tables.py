@@ -17,7 +17,7 @@ from jobs.cli import app
 from jobs.ingest.sources.declared import AnySource
 from jobs.ingest.sources.stream import Stream
 from jobs.settings import Settings
-from lake.tables import SHARED_TABLES, Table, answers, embeddings, stream
+from lake.tables import SHARED_TABLES, Table, answers, embeddings, replica, stream
 
 Row = Sequence[str]
 
@@ -100,7 +100,12 @@ def commands() -> str:
 def tables() -> str:
     """Every table of the lake with its columns."""
     parts = []
-    others = (stream("<stream>"), embeddings("<query>", 1), answers("<query>", ("<variable>",)))
+    others = (
+        stream("<stream>"),
+        replica("<remote>"),
+        embeddings("<query>", 1),
+        answers("<query>", ("<variable>",)),
+    )
     for table in (*SHARED_TABLES, *others):
         columns = [(f"`{each.name}`", each.type, each.comment) for each in table.columns]
         parts += [f"### `{table.name}`", "", *_wrapped(_comment(table)), ""]
