@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from jobs.catalog.catalog import Catalog
 from jobs.compute.session import Spark, session_of
 from jobs.errors import WeirError
-from jobs.ingest.stream_readers import undeclared_streams
+from jobs.ingest.undeclared import undeclared
 from jobs.maintain.group import Group
 from jobs.maintain.outcome import MaintainResult, Outcome
 from jobs.maintain.stream_queries import StreamQueries
@@ -45,9 +45,9 @@ def maintain_queries(
         last = completion.head
         result = MaintainResult(last)
         catalog = Catalog.of(settings)
-        undeclared = undeclared_streams(catalog.members, settings.sources)
-        result.errors += [str(error) for error in (*catalog.errors.values(), *undeclared.values())]
-        usable = [query for query in catalog.members if query.name not in undeclared]
+        wrong = undeclared(catalog.members, settings)
+        result.errors += [str(error) for error in (*catalog.errors.values(), *wrong.values())]
+        usable = [query for query in catalog.members if query.name not in wrong]
         run.totals |= {"to_epoch": last}
         tasks = tasks_behind(completion, usable)
         outcome = Outcome(run, result)

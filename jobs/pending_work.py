@@ -12,7 +12,7 @@ from pathlib import Path
 
 from jobs.catalog.catalog import Catalog
 from jobs.expected_errors import as_user_error
-from jobs.ingest.stream_readers import undeclared_streams
+from jobs.ingest.undeclared import undeclared
 from jobs.maintain.emitted_streams import OutputStream
 from jobs.progress.completion import Completion
 from jobs.settings import Settings
@@ -31,7 +31,7 @@ def has_pending_work(settings: Settings) -> bool:
     newest = completion.head
     if catalog.errors or completion.graph_validated_to < newest:
         return True
-    if undeclared_streams(catalog.members, settings.sources):
+    if undeclared(catalog.members, settings):
         return True
     for query in catalog.members:
         found = completion.maintained(query.name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -51,6 +52,19 @@ class FrontMatter(BaseModel):
         description="with windows: how far back a change of the graph may correct the answer",
     )
 
+    max_staleness: Duration | None = Field(
+        None,
+        description="with SERVICE: no answer is published while it depends on an older answer of a"
+        " remote",
+    )
+
+    @property
+    def staleness(self) -> timedelta | None:
+        """`max_staleness` as a time."""
+        if self.max_staleness is None:
+            return None
+        return timedelta(microseconds=parse_duration(self.max_staleness))
+
     @property
     def t0_us(self) -> int:
         """Microseconds from 1970-01-01T00:00:00Z to `t0`."""
@@ -85,6 +99,21 @@ def check_window_keys(front_matter: FrontMatter, text: str, file: str) -> None:
             f"{key} is for queries with windows, and this one has none",
             f"{file}:{line}",
             "Delete the line, or declare a window with FROM NAMED WINDOW.",
+        )
+
+
+def check_staleness(front_matter: FrontMatter, text: str, file: str) -> None:
+    """Refuse what the front matter of a query without SERVICE says of remotes.
+
+    Raises:
+        ConfigurationError: it has `max_staleness`; with its line.
+    """
+    if "max_staleness" in front_matter.model_fields_set:
+        line, _ = read_head(text, file, FrontMatter, "#").places[("max_staleness",)]
+        raise ConfigurationError(
+            "max_staleness is for queries with SERVICE, and this one has none",
+            f"{file}:{line}",
+            "Delete the line.",
         )
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from jobs.catalog.names import Kind
+from jobs.catalog.services import Services
 from jobs.catalog.windowing import Windowing
 from jobs.sparql.algebra.windows import Registration
 
@@ -53,6 +54,7 @@ class Maintained(Protocol):
         reads: the logs of the graph in the lake whose changes concern it, by table name.
         windowing: the windows over streams that it reads, None without any.
         registration: the stream that it publishes, None if its text says nothing of one.
+        services: what it reads of remotes.
     """
 
     @property
@@ -102,3 +104,6 @@ class Maintained(Protocol):
 
     @property
     def registration(self) -> Registration | None: ...
+
+    @property
+    def services(self) -> Services: ...

@@ -16,6 +16,7 @@ from jobs.catalog.program_front_matter import (
     declarations,
     read_program_front_matter,
 )
+from jobs.catalog.services import NO_SERVICES, Services
 from jobs.catalog.windowing import Grid, Upstream, Windowing
 from jobs.errors import ConfigurationError
 from jobs.lars.errors import UnsupportedProgram
@@ -144,6 +145,11 @@ class RegisteredProgram:
         """The stream that it writes, None without one."""
         name = self.program.written_stream
         return None if name is None else Registration("rstream", f"<{STREAM_IRI}{name}>")
+
+    @property
+    def services(self) -> Services:
+        """A program reads nothing of remotes."""
+        return NO_SERVICES
 
     def _content(self) -> WindowContent:
         back = self.program.look_back

@@ -15,12 +15,14 @@ from jobs.catalog.fingerprint import fingerprint, shape
 from jobs.catalog.front_matter import (
     FrontMatter,
     check_history,
+    check_staleness,
     check_window_keys,
     read_front_matter,
 )
 from jobs.catalog.maintained import Form, Output
 from jobs.catalog.names import Declaration, Kind, decoded_text
 from jobs.catalog.plan_json import NotAPlan, decoded, encoded
+from jobs.catalog.services import AskedBlock, RemoteName, Services, asked_blocks, remote_names
 from jobs.catalog.windowing import Upstream, Windowing
 from jobs.errors import ConfigurationError
 from jobs.plan.leaves import Scope
@@ -50,6 +52,8 @@ class CompiledQuery(BaseModel):
         plan: the plan as JSON (`jobs.catalog.plan_json`), decoded only where it is computed with.
         windows: the windows that the query declares, in the order of the text.
         registration: the stream that it publishes, None if its text says nothing of one.
+        asked: what its blocks of SERVICE ask of remotes.
+        remotes: the remotes that it names, in the order of the text.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -67,6 +71,8 @@ class CompiledQuery(BaseModel):
     plan: str
     windows: tuple[WindowClause, ...] = ()
     registration: Registration | None = None
+    asked: tuple[AskedBlock, ...] = ()
+    remotes: tuple[RemoteName, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -177,6 +183,12 @@ class RegisteredQuery:
         """The stream that it publishes, None if its text says nothing of one."""
         return self.compiled.registration
 
+    @property
+    def services(self) -> Services:
+        """What it reads of remotes."""
+        compiled = self.compiled
+        return Services(compiled.asked, compiled.remotes, self.front_matter.staleness)
+
     @cached_property
     def plan(self) -> Plan:
         """The operators that compute the answer."""
@@ -228,6 +240,8 @@ def compile_query(text: str, file: str) -> CompiledQuery:
         check_history(front_matter, text, file)
     else:
         check_window_keys(front_matter, text, file)
+    if not query.remotes:
+        check_staleness(front_matter, text, file)
     _refuse_not_maintained(query, text, file)
     operator = None if query.registration is None else query.registration.operator
     windowing = Windowing.of(query.windows, front_matter, operator)
@@ -248,6 +262,8 @@ def compile_query(text: str, file: str) -> CompiledQuery:
         plan=encoded(plan),
         windows=query.windows,
         registration=query.registration,
+        asked=asked_blocks(query, plan),
+        remotes=remote_names(query),
     )
 
 
@@ -255,21 +271,11 @@ def _refuse_not_maintained(query: Query, text: str, file: str) -> None:
     """Refuse what the front end knows and the engine does not maintain.
 
     Raises:
-        UnsupportedQuery: the operator, the window or the remote.
+        UnsupportedQuery: the operator or the window.
     """
     from jobs.sparql.frontend.errors import UnsupportedQuery
     from jobs.sparql.frontend.lexer import tokenize
 
-    if query.remotes:
-        remote, line, column = query.remotes[0]
-        raise UnsupportedQuery(
-            f"SERVICE {remote}",
-            file,
-            line,
-            column,
-            "remotes are not asked yet: a query reads only what has been ingested",
-            "Declare the remote data as a source.",
-        )
     operator = None if query.registration is None else query.registration.operator
     contents = [window.content for window in query.windows]
     if any(isinstance(each, CountWindow) and (each.step or 1) > 1 for each in contents):

@@ -111,7 +111,7 @@ def _jars() -> Finding:
 
 def _queries(settings: Settings) -> Iterator[Finding]:
     from jobs.catalog.catalog import Catalog
-    from jobs.ingest.stream_readers import undeclared_streams
+    from jobs.ingest.undeclared import undeclared
 
     try:
         catalog = Catalog.of(settings)
@@ -125,8 +125,8 @@ def _queries(settings: Settings) -> Iterator[Finding]:
         f"{number} in {settings.queries}",
         "Write a query: <name>.rq.",
     )
-    undeclared = undeclared_streams(catalog.members, settings.sources)
-    for wrong in (*catalog.errors.values(), *undeclared.values()):
+    errors = {**catalog.errors, **undeclared(catalog.members, settings)}
+    for wrong in errors.values():
         yield Finding("query", False, f"{wrong.where}: {wrong.what}", wrong.hint)
 
 

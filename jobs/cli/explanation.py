@@ -7,6 +7,7 @@ from typing import assert_never
 
 from jobs.catalog.queries import RegisteredQuery
 from jobs.catalog.windowing import Windowing
+from jobs.cli.service_explanation import explain_services
 from jobs.cli.window_explanation import explain_windows
 from jobs.compute.relations import Loaded, Statement
 from jobs.engine.fixpoint import Fixpoint, Step
@@ -74,8 +75,9 @@ def explain_query(
         *(f"without effect on the stored answer: {part}" for part in query.presentation),
         "",
         *explain_windows(query.windowing, starts or {}, kept_from),
+        *explain_services(query.services.blocks),
         "plan (* = stored in embeddings/" + query.name + "):",
-        *_tree(plan, plan.root, 1, set()),
+        *_trees(plan),
         "",
         "parts:",
         *_parts(plan),
@@ -89,6 +91,13 @@ def explain_query(
         for statement in _statements(plan, query.windowing):
             lines += ["", *_sql(statement)]
     return "\n".join(lines)
+
+
+def _trees(plan: Plan) -> Iterator[str]:
+    """The nodes of the answer, then those of the keys that remotes are asked for."""
+    shown: set[str] = set()
+    for root in dict.fromkeys((plan.root, *(keys for _, keys in plan.asked))):
+        yield from _tree(plan, root, 1, shown)
 
 
 def _tree(plan: Plan, node: PlanNode, depth: int, shown: set[str]) -> Iterator[str]:

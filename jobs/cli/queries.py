@@ -112,6 +112,7 @@ def explain(
         raise ConfigurationError(
             f"there is no query {query}", str(settings.queries), f"Registered: {known}."
         ) from None
+    _check_remotes(settings, found)
     starts = _first_instants(settings, found)
     kept_from = _kept_from(settings, starts)
     explanation = _explanation(found, starts, kept_from, with_sql=with_sql)
@@ -171,6 +172,22 @@ def _first_instants(settings: Settings, query: Maintained) -> dict[str, int | No
         raise error
     lake = settings.open_lake()
     return {name: first_instant(lake, name) for name in streams_of(query.windowing)}
+
+
+def _check_remotes(settings: Settings, query: Maintained) -> None:
+    """Check that the remotes of a query are declared.
+
+    Raises:
+        ConfigurationError: one is not.
+    """
+    if not query.services.remotes:
+        return
+    from jobs.ingest.undeclared import undeclared_remote
+    from jobs.replicas.remotes import load_remotes
+
+    error = undeclared_remote(query, load_remotes(settings.remotes))
+    if error is not None:
+        raise error
 
 
 def _kept_from(settings: Settings, streams: Iterable[str]) -> dict[str, int]:

@@ -13,7 +13,7 @@ from jobs.catalog.catalog import Catalog
 from jobs.catalog.maintained import Maintained
 from jobs.cli.stream_status import stream_answer
 from jobs.cli.views import published_queries
-from jobs.ingest.stream_readers import undeclared_streams
+from jobs.ingest.undeclared import undeclared
 from jobs.progress.backlog import Backlog
 from jobs.progress.completion import Completion
 from jobs.progress.streams import Frontiers
@@ -57,7 +57,7 @@ def query_statuses(settings: Settings) -> list[QueryStatus]:
     """Every registered query, and every removed one that still has answers, by name."""
     catalog, completion = Catalog.of(settings), Completion.read(settings.open_lake())
     frontiers, members = Frontiers.read(completion.lake), {q.name: q for q in catalog.members}
-    errors = {**catalog.errors, **undeclared_streams(members.values(), settings.sources)}
+    errors = {**catalog.errors, **undeclared(members.values(), settings)}
     registered = [*members]
     declared = {*registered, *catalog.errors}
     removed = {*published_queries(settings)} - declared

@@ -13,6 +13,8 @@ import json
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
+from jobs.refresh.filters import Bound
+from jobs.sparql.algebra.bounds import Top, bounds_of, top_of
 from jobs.sparql.algebra.expressions import Call, Exists, Expression, Variable
 from jobs.sparql.algebra.patterns import (
     Distinct,
@@ -47,10 +49,14 @@ class Asked:
     Attributes:
         service: the block, with its key.
         keys: the pattern whose solutions are the keys to ask for, each once; None without a key.
+        bounds: conditions on what the block binds, without which a solution is in no answer.
+        top: the rows of the answer are those with the first values of what the block binds.
     """
 
     service: Service
     keys: Pattern | None
+    bounds: tuple[Bound, ...] = ()
+    top: Top | None = None
 
 
 def pattern_id(service: Service) -> str:
@@ -74,11 +80,13 @@ class _Around:
         partners: what it is joined with, the nearest first, as patterns of the outermost level.
         conditions: the filters over what it is a part of.
         graphs: the names of the GRAPH and WINDOW patterns around, the outermost first.
+        top: which solutions a LIMIT leaves.
     """
 
     partners: tuple[Pattern, ...] = ()
     conditions: tuple[Expression, ...] = ()
     graphs: tuple[Node, ...] = ()
+    top: Top | None = None
 
     def joined_with(self, partner: Pattern | None) -> _Around:
         """Inside a join with `partner`."""
@@ -141,10 +149,10 @@ class _Keys:
         match pattern:
             case Group(variables=variables):
                 # Groups of other keys are not asked for; a group is asked for as a whole.
-                around = around.showing(variables)
+                around = replace(around.showing(variables), top=None)
             case Slice():
                 # Which solutions are cut off depends on all of them.
-                around = _Around(graphs=around.graphs)
+                around = _Around(graphs=around.graphs, top=top_of(pattern))
             case Extend(variable=variable):
                 around = replace(around, conditions=_without(around.conditions, variable))
         keyed = map_children(pattern, lambda child: self.within(child, around))
@@ -159,14 +167,17 @@ class _Keys:
         return map_arguments(expression, lambda each: self._inside(each, around))
 
     def _keyed(self, service: Service, around: _Around) -> Service:
+        bounds = bounds_of(around.conditions, service.variables)
+        top = around.top if around.top and around.top.variable in service.variables else None
         for partner in around.partners:
             bound = certainly_bound(partner) & service.certain
             key = tuple(n for n in service.variables if n in bound and not is_hidden(n))
             if key:
                 keyed = replace(service, key=key)
-                self.asked.append(Asked(keyed, _keys_of(partner, key, around.conditions)))
+                keys = _keys_of(partner, key, around.conditions)
+                self.asked.append(Asked(keyed, keys, bounds, top))
                 return keyed
-        self.asked.append(Asked(service, None))
+        self.asked.append(Asked(service, None, bounds, top))
         return service
 
 
