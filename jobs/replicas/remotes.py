@@ -145,6 +145,11 @@ class Remote(BaseModel):
         return f"<{self.iri}>"
 
     @property
+    def every_us(self) -> int:
+        """Microseconds between two evaluations."""
+        return parse_duration(self.every)
+
+    @property
     def rule(self) -> Policy:
         """Its policy.
 
