@@ -17,8 +17,6 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from jobs.catalog.catalog import Catalog
-from jobs.catalog.maintained import Maintained
 from jobs.compute.engine import Engine
 from jobs.compute.session import Session, late_session
 from jobs.errors import ConfigurationError, WeirError
@@ -27,14 +25,15 @@ from jobs.progress.completion import Completion
 from jobs.replicas.connections import Credentials, credentials_of
 from jobs.replicas.evaluation import Clock, Open, RemoteEvaluation, freshness_of
 from jobs.replicas.fetching import Fetcher, addressee_of, sleep_for, utc_now
-from jobs.replicas.inbox import JOB, RoundMark, StoredRound, last_round
+from jobs.replicas.inbox import JOB, RoundMark, last_round
 from jobs.replicas.remotes import Remote, load_remotes
 from jobs.replicas.request_log import RequestLog
+from jobs.replicas.schedule import asking_queries, evaluation_at
 from jobs.replicas.wanted import Asker, askers
 from jobs.settings import Settings
 from jobs.stage import Progress, claimed, new_run_id, silent
 from lake.commit import write
-from lake.instants import microseconds, time_at
+from lake.instants import microseconds
 from lake.lake import Lake
 from lake.metadata import Metadata
 from lake.tables import FRESHNESS, SERVICES
@@ -57,6 +56,11 @@ class RefreshedRemote:
     is_new: bool
     next_at: datetime | None = None
     error: WeirError | None = None
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """The rows of `freshness` of its newest round, one per pattern."""
+        return [] if self.mark is None else freshness_of(self.mark)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,13 +158,13 @@ def _refresh(
         if last is not None:
             # A run that was killed may have left the round without its rows.
             _record_freshness(lake, last.mark, run_id)
-        evaluation = _evaluation(remote, last, around.clock.now())
+        evaluation = evaluation_at(remote, last.mark if last else None, around.clock.now())
         next_at = evaluation + timedelta(microseconds=remote.every_us)
         if last is not None and last.mark.evaluation == microseconds(evaluation):
             progress(f"{remote.name}: evaluated for {evaluation:%H:%M:%S}, next {next_at:%H:%M:%S}")
             return RefreshedRemote(remote.name, last.mark, False, next_at)
         completion = Completion.read(lake)
-        listed = askers(_queries(settings), completion, remote.term)
+        listed = askers(asking_queries(settings), completion, remote.term)
         if not listed:
             progress(f"{remote.name}: no maintained query asks it")
             return RefreshedRemote(remote.name, last.mark if last else None, False)
@@ -182,16 +186,6 @@ def _refresh(
         }
         progress(_summary(remote, rows))
         return RefreshedRemote(remote.name, mark, True, next_at)
-
-
-def _queries(settings: Settings) -> list[Maintained]:
-    return [query for query in Catalog.of(settings).members if query.services.blocks]
-
-
-def _evaluation(remote: Remote, last: StoredRound | None, now: datetime) -> datetime:
-    """The instant of the evaluation, which is never before the last one: clocks may be set back."""
-    due = microseconds(now) // remote.every_us * remote.every_us
-    return time_at(due if last is None else max(due, last.mark.evaluation))
 
 
 def _record_services(

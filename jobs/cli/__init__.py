@@ -18,6 +18,8 @@ from jobs.cli.failures import report_failure
 from jobs.cli.options import Options, Output, global_options_first
 from jobs.cli.project import doctor, drop, init
 from jobs.cli.queries import explain, report, status
+from jobs.cli.refresh import refresh
+from jobs.cli.remotes import remotes
 from jobs.cli.stages import ingest, run
 
 app = typer.Typer(
@@ -32,7 +34,7 @@ app = typer.Typer(
 
 _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     "Project": (init, doctor),
-    "Run": (ingest, run),
+    "Run": (ingest, run, refresh),
     "Inspect": (status, show, log, sql, explain, report),
     "Remove": (drop,),
 }
@@ -40,6 +42,7 @@ _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
 for panel, commands in _COMMANDS.items():
     for command in commands:
         app.command(rich_help_panel=panel)(command)
+app.add_typer(remotes, name="remotes", rich_help_panel="Inspect")
 
 
 @app.callback()
