@@ -158,7 +158,7 @@ _UNSUPPORTED = [
     (
         f"SELECT * {_W} {_READ[:-1]}\nSERVICE SILENT <u:r> {{ {{ WINDOW W {{}} }} }} }}",
         2,
-        27,
+        26,
         "WINDOW W",
     ),
 ]
