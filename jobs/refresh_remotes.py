@@ -23,6 +23,7 @@ from jobs.errors import ConfigurationError, WeirError
 from jobs.expected_errors import as_user_error
 from jobs.progress.completion import Completion
 from jobs.replicas.connections import Credentials, credentials_of
+from jobs.replicas.documents import DocumentFetcher
 from jobs.replicas.evaluation import Clock, Open, RemoteEvaluation, freshness_of
 from jobs.replicas.fetching import Fetcher, addressee_of, sleep_for, utc_now
 from jobs.replicas.inbox import JOB, RoundMark, last_round
@@ -101,6 +102,8 @@ class Surroundings:
         if remote.connection is not None:
             known = self.credentials.get(remote.connection)
             secret = (known or credentials_of(remote.connection, os.environ)).authorization()
+        if remote.kind == "file":
+            return DocumentFetcher(remote, self.clock.now, secret)
         return Fetcher(remote, secret, [*sent], self.clock.now, self.clock.sleep)
 
 

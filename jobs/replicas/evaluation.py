@@ -204,7 +204,7 @@ class RemoteEvaluation:
         asking = Asking(
             Limits(
                 Amount(budget.requests, budget.keys, budget.bytes, budget.seconds),
-                self.remote.batch_keys,
+                self.remote.keys_of_request,
                 self.remote.max_rows,
             ),
             self.log,

@@ -12,8 +12,6 @@ from typing import Any
 import pyoxigraph as ox
 import yaml
 
-from jobs.maintain_queries import maintain_queries
-from jobs.publish_answers import publish_answers
 from jobs.refresh_remotes import RefreshResult, Surroundings, refresh_remotes
 from jobs.replicas.answers import Solution
 from jobs.replicas.asking import Fetch, Fetched
@@ -21,9 +19,9 @@ from jobs.replicas.budget import Amount
 from jobs.replicas.evaluation import Clock
 from jobs.replicas.remotes import Remote
 from jobs.settings import Settings
-from jobs.validate_answers import validate_answers
 from jobs.web.outcomes import Failure
 from tests.support.projects.ingest import Project, no_spark
+from tests.support.stages import STAGES
 
 IRI = "http://remote.example/sparql"
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -137,9 +135,12 @@ class ReplicaProject:
 
     def run(self) -> None:
         """Ingest, maintain, validate and publish, without Spark."""
-        Project(self.folder).ingest()
-        for stage in (maintain_queries, validate_answers, publish_answers):
-            stage(no_spark, self.settings, "test")
+        self.stages(*STAGES)
+
+    def stages(self, *names: str) -> None:
+        """Some of these, without Spark."""
+        for name in names:
+            STAGES[name](no_spark, self.settings, "test")
 
     def answer(self, name: str) -> Counter[tuple[str | None, ...]]:
         """The published answer of a query."""
@@ -150,6 +151,10 @@ class ReplicaProject:
         """The rows of a table."""
         found: list[dict[str, Any]] = self.settings.open_lake().rows(name).to_pylist()
         return found
+
+    def freshness(self) -> list[dict[str, Any]]:
+        """The rows of `freshness`, in the order of rounds."""
+        return sorted(self.table("freshness"), key=lambda row: row["round"])
 
     def federated(self, graph: ox.Store, query: str) -> Counter[tuple[str | None, ...]]:
         """The answer of a query over `graph` in which SERVICE reads the remote as it is now."""
