@@ -21,6 +21,8 @@ from jobs.compute.engine import Engine
 from jobs.compute.session import Session, late_session
 from jobs.errors import ConfigurationError, WeirError
 from jobs.expected_errors import as_user_error
+from jobs.ingest.changesets import SourcePosition
+from jobs.ingest.pending import source_positions
 from jobs.progress.completion import Completion
 from jobs.replicas.connections import Credentials, credentials_of
 from jobs.replicas.documents import DocumentFetcher
@@ -38,6 +40,9 @@ from lake.instants import microseconds
 from lake.lake import Lake
 from lake.metadata import Metadata
 from lake.tables import FRESHNESS, SERVICES
+
+NOTHING_TO_DO = 99
+"""Exit code if ingest has nothing to take; Airflow then emits no event."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,12 +255,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     """The entry point of the DAG; returns the exit code of `jobs.errors`.
 
     With `--credentials` a JSON object on the standard input has login and password by connection.
+    With `--event` the exit code is `NOTHING_TO_DO` if ingest has nothing to take from the remotes:
+    also a retry after a run that was killed says so of a round that was committed before.
     """
     parser = argparse.ArgumentParser(prog=JOB, description=__doc__)
     parser.add_argument("--config", type=Path, help="configuration file (default: weir.toml)")
     parser.add_argument("--run-id", help="id of this run in the ledger (default: a new one)")
     parser.add_argument("--remote", action="append", default=[], help="which (default: all)")
     parser.add_argument("--credentials", action="store_true", help="read them from standard input")
+    parser.add_argument(
+        "--event", action="store_true", help=f"exit with {NOTHING_TO_DO} if nothing is to ingest"
+    )
     options = parser.parse_args(argv)
     try:
         settings = Settings.load(options.config)
@@ -266,6 +276,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         result = refresh_remotes(
             session, settings, run_id, print, names=options.remote, surroundings=around
         )
+        is_idle = options.event and not _has_rounds_to_ingest(settings, result)
     except Exception as error:
         expected = as_user_error(error)
         if expected is None:
@@ -274,7 +285,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         return expected.exit_code
     for each in result.errors:
         print(f"error: {each}", file=sys.stderr)
-    return result.errors[0].exit_code if result.errors else 0
+    if result.errors:
+        return result.errors[0].exit_code
+    return NOTHING_TO_DO if is_idle else 0
+
+
+def _has_rounds_to_ingest(settings: Settings, result: RefreshResult) -> bool:
+    """Whether a round of a remote changes a mapping and is no epoch yet."""
+    ingested = source_positions(settings.open_lake())
+    changed = {each.remote: each.mark.changed_round for each in result.remotes if each.mark}
+    return any(round_ > _ingested_round(ingested.get(name)) for name, round_ in changed.items())
+
+
+def _ingested_round(position: SourcePosition | None) -> int:
+    return 0 if position is None or position.last is None else int(position.last)
 
 
 if __name__ == "__main__":
