@@ -152,12 +152,12 @@ RUNS = Table(
     columns=(
         _RUN_ID,
         Column("number", "BIGINT", "number of the run among the runs of its job, from 1"),
-        Column("job", "STRING", "ingest, maintain, validate, publish or compact"),
+        Column("job", "STRING", "ingest, maintain, validate, publish, compact or freshness"),
         Column(
             "query",
             "STRING",
             "query; * for all that stood at from_epoch and that the run has no other row about;"
-            " null for a row about the run as a whole",
+            " of freshness: remote; null for a row about the run as a whole",
         ),
         Column(
             "mode",
