@@ -27,6 +27,7 @@ from jobs.freshness.frames import current_frame, frames
 from jobs.freshness.new_rounds import RemoteRounds, new_rounds, runs_that_died, tables_of
 from jobs.freshness.reading import services_of
 from jobs.freshness.remote_state import RemoteState, remote_state
+from jobs.freshness.written_page import write_page
 from jobs.replicas.remotes import Remote, load_remotes
 from jobs.settings import Settings
 from jobs.stage import Progress, arg_parser, claimed, new_run_id, silent
@@ -91,6 +92,7 @@ def check_freshness(
                 table_version=version,
                 commit_metadata=metadata.to_json(),
             )
+        write_page(settings, checked.states, at)
         _raise_for(settings, checked)
     return FreshnessResult(checked.states, checked.results)
 
