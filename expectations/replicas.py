@@ -85,7 +85,7 @@ REPLICAS_SUITE = Suite(
 ROUNDS_SUITE = Suite(
     name="rounds",
     # One row per round. `commits`: with its number; `round_before`, `evaluation_before`,
-    # `changed_before_previous`: of the commit before; `changed_before`: the newest round, up to
+    # `changed_round_before`: of the commit before; `changed_round`: the newest round, up to
     # this one, that changed a mapping, as the commit says; `changed_keys`, `changed_mappings`: as
     # its rows say; `transactions`: new epochs that are this round; `ingested_before`, `ingested`:
     # the newest round that was an epoch before them, and with them. Not new are rounds that were
@@ -97,8 +97,8 @@ ROUNDS_SUITE = Suite(
         "evaluation",
         "evaluation_before",
         "commits",
-        "changed_before",
-        "changed_before_previous",
+        "changed_round",
+        "changed_round_before",
         "changed_keys",
         "changed_mappings",
         "transactions",
@@ -112,7 +112,7 @@ ROUNDS_SUITE = Suite(
         "round_before",
         "evaluation",
         "commits",
-        "changed_before",
+        "changed_round",
         "changed_keys",
         "changed_mappings",
         "transactions",
@@ -131,16 +131,16 @@ ROUNDS_SUITE = Suite(
             "changes_are_marked",
             "The commit of a round says which round changed a mapping last.",
             "NOT is_new OR commits = 0 OR (CASE WHEN changed_mappings > 0"
-            " THEN changed_before = round"
-            " ELSE changed_before = changed_before_previous"
+            " THEN changed_round = round"
+            " ELSE changed_round = changed_round_before"
             # The first answer about a key may be that it has no mapping.
-            " OR (changed_keys > 0 AND changed_before = round) END)",
+            " OR (changed_keys > 0 AND changed_round = round) END)",
         ),
         Expectation(
             "rounds_with_changes_are_epochs",
             "Of the ingested rounds those that changed a mapping are one epoch each, and no other.",
             "transactions = (CASE WHEN round > ingested_before AND round <= ingested"
-            " AND changed_before = round THEN 1 ELSE 0 END)",
+            " AND changed_round = round THEN 1 ELSE 0 END)",
         ),
     ),
 )

@@ -21,7 +21,7 @@ from jobs.ingest.batch import BatchResult, ingest_batch
 from jobs.ingest.changesets import SourcePosition
 from jobs.ingest.journal import JOB, Journal, Transaction
 from jobs.ingest.pending import next_batch, pending_change_sets, positions_after, source_positions
-from jobs.ingest.sources.declared import load_sources
+from jobs.ingest.sources.all_sources import all_sources
 from jobs.ingest.sources.errors import SourceError
 from jobs.ingest.sources.source import Source
 from jobs.ingest.stream_batch import ingest_stream_batch
@@ -82,9 +82,9 @@ def ingest_changes(
 
     Raises:
         BusyError: another ingest is in progress.
-        ConfigurationError: sources.yml is wrong.
+        ConfigurationError: sources.yml or remotes.yml is wrong.
     """
-    sources = load_sources(settings.sources)
+    sources = all_sources(settings)
     session = session_of(spark)
     lake = settings.open_lake()
     with claimed(lake, JOB, run_id, settings.limits.lease_seconds) as run:
@@ -199,11 +199,11 @@ def is_anything_pending(settings: Settings) -> bool:
     """Whether an ingest would have something to do; needs no Spark.
 
     Raises:
-        ConfigurationError: sources.yml is wrong.
+        ConfigurationError: sources.yml or remotes.yml is wrong.
     """
     lake = settings.open_lake()
     consumed = source_positions(lake)
-    sources = load_sources(settings.sources)
+    sources = all_sources(settings)
     queue, errors = pending_change_sets(settings, lake, sources, consumed)
     if queue or errors or due_ticks(lake, sources, consumed, (), clock.now()):
         return True

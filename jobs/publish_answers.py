@@ -12,6 +12,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Literal
 
 from jobs.catalog.catalog import Catalog
@@ -24,6 +25,7 @@ from jobs.progress.backlog import Backlog
 from jobs.progress.completion import Completion
 from jobs.progress.verdicts import Verdict
 from jobs.publish.publication import Publication, move_watermark, publish
+from jobs.replicas.readiness import NotReady, Readiness
 from jobs.settings import Settings
 from jobs.stage import Progress, claimed, run_stage, silent
 
@@ -56,18 +58,24 @@ def publish_answers(
         graph_to, found = completion.graph_validated_to, completion.verdicts
         ready: list[Backlog] = []
         done: list[Publication] = []
-        reasons = {item.query: _why_held(item, graph_to, found.get(item.query)) for item in work}
-        for item in work:
-            reason = reasons[item.query] or _why_waits(catalog.member(item.query), reasons)
-            if reason is not None:
-                done.append(Publication(item.query, "held", item.to_epoch, reason=reason))
-                progress(f"{item.query}: held back, {reason}")
-            elif not item.has_rows:
-                done.append(move_watermark(run, item))
-            else:
-                ready.append(item)
         engine = Engine.of(settings, lake, session_of(spark), JOB)
         try:
+            readiness = Readiness(engine, lake, completion, settings.remotes, datetime.now(UTC))
+            reasons: dict[str, NotReady | None] = {}
+            for item in work:
+                why = _why_held(item, graph_to, found.get(item.query))
+                reasons[item.query] = why or _why_stale(readiness, catalog, item)
+            for item in work:
+                reason = reasons[item.query] or _why_waits(catalog.member(item.query), reasons)
+                if reason is not None:
+                    done.append(
+                        Publication(item.query, reason.mode, item.to_epoch, reason=reason.reason)
+                    )
+                    progress(f"{item.query}: not published, {reason.reason}")
+                elif not item.has_rows:
+                    done.append(move_watermark(run, item))
+                else:
+                    ready.append(item)
             done += publish(engine, lake, run, ready, settings.limits.parallel_queries, progress)
         finally:
             engine.release()
@@ -81,24 +89,36 @@ def _work(completion: Completion, catalog: Catalog) -> tuple[Backlog, ...]:
     return tuple(each for each in work if catalog.is_usable(each.query))
 
 
-def _why_held(work: Backlog, graph_to: int, verdict: Verdict | None) -> str | None:
+def _why_held(work: Backlog, graph_to: int, verdict: Verdict | None) -> NotReady | None:
     """Why the rows may not be published, or None if they may."""
     if graph_to < work.to_epoch:
-        return f"the checks of the graph have not succeeded after epoch {graph_to}"
+        reason = f"the checks of the graph have not succeeded after epoch {graph_to}"
+        return NotReady("held", reason)
     if not work.has_rows:
         return None
     if verdict is None or not verdict.is_about(work):
-        return "its rows have not been checked yet"
+        return NotReady("held", "its rows have not been checked yet")
     if not verdict.success:
-        return f"a check of its rows failed: {verdict.reason}"
+        return NotReady("held", f"a check of its rows failed: {verdict.reason}")
     return None
 
 
-def _why_waits(query: Maintained, held: Mapping[str, str | None]) -> str | None:
+def _why_stale(readiness: Readiness, catalog: Catalog, work: Backlog) -> NotReady | None:
+    """Why the answers of remotes do not allow a publication, or None if they do."""
+    query = catalog.member(work.query)
+    if not query.services.blocks:
+        return None
+    is_first = work.published is None or work.rebuilt
+    return readiness.why_not(query, work.to_epoch, is_first=is_first)
+
+
+def _why_waits(query: Maintained, not_ready: Mapping[str, NotReady | None]) -> NotReady | None:
     """Why rows that follow from the stream of another query may not be published."""
     for upstream in all_upstreams_of(query):
-        if held.get(upstream):
-            return f"the query {upstream}, whose stream it reads, is held back"
+        why = not_ready.get(upstream)
+        if why is not None:
+            reason = f"the query {upstream}, whose stream it reads, is not published"
+            return NotReady(why.mode, reason)
     return None
 
 

@@ -28,7 +28,7 @@ from lake.untouched import Range, entries, standing_of
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-Job = Literal["ingest", "maintain", "validate", "publish", "compact", "freshness"]
+Job = Literal["ingest", "maintain", "validate", "publish", "compact", "refresh", "freshness"]
 _WHY = {UNTOUCHED: "no row of it changed", SKIPPED: "it was not examined"}
 """Why the watermark of a query moves without a commit, and why it stays."""
 Progress = Callable[[str], None]
@@ -58,7 +58,7 @@ class Claim:
     """A run that holds its job's claim, and what it has to report."""
 
     run_id: str
-    job: Job
+    job: str
     number: int
     rows: list[LedgerRow] = field(default_factory=list)
     totals: dict[str, Any] = field(default_factory=dict)
@@ -97,31 +97,43 @@ class Claim:
 
 
 @contextmanager
-def claimed(lake: Lake, job: Job, run_id: str, lease_seconds: int) -> Iterator[Claim]:
+def claimed(
+    lake: Lake, job: Job, run_id: str, lease_seconds: int, *, of: str = ""
+) -> Iterator[Claim]:
     """Hold the claim of `job`; at the end its rows are recorded in one commit, failed or not.
 
     The lake is as it was opened unless another run has recorded something since: then it is as it
     is now.
 
+    Args:
+        lake: has the ledger.
+        job: what runs.
+        run_id: of the run.
+        lease_seconds: how long a run of another machine counts as alive.
+        of: what it runs for, if runs for different things may go on at once.
+
     Raises:
         BusyError: another run of the job is in progress.
     """
     seen = lake.version(RUNS.name)
+    name = f"{job}:{of}" if of else job
     try:
-        number = claim(lake, job, run_id, lease_seconds=lease_seconds, code_version=version("weir"))
+        number = claim(
+            lake, name, run_id, lease_seconds=lease_seconds, code_version=version("weir")
+        )
     except AlreadyRunning as running:
         raise BusyError(str(running), "", "") from None
     # The claim is a commit of its own, and the first one comes after the creation of the ledger.
     if lake.version(RUNS.name) != (1 if seen is None else seen + 1):
         # Another run may have done the work before the claim was held.
         lake.refresh()
-    run = Claim(run_id, job, number)
+    run = Claim(run_id, name, number)
     started = time.monotonic()
 
     def end(status: str, reason: str | None) -> None:
         whole = LedgerRow(
             run_id,
-            job,
+            name,
             number,
             status,
             reason=reason,

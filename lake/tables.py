@@ -152,7 +152,11 @@ RUNS = Table(
     columns=(
         _RUN_ID,
         Column("number", "BIGINT", "number of the run among the runs of its job, from 1"),
-        Column("job", "STRING", "ingest, maintain, validate, publish, compact or freshness"),
+        Column(
+            "job",
+            "STRING",
+            "ingest, maintain, validate, publish, compact, freshness, or refresh:<remote>",
+        ),
         Column(
             "query",
             "STRING",
@@ -295,6 +299,7 @@ SERVICES = Table(
         Column("remote", "STRING", "name of the remote in remotes.yml"),
         Column("text", "STRING", "the block, with whole IRIs"),
         Column("variables", "STRING", "what its solutions may bind, as a JSON array"),
+        Column("certain", "STRING", "those that every solution binds, as a JSON array"),
         Column("key", "STRING", "variables by whose values it is asked, as a JSON array"),
         Column("first_seen", "TIMESTAMP", "when it was first asked for"),
         _RUN_ID,
@@ -393,7 +398,7 @@ _ROUND = (
     Column("round", "BIGINT", "number of the round, from 1; an evaluation is a round"),
     Column("evaluation", "TIMESTAMP", "instant of the evaluation"),
     Column("pattern", "STRING", "id of the pattern, in `services`"),
-    Column("key", "STRING", "terms of the key's variables, as a JSON array"),
+    Column("key", "STRING", "terms of the key's variables, one per line; empty without a key"),
     Column("part", "STRING", "key: what is known of a key; mapping: one of its mappings"),
     Column(
         "status",
@@ -406,6 +411,7 @@ _ROUND = (
     Column("rows", "BIGINT", "mappings of the key after the round; null for a mapping"),
     Column("rows_round", "BIGINT", "newest round that has the mappings of the key, or null"),
     Column("content", "STRING", "SHA-256 of the mappings of the key; null before its first answer"),
+    Column("failures", "BIGINT", "rounds in a row in which the key was not answered"),
     Column("answers", "BIGINT", "answers about the key after its first one"),
     Column("changes", "BIGINT", "those of them that were another answer"),
     Column("seconds", "DOUBLE", "sum of the times between its answers"),

@@ -1,4 +1,4 @@
-"""`make lock`: recreate the lock files from `requirements/*.in` and from Delta's dependencies.
+"""`make lock`: recreate the lock files of packages and of jars.
 
 Pinned versions are kept where they still fit; `make lock ARGS=--upgrade` takes the newest. The
 lock files contain packages, versions and hashes, but no URL of an index.
@@ -9,8 +9,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from setup import jars
 from setup.environment import UV
+from setup.fuseki import FUSEKI
+from setup.jars import DELTA
 from setup.steps import call
 
 _COMPILE = ("pip", "compile", "--quiet", "--generate-hashes", "--python-version", "3.11")
@@ -18,7 +19,7 @@ _NO_URLS = ("--no-header", "--no-emit-index-url", "--no-emit-find-links")
 
 
 def write_locks(options: Sequence[str]) -> None:
-    """Write `requirements/*.txt` and `setup/jars.lock`.
+    """Write `requirements/*.txt` and `setup/*.lock`.
 
     Args:
         options: further options of `uv pip compile`.
@@ -32,8 +33,9 @@ def write_locks(options: Sequence[str]) -> None:
             f"Can all requirements in {source} be satisfied together?",
         )
         print(f"lock: {lock}")
-    jars.write_lock()
-    print(f"lock: {jars.LOCK}")
+    for artifact in (DELTA, FUSEKI):
+        artifact.write_lock()
+        print(f"lock: {artifact.lock}")
 
 
 if __name__ == "__main__":

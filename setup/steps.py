@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,6 +61,15 @@ class Step:
         STAMPS.mkdir(parents=True, exist_ok=True)
         self._stamp.write_text(_key(self))
         return time.monotonic() - started
+
+
+@contextmanager
+def one_at_a_time() -> Iterator[None]:
+    """Wait until no other process sets this folder up, and keep others from it meanwhile."""
+    STAMPS.mkdir(parents=True, exist_ok=True)
+    with (STAMPS / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def run_pending(steps: Iterable[Step]) -> None:

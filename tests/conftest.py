@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.fuseki import Fuseki, running_fuseki
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -38,3 +40,17 @@ def spark() -> Iterator[SparkSession]:
     session = start("weir-tests", master="local[2]", driver_memory="2g", conf=quick)
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="session")
+def running_endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fuseki]:
+    """The one Fuseki of the test suite."""
+    with running_fuseki(tmp_path_factory.mktemp("fuseki")) as running:
+        yield running
+
+
+@pytest.fixture
+def fuseki(running_endpoint: Fuseki) -> Fuseki:
+    """A real SPARQL endpoint with an empty dataset; its count of queries goes on."""
+    running_endpoint.update("DROP ALL")
+    return running_endpoint

@@ -58,12 +58,12 @@ def status(
 def _print_wrong_sources(settings: Settings) -> None:
     """Print what is wrong with the declared sources: nothing is ingested until it is corrected."""
     from jobs.errors import ConfigurationError
-    from jobs.ingest.sources.declared import load_sources
+    from jobs.ingest.sources.all_sources import all_sources
 
     if not settings.sources.exists():
         return
     try:
-        load_sources(settings.sources)
+        all_sources(settings)
     except ConfigurationError as error:
         print_line(f"Nothing is ingested: {error}")
 

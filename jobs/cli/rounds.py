@@ -173,7 +173,7 @@ class Rounds:
     def _surroundings(self) -> Surroundings:
         settings = self.settings
         assert settings.kept is not None
-        sources = declared_sources(settings.sources)
+        sources = declared_sources(settings)
         return Surroundings.of(settings, sources, settings.kept.lake)
 
     def _is_anything_to_do(self) -> bool:

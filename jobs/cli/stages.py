@@ -257,7 +257,10 @@ def _validated(result: Any) -> str:
 
 def _published(result: Any) -> str:
     rows = sum(publication.rows for publication in result.publications)
-    return f"{counted(rows, 'row')} appended" if result.publications else "nothing to publish"
+    waiting = sum(publication.mode == "waiting" for publication in result.publications)
+    if not result.publications:
+        return "nothing to publish"
+    return f"{counted(rows, 'row')} appended" + (f", {waiting} waiting" if waiting else "")
 
 
 _SUMMARY: dict[str, Callable[[Any], str]] = {

@@ -10,8 +10,9 @@ from typing import Self
 
 from jobs.catalog.names import folders_of
 from jobs.errors import ConfigurationError
-from jobs.ingest.sources.declared import load_sources
+from jobs.ingest.sources.all_sources import all_sources
 from jobs.ingest.sources.delta import DeltaTable
+from jobs.ingest.sources.rounds import Rounds
 from jobs.ingest.sources.source import Source
 from jobs.settings import Settings
 from lake.lake import Lake, local_folder
@@ -28,7 +29,7 @@ class Surroundings:
     """The state of all that a run reads, by the stamps of files; no file is opened.
 
     Attributes:
-        declared: the sources, the queries and the programs.
+        declared: the sources, the remotes, the queries and the programs.
         offered: what the sources have to offer.
         stored: the ledger, of which every run changes something, and which tables there are.
         is_known: whether that is all there is; not with a source or lake in an object store, and
@@ -44,7 +45,7 @@ class Surroundings:
     def of(cls, settings: Settings, sources: tuple[Source, ...], lake: Lake) -> Self:
         """The state now."""
         files = ((*_files(folder, 1),) for folder in folders_of(settings).values())
-        declared = (stamp(settings.sources), *files)
+        declared = (stamp(settings.sources), stamp(settings.remotes), *files)
         offered = [_offered(location) for source in sources for location in _locations(source)]
         ledger, root = lake.newest_commit(RUNS.name), local_folder(lake.root)
         folders = None if root is None else tuple(stamp(root / each) for each in _FOLDERS)
@@ -54,10 +55,10 @@ class Surroundings:
         return cls(declared, tuple(offered), (ledger, folders), is_known)
 
 
-def declared_sources(file: Path) -> tuple[Source, ...]:
-    """The sources of a project; none if the file cannot be used."""
+def declared_sources(settings: Settings) -> tuple[Source, ...]:
+    """The sources of a project; none if a file that declares them cannot be used."""
     try:
-        return load_sources(file)
+        return all_sources(settings)
     except ConfigurationError:
         return ()
 
@@ -80,7 +81,7 @@ def _locations(source: Source) -> Iterator[str]:
         location = getattr(source, key)
         if location is not None:
             # Of a table only the log, whose newest file says that there is something new.
-            yield f"{location}/_delta_log" if isinstance(source, DeltaTable) else location
+            yield f"{location}/_delta_log" if isinstance(source, DeltaTable | Rounds) else location
 
 
 def _offered(location: str) -> Hashable:

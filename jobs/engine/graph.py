@@ -78,13 +78,13 @@ def graphs_of(scope: Scope) -> exp.Expr:
     return one_of(column("graph"), scope.graphs) if scope.graphs else exp.false()
 
 
-def is_no_replica() -> exp.Expr:
-    """The condition on the column `graph` that a graph is not reserved.
+def is_no_replica(table: str | None = None) -> exp.Expr:
+    """The condition on the column `graph` (of `table`) that a graph is not reserved.
 
     A range, so that files of other graphs can be skipped.
     """
-    before, after = column("graph") < text(FIRST), column("graph") >= text(AFTER_LAST)
-    return any_of([before, after])
+    graph = column("graph", table)
+    return any_of([graph < text(FIRST), graph >= text(AFTER_LAST)])
 
 
 def changes_in(scope: Scope, log: str, epochs: EpochRange) -> exp.Select:

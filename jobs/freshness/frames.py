@@ -100,11 +100,11 @@ FROM (SELECT * FROM said FULL JOIN mappings USING (remote, round, pattern, key))
 
 _ROUNDS = """
 WITH numbered AS (
-    SELECT remote, round, count(*) AS commits, max(changed_before) AS changed_before
+    SELECT remote, round, count(*) AS commits, max(changed_round) AS changed_round
     FROM commits GROUP BY remote, round
 ), ordered AS (
     SELECT *, coalesce(lag(round) OVER before, 0) AS round_before,
-        coalesce(lag(changed_before) OVER before, 0) AS changed_before_previous
+        coalesce(lag(changed_round) OVER before, 0) AS changed_round_before
     FROM numbered WINDOW before AS (PARTITION BY remote ORDER BY round)
 ), times AS (
     SELECT remote, round, max(evaluation) AS evaluation FROM (
@@ -124,7 +124,7 @@ SELECT remote AS scope, remote, round, round_before,
     strftime(evaluation, '%Y-%m-%dT%H:%M:%S.%fZ') AS evaluation,
     strftime(evaluation_before, '%Y-%m-%dT%H:%M:%S.%fZ') AS evaluation_before,
     coalesce(commits, 0) AS commits,
-    changed_before, changed_before_previous, coalesce(changed_keys, 0) AS changed_keys,
+    changed_round, changed_round_before, coalesce(changed_keys, 0) AS changed_keys,
     coalesce(changed_mappings, 0) AS changed_mappings, coalesce(transactions, 0) AS transactions,
     r.ingested_before, r.ingested, round > r.checked_round AS is_new
 FROM ordered FULL JOIN instants USING (remote, round) FULL JOIN changes USING (remote, round)

@@ -35,7 +35,7 @@ _REMOTES: dict[str, pa.DataType] = {
     "ingested_before": _NUMBER,
     "ingested": _NUMBER,
 }
-_COMMITS: dict[str, pa.DataType] = {"remote": _TEXT, "round": _NUMBER, "changed_before": _NUMBER}
+_COMMITS: dict[str, pa.DataType] = {"remote": _TEXT, "round": _NUMBER, "changed_round": _NUMBER}
 _EPOCHS: dict[str, pa.DataType] = {"remote": _TEXT, "round": _NUMBER}
 
 
@@ -145,7 +145,7 @@ def tables_of(rounds: Sequence[RemoteRounds]) -> dict[str, pa.Table]:
         for name, each in zip(names, rounds, strict=True)
     ]
     commits = [
-        {"remote": name, "round": commit.round, "changed_before": commit.changed_before}
+        {"remote": name, "round": commit.round, "changed_round": commit.changed_round}
         for name, each in zip(names, rounds, strict=True)
         for commit in each.commits
     ]

@@ -24,11 +24,11 @@ class RoundCommit:
 
     Attributes:
         round: its number.
-        changed_before: the newest round, up to this one, that changed a mapping; 0 if none did.
+        changed_round: the newest round, up to this one, that changed a mapping; 0 if none did.
     """
 
     round: int
-    changed_before: int
+    changed_round: int
 
 
 def rows_of(lake: Lake, table: Table, filters: Sequence[Filter] = ()) -> pa.Table:
@@ -80,6 +80,6 @@ def round_commits(lake: Lake, remote: str, after: int) -> Iterator[RoundCommit]:
         if metadata is None or "round" not in metadata.extra:
             continue
         number = int(metadata.extra["round"])
-        yield RoundCommit(number, int(metadata.extra.get("changed_before") or 0))
+        yield RoundCommit(number, int(metadata.extra["changed_round"]))
         if number <= after:
             return

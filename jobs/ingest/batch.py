@@ -127,6 +127,10 @@ def _written_graphs(engine: Engine, accepted: AcceptedChangeSets) -> str:
                 "source": pa.array(
                     [each.source.name for each in accepted.change_sets.values()], pa.string()
                 ),
+                "replica": pa.array(
+                    [each.source.replica or "" for each in accepted.change_sets.values()],
+                    pa.string(),
+                ),
             }
         )
         engine.load("sources", sources)
@@ -145,6 +149,13 @@ def _written_graphs(engine: Engine, accepted: AcceptedChangeSets) -> str:
 
 def _refusal(refusal: ownership.Refusal, change_set: ChangeSet) -> SourceError:
     graph = refusal.graph or "the unnamed graph"
+    if not refusal.owner:
+        return SourceError(
+            f"source {refusal.source}: {change_set.position} writes {graph}, which is reserved for"
+            " the answers of a remote",
+            change_set.source.location,
+            "Give the quads another graph: names that begin with urn:weir:replica: are not free.",
+        )
     return SourceError(
         f"source {refusal.source}: {change_set.position} writes {graph}, which belongs to the"
         f" source {refusal.owner}",

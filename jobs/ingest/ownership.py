@@ -9,6 +9,7 @@ from sqlglot import exp
 from jobs.compute.sql import (
     alias,
     ascending,
+    case,
     coalesce,
     column,
     columns,
@@ -20,12 +21,14 @@ from jobs.compute.sql import (
     rows_of,
     select,
     subquery,
+    text,
 )
+from jobs.engine.graph import is_no_replica
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """The first change set of a source that writes another's graph."""
+    """The first change set of a source that writes another's graph; '' owns that of a replica."""
 
     source: str
     ordinal: int
@@ -38,21 +41,28 @@ def written_graphs(changes: str, sources: str, owners: str) -> exp.Select:
 
     first is the first change set that writes the graph; owner is null for a new graph; winner is
     the source that may write it: of several that write a new graph, the one of the first change
-    set.
+    set; of the graph of a replica that of the replica, or '' if it is not among the sources.
 
     Args:
         changes: ordinal, graph.
-        sources: ordinal, source: of each change set.
+        sources: ordinal, source, replica: of each change set; `replica` is the graph of the replica
+            that the source is, or ''.
         owners: graph, source: the graphs that have an owner.
     """
     written = select(
         column("source", "sources"),
+        column("replica", "sources"),
         column("graph", "changes"),
         alias(exp.Min(this=column("ordinal", "changes")), "first"),
         from_=rows_of(changes, "changes"),
         joins=[inner_join(rows_of(sources, "sources"), *equal(["ordinal"], "changes", "sources"))],
-        group_by=[column("source", "sources"), column("graph", "changes")],
+        group_by=[
+            column("source", "sources"),
+            column("replica", "sources"),
+            column("graph", "changes"),
+        ],
     )
+    is_own = exp.EQ(this=column("graph", "written"), expression=column("replica", "written"))
     first_comer = over(
         exp.FirstValue(this=column("source", "written")),
         [column("graph", "written")],
@@ -61,7 +71,14 @@ def written_graphs(changes: str, sources: str, owners: str) -> exp.Select:
     return select(
         *columns(("source", "graph", "first"), "written"),
         alias(column("source", "owners"), "owner"),
-        alias(coalesce(column("source", "owners"), first_comer), "winner"),
+        alias(
+            case(
+                (is_own, column("source", "written")),
+                (is_no_replica("written"), coalesce(column("source", "owners"), first_comer)),
+                otherwise=text(""),
+            ),
+            "winner",
+        ),
         from_=subquery(written, "written"),
         joins=[left_join(rows_of(owners, "owners"), *equal(["graph"], "written", "owners"))],
     )

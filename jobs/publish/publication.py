@@ -38,9 +38,10 @@ class Publication:
 
     Attributes:
         mode: `initial`, `incremental`, `migrated`, `rebased`; `untouched` if only the watermark
-            moved; `held` if the rows are not validated; `failed`.
+            moved; `held` if the rows are not validated, or follow from too old answers of remotes;
+            `waiting` for answers of remotes; `failed`.
         rows: rows appended.
-        reason: why it was held or failed.
+        reason: why it was held, waits or failed.
     """
 
     query: str

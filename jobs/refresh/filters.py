@@ -45,6 +45,11 @@ def conjunction_distance(bounds: Sequence[Bound], values: Mapping[str, float]) -
     return min(holds, default=None)
 
 
+def all_hold(bounds: Sequence[Bound], values: Mapping[str, float]) -> bool:
+    """Whether all bounds hold; not where a value is missing."""
+    return all(b.variable in values and _holds(b, values[b.variable]) for b in bounds)
+
+
 def least_distance(
     bounds: Sequence[Bound], mappings: Iterable[Mapping[str, float]]
 ) -> float | None:

@@ -73,8 +73,12 @@ class Remote(BaseModel):
         pattern=r"^[a-z][a-z0-9_]{0,62}$", description="name, unique among remotes and sources"
     )
     iri: str = Field(description="what SERVICE names")
-    kind: Literal["endpoint"] = Field("endpoint", description="a SPARQL endpoint")
-    url: str | None = Field(None, description="where it is asked; by default its IRI")
+    kind: Literal["endpoint", "file"] = Field(
+        "endpoint",
+        description="`endpoint`: it is asked by the SPARQL protocol; `file`: an RDF document that"
+        " is fetched once per evaluation and queried here",
+    )
+    url: str | None = Field(None, description="where it is asked or fetched; by default its IRI")
     connection: str | None = Field(
         None,
         pattern=r"^[A-Za-z0-9_.\-]+$",
@@ -151,6 +155,16 @@ class Remote(BaseModel):
     def term(self) -> str:
         """Its IRI in N-Triples form."""
         return f"<{self.iri}>"
+
+    @property
+    def every_us(self) -> int:
+        """Microseconds between two evaluations."""
+        return parse_duration(self.every)
+
+    @property
+    def keys_of_request(self) -> int:
+        """Keys that are asked for at once; a document is searched for all of them."""
+        return self.budget.keys if self.kind == "file" else self.batch_keys
 
     @property
     def rule(self) -> Policy:

@@ -121,8 +121,8 @@ def _found(
     if answer is None:
         status: Status = "too_large" if outcome.status == "too_large" else "failed"
         return status, known.rows, known.content, outcome.reason
-    if answer.content == known.content:
-        return "unchanged", known.rows, known.content, ""
+    if answer.rows == known.rows:
+        return "unchanged", known.rows, answer.content, ""
     if is_loss and known.rows and not answer.rows and not known.is_suspect:
         reason = "many keys came back empty at once; a second evaluation has to say the same"
         return "suspect", known.rows, known.content, reason
@@ -136,7 +136,13 @@ def changes_of(round_: Iterable[KeyRound]) -> Iterator[tuple[bool, Quad]]:
         block = each.block
         pattern = RowPattern(block.remote, block.pattern, not block.certain)
         for row in dict.fromkeys((*each.before, *each.rows)):
-            had, has = each.before.get(row, 0), each.rows.get(row, 0)
-            ordinals = range(min(had, has) + 1, max(had, has) + 1)
-            for quad in pattern.quads_of(dict(row), ordinals):
-                yield has > had, quad
+            yield from row_changes(pattern, row, each.before.get(row, 0), each.rows.get(row, 0))
+
+
+def row_changes(
+    pattern: RowPattern, row: Row, before: int, after: int
+) -> Iterator[tuple[bool, Quad]]:
+    """The quads that appear (True) and vanish (False) where a key has a mapping so many times."""
+    ordinals = range(min(before, after) + 1, max(before, after) + 1)
+    for quad in pattern.quads_of(dict(row), ordinals):
+        yield after > before, quad

@@ -210,12 +210,12 @@ def same_round(written: Written) -> None:
     del written.requests[:]
     nothing = ("elected", "answered", "changed", "requests_used", "keys_used", "bytes_used")
     written.freshness[0] |= dict.fromkeys((*nothing, "seconds_used"), 0)
-    written.extra["changed_before"] = 1
+    written.extra["changed_round"] = 1
 
 
 def a_gap(written: Written) -> None:
     written.extra["round"] = 3
-    written.extra["changed_before"] = 3
+    written.extra["changed_round"] = 3
     for row in (*written.inbox, *written.freshness):
         row["round"] = 3
     for row in written.asked():
@@ -223,7 +223,7 @@ def a_gap(written: Written) -> None:
 
 
 def unmarked_change(written: Written) -> None:
-    written.extra["changed_before"] = 1
+    written.extra["changed_round"] = 1
 
 
 def wrong_sum(written: Written) -> None:

@@ -62,7 +62,7 @@ class Pages(Source):
 @pytest.fixture
 def pages(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
     source = Pages(name="pages", location=str(project.folder / "pages"))
-    monkeypatch.setattr("jobs.ingest_changes.load_sources", lambda _: (source,))
+    monkeypatch.setattr("jobs.ingest_changes.all_sources", lambda _: (source,))
     project.declare()
     return project
 

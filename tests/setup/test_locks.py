@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from setup import jars
 from setup.environment import LOCKS, locked
-from setup.jars import Jar, locked_jars
+from setup.fuseki import FUSEKI
+from setup.jars import DELTA, SPARK_JARS
+from setup.maven import Artifact, Jar, locked_jars, sha256_of
 from setup.steps import ROOT, SetupError
 
 PINS = re.compile(r"^(\S+)==(.*\n(?:[ ].*\n)*)", re.MULTILINE)
@@ -32,7 +33,7 @@ def test_a_package_that_is_not_locked_is_an_error() -> None:
         locked("box", LOCK)
 
 
-@pytest.mark.parametrize("lock", [*LOCKS, jars.LOCK])
+@pytest.mark.parametrize("lock", [*LOCKS, DELTA.lock, FUSEKI.lock])
 def test_a_lock_file_contains_no_url_of_an_index(lock: str) -> None:
     assert not re.search(r"://|index-url|find-links", (ROOT / lock).read_text())
 
@@ -59,10 +60,10 @@ def test_the_lock_of_production_has_no_tool_of_set_up_or_tests() -> None:
 
 
 def test_the_seven_jars_belong_to_the_locked_version_of_delta() -> None:
-    jars_of_lock = locked_jars((ROOT / jars.LOCK).read_text())
-    assert len(jars_of_lock) == 7
-    assert {jar.version for jar in jars_of_lock if jar.group == "io.delta"} == {
-        jars.DELTA.rpartition(":")[2]
+    jars = DELTA.jars()
+    assert len(jars) == 7
+    assert {jar.version for jar in jars if jar.group == "io.delta"} == {
+        DELTA.coordinates.rpartition(":")[2]
     }
 
 
@@ -70,7 +71,7 @@ def test_a_jar_with_one_different_byte_is_not_accepted(tmp_path: Path) -> None:
     content = b"jar"
     file = tmp_path / "some.jar"
     file.write_bytes(content)
-    locked_jar = Jar(jars.sha256_of(file), len(content), "group", "some", "1")
+    locked_jar = Jar(sha256_of(file), len(content), "group", "some", "1")
     file.write_bytes(b"jaR")
     assert not locked_jar.is_at(file)
 
@@ -78,3 +79,27 @@ def test_a_jar_with_one_different_byte_is_not_accepted(tmp_path: Path) -> None:
 def test_the_entry_of_a_jar_reads_back_as_the_same_jar() -> None:
     jar = Jar("0" * 64, 12, "io.delta", "delta-spark_4.2_2.13", "4.4.0")
     assert locked_jars(f"# comment\n{jar}\n") == (jar,)
+
+
+def test_the_endpoint_for_tests_is_the_locked_one_and_not_among_the_jars_of_spark() -> None:
+    (jar,) = FUSEKI.jars()
+    assert f"{jar.group}:{jar.artifact}:{jar.version}" == FUSEKI.coordinates
+    assert FUSEKI.folder != DELTA.folder
+    assert [file.name for file in SPARK_JARS.iterdir() if "jena" in file.name] == []
+
+
+def test_a_download_that_is_not_the_locked_jar_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jar = Jar("0" * 64, 3, "group", "some", "1")
+    (tmp_path / "some.lock").write_text(f"{jar}\n")
+    artifact = Artifact("group:some:1", str(tmp_path / "some.lock"), tmp_path / "ivy")
+
+    def download(self: Artifact) -> None:
+        file = jar.resolved_in(self.folder)
+        file.parent.mkdir(parents=True)
+        file.write_bytes(b"jaR")
+
+    monkeypatch.setattr(Artifact, "_resolve", download)
+    with pytest.raises(SetupError, match=r"some-1\.jar: missing, or different"):
+        artifact.obtain()

@@ -15,7 +15,7 @@ Answer = Callable[[bytes], bytes]
 
 @dataclass
 class CountingServer:
-    """Answers one request per connection, closes it, and stops when it is left.
+    """Answers one request per connection, several at a time, and stops when it is left.
 
     sent, received: bytes of all connections. requests: as they came.
     """
@@ -25,6 +25,7 @@ class CountingServer:
     received: int = 0
     requests: list[bytes] = field(default_factory=list)
     _listener: socket.socket = field(default_factory=socket.socket)
+    _counting: threading.Lock = field(default_factory=threading.Lock)
     _finished: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
 
     def __enter__(self) -> Self:
@@ -59,28 +60,36 @@ class CountingServer:
                 connection, _ = self._listener.accept()
             except OSError:
                 return
-            with connection, contextlib.suppress(OSError):
-                connection.settimeout(10)
-                self._serve(connection)
-            self._finished.release()
+            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
 
     def _serve(self, connection: socket.socket) -> None:
+        with connection, contextlib.suppress(OSError):
+            connection.settimeout(10)
+            self._exchange(connection)
+        self._finished.release()
+
+    def _exchange(self, connection: socket.socket) -> None:
         request = b""
         while not _is_complete(request):
             data = connection.recv(65536)
             if not data:
                 break
-            self.received += len(data)
+            self._count(received=len(data))
             request += data
         self.requests.append(request)
         answer = memoryview(self.answer(request))
         while answer:
             sent = connection.send(answer)
-            self.sent += sent
+            self._count(sent=sent)
             answer = answer[sent:]
         connection.shutdown(socket.SHUT_WR)
         while data := connection.recv(65536):
-            self.received += len(data)
+            self._count(received=len(data))
+
+    def _count(self, sent: int = 0, received: int = 0) -> None:
+        with self._counting:
+            self.sent += sent
+            self.received += received
 
 
 def _is_complete(request: bytes) -> bool:

@@ -62,6 +62,11 @@ class Source(BaseModel, ABC):
         return term
 
     @property
+    def replica(self) -> str | None:
+        """The reserved graph that it writes, if it is a replica of remote data."""
+        return None
+
+    @property
     def graph_term(self) -> str:
         """The graph of quads that name none, as `quads` holds it."""
         match self.graph:

@@ -140,7 +140,7 @@ class RemoteTables:
         written.extra = {
             "round": number,
             "evaluation": at.isoformat(),
-            "changed_before": self.changed,
+            "changed_round": self.changed,
         }
         return written
 

@@ -1,0 +1,287 @@
+"""Refresh: ask declared remotes for the keys that answers depend on, within their budgets.
+
+An evaluation of a remote is a round in its inbox, `replicas/<remote>`; ingest makes an epoch of it
+if it changes a mapping. Remotes are evaluated at whole multiples of `every`, each at most once:
+what a killed run has begun, the next one continues with what is left of the budget.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from jobs.catalog.catalog import Catalog
+from jobs.catalog.maintained import Maintained
+from jobs.compute.engine import Engine
+from jobs.compute.session import Session, late_session
+from jobs.errors import ConfigurationError, WeirError
+from jobs.expected_errors import as_user_error
+from jobs.progress.completion import Completion
+from jobs.replicas.connections import Credentials, credentials_of
+from jobs.replicas.documents import DocumentFetcher
+from jobs.replicas.evaluation import Clock, Open, RemoteEvaluation, freshness_of
+from jobs.replicas.fetching import Fetcher, addressee_of, sleep_for, utc_now
+from jobs.replicas.inbox import JOB, RoundMark, StoredRound, last_round
+from jobs.replicas.remotes import Remote, load_remotes
+from jobs.replicas.request_log import RequestLog
+from jobs.replicas.wanted import Asker, askers
+from jobs.settings import Settings
+from jobs.stage import Progress, claimed, new_run_id, silent
+from lake.commit import write
+from lake.instants import microseconds, time_at
+from lake.lake import Lake
+from lake.metadata import Metadata
+from lake.tables import FRESHNESS, SERVICES
+
+
+@dataclass(frozen=True, slots=True)
+class RefreshedRemote:
+    """What came of a remote.
+
+    Attributes:
+        remote: its name.
+        mark: its newest round; None before the first one.
+        is_new: whether this run made it.
+        next_at: when it is evaluated next.
+        error: why it was not evaluated.
+    """
+
+    remote: str
+    mark: RoundMark | None
+    is_new: bool
+    next_at: datetime | None = None
+    error: WeirError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RefreshResult:
+    """What a run refreshed, by remote."""
+
+    remotes: tuple[RefreshedRemote, ...] = ()
+
+    @property
+    def errors(self) -> tuple[WeirError, ...]:
+        """Why remotes were not evaluated."""
+        return tuple(each.error for each in self.remotes if each.error is not None)
+
+
+@dataclass(slots=True)
+class Surroundings:
+    """What a refresh takes from outside of the project.
+
+    Attributes:
+        credentials: by name of the connection; others are looked up in the environment.
+        clock: the time.
+        open: makes what sends requests to a remote; by default over HTTP.
+    """
+
+    credentials: Mapping[str, Credentials] = field(default_factory=dict)
+    clock: Clock = field(default_factory=lambda: Clock(utc_now, sleep_for))
+    open: Open | None = None
+
+    def opened(self, remote: Remote, sent: Sequence[datetime]) -> Any:
+        """What sends requests to a remote.
+
+        Raises:
+            ConfigurationError: its connection is not there.
+        """
+        if self.open is not None:
+            return self.open(remote, sent)
+        secret = None
+        if remote.connection is not None:
+            known = self.credentials.get(remote.connection)
+            secret = (known or credentials_of(remote.connection, os.environ)).authorization()
+        if remote.kind == "file":
+            return DocumentFetcher(remote, self.clock.now, secret)
+        return Fetcher(remote, secret, [*sent], self.clock.now, self.clock.sleep)
+
+
+def refresh_remotes(
+    spark: Session,
+    settings: Settings,
+    run_id: str,
+    progress: Progress = silent,
+    *,
+    names: Sequence[str] = (),
+    surroundings: Surroundings | None = None,
+) -> RefreshResult:
+    """Evaluate the declared remotes that are due.
+
+    Args:
+        spark: starts a session, for more keys than the driver computes with.
+        settings: where the lake, the queries and the remotes are.
+        run_id: of this run in the ledger.
+        progress: receives a line per remote.
+        names: of remotes; by default all.
+        surroundings: the clock, secrets and the network.
+
+    Raises:
+        ConfigurationError: remotes.yml is wrong, or does not declare one of `names`.
+    """
+    declared = {each.name: each for each in load_remotes(settings.remotes).values()}
+    unknown = [name for name in names if name not in declared]
+    if unknown:
+        raise ConfigurationError(
+            f"there is no remote {unknown[0]}",
+            str(settings.remotes),
+            f"Remotes: {', '.join(declared) or 'none yet'}.",
+        )
+    around = surroundings or Surroundings()
+    found = []
+    for name in names or declared:
+        try:
+            found.append(_refresh(spark, settings, run_id, progress, declared[name], around))
+        except WeirError as error:
+            found.append(RefreshedRemote(name, None, False, error=error))
+    return RefreshResult(tuple(found))
+
+
+def _refresh(
+    spark: Session,
+    settings: Settings,
+    run_id: str,
+    progress: Progress,
+    remote: Remote,
+    around: Surroundings,
+) -> RefreshedRemote:
+    lake = settings.open_lake()
+    with claimed(lake, JOB, run_id, settings.limits.lease_seconds, of=remote.name) as run:
+        last = last_round(lake, remote.name)
+        if last is not None:
+            # A run that was killed may have left the round without its rows.
+            _record_freshness(lake, last.mark, run_id)
+        evaluation = _evaluation(remote, last, around.clock.now())
+        next_at = evaluation + timedelta(microseconds=remote.every_us)
+        if last is not None and last.mark.evaluation == microseconds(evaluation):
+            progress(f"{remote.name}: evaluated for {evaluation:%H:%M:%S}, next {next_at:%H:%M:%S}")
+            return RefreshedRemote(remote.name, last.mark, False, next_at)
+        completion = Completion.read(lake)
+        listed = askers(_queries(settings), completion, remote.term)
+        if not listed:
+            progress(f"{remote.name}: no maintained query asks it")
+            return RefreshedRemote(remote.name, last.mark if last else None, False)
+        _record_services(lake, remote, listed, around.clock.now(), run_id)
+        version = last.mark.requests_version if last else -1
+        log = RequestLog.since(lake, addressee_of(remote), evaluation, run_id, version)
+        engine = Engine.of(settings, lake, spark, JOB)
+        try:
+            mark = RemoteEvaluation(
+                engine, lake, remote, listed, last, log, around.clock, around.opened
+            ).run()
+        finally:
+            engine.release()
+        _record_freshness(lake, mark, run_id)
+        rows = freshness_of(mark)
+        run.totals |= {
+            "rows_in": sum(row["answered"] for row in rows),
+            "rows_out": sum(row["changed"] + row["gone"] for row in rows),
+        }
+        progress(_summary(remote, rows))
+        return RefreshedRemote(remote.name, mark, True, next_at)
+
+
+def _queries(settings: Settings) -> list[Maintained]:
+    return [query for query in Catalog.of(settings).members if query.services.blocks]
+
+
+def _evaluation(remote: Remote, last: StoredRound | None, now: datetime) -> datetime:
+    """The instant of the evaluation, which is never before the last one: clocks may be set back."""
+    due = microseconds(now) // remote.every_us * remote.every_us
+    return time_at(due if last is None else max(due, last.mark.evaluation))
+
+
+def _record_services(
+    lake: Lake, remote: Remote, listed: Sequence[Asker], now: datetime, run_id: str
+) -> None:
+    """Add the patterns that `services` does not have."""
+    known: set[str | None] = set()
+    if lake.exists(SERVICES.name):
+        known = set(lake.rows(SERVICES.name, ["pattern"])["pattern"].to_pylist())
+    new = {each.block.pattern: each.block for each in listed if each.block.pattern not in known}
+    if not new:
+        return
+    rows = [
+        {
+            "pattern": block.pattern,
+            "remote": remote.name,
+            "text": block.text,
+            "variables": json.dumps(block.variables),
+            "certain": json.dumps(sorted(block.certain)),
+            "key": json.dumps(block.key),
+            "first_seen": now,
+            "run_id": run_id,
+        }
+        for block in new.values()
+    ]
+    write(lake, SERVICES, rows, Metadata(run_id, JOB, watermark=0))
+
+
+def _record_freshness(lake: Lake, mark: RoundMark, run_id: str) -> None:
+    """Add the rows of a round to `freshness` unless they are there."""
+    rows = freshness_of(mark)
+    if not rows:
+        return
+    if lake.exists(FRESHNESS.name):
+        of_round = [("remote", "=", rows[0]["remote"]), ("round", "=", mark.round)]
+        if lake.rows(FRESHNESS.name, ["round"], of_round).num_rows:
+            return
+    write(lake, FRESHNESS, rows, Metadata(run_id, JOB, watermark=mark.round))
+
+
+def _summary(remote: Remote, rows: Sequence[Mapping[str, Any]]) -> str:
+    elected, answered, changed, failed, never = (
+        sum(row[name] for row in rows)
+        for name in ("elected", "answered", "changed", "failed", "never_asked")
+    )
+    gone = sum(row["gone"] for row in rows)
+    parts = [f"{answered} of {elected} keys answered", f"{changed + gone} changed"]
+    if failed:
+        parts.append(f"{failed} failed")
+    if never:
+        parts.append(f"{never} never answered yet")
+    reason = next((row["reason"] for row in rows if row["state"] in ("error", "backing_off")), None)
+    if reason is not None:
+        parts.append(str(reason))
+    return f"{remote.name}: {', '.join(parts)}"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The entry point of the DAG; returns the exit code of `jobs.errors`.
+
+    With `--credentials` a JSON object on the standard input has login and password by connection.
+    """
+    parser = argparse.ArgumentParser(prog=JOB, description=__doc__)
+    parser.add_argument("--config", type=Path, help="configuration file (default: weir.toml)")
+    parser.add_argument("--run-id", help="id of this run in the ledger (default: a new one)")
+    parser.add_argument("--remote", action="append", default=[], help="which (default: all)")
+    parser.add_argument("--credentials", action="store_true", help="read them from standard input")
+    options = parser.parse_args(argv)
+    try:
+        settings = Settings.load(options.config)
+        given = json.load(sys.stdin) if options.credentials else {}
+        around = Surroundings({name: Credentials(**each) for name, each in given.items()})
+        run_id = options.run_id or new_run_id(JOB)
+        session = late_session(settings, "weir refresh")
+        result = refresh_remotes(
+            session, settings, run_id, print, names=options.remote, surroundings=around
+        )
+    except Exception as error:
+        expected = as_user_error(error)
+        if expected is None:
+            raise
+        print(f"error: {expected}", file=sys.stderr)
+        return expected.exit_code
+    for each in result.errors:
+        print(f"error: {each}", file=sys.stderr)
+    return result.errors[0].exit_code if result.errors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,68 @@
+"""Credentials of a remote, given as an Airflow connection is; they are in no file of a project.
+
+Under Airflow the task gives them to the process that refreshes. Elsewhere the environment does, in
+the variable that Airflow would read, too: `AIRFLOW_CONN_<ID>`, a URI or a JSON object.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from jobs.errors import ConfigurationError
+from jobs.web.request import Secret
+
+VARIABLE = "AIRFLOW_CONN_"
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """User and password; without a user the password is a token."""
+
+    login: str
+    password: str = field(repr=False)
+
+    def authorization(self) -> Secret:
+        """The `Authorization` header."""
+        if not self.login:
+            return Secret(f"Bearer {self.password}")
+        pair = base64.b64encode(f"{self.login}:{self.password}".encode()).decode()
+        return Secret(f"Basic {pair}")
+
+
+def credentials_of(connection: str, environment: Mapping[str, str]) -> Credentials:
+    """The credentials of a connection in the environment.
+
+    Raises:
+        ConfigurationError: it is not there, or is neither a URI nor JSON.
+    """
+    name = f"{VARIABLE}{connection.upper()}"
+    value = environment.get(name)
+    if value is None:
+        raise ConfigurationError(
+            f"there is no connection {connection}",
+            name,
+            f"Under Airflow, add the connection {connection}; else set this variable to a URI such"
+            " as https://user:password@host, or to JSON with login and password.",
+        )
+    try:
+        return _of_json(value) if value.lstrip().startswith("{") else _of_uri(value)
+    except ValueError:
+        # The value is a secret: no message quotes it.
+        raise ConfigurationError(
+            f"the connection {connection} cannot be read", name, "Write a URI or a JSON object."
+        ) from None
+
+
+def _of_json(value: str) -> Credentials:
+    read: dict[str, Any] = json.loads(value)
+    return Credentials(str(read.get("login") or ""), str(read.get("password") or ""))
+
+
+def _of_uri(value: str) -> Credentials:
+    parts = urlsplit(value)
+    return Credentials(unquote(parts.username or ""), unquote(parts.password or ""))

@@ -1,0 +1,322 @@
+"""One evaluation of a remote: elect keys, ask for them, commit what was found as a round.
+
+| committed | killed after it, the next run |
+| --- | --- |
+| `services`: new patterns | starts over |
+| `requests`: reserved | counts what was reserved as spent |
+| `requests`: settled | knows what was spent; the keys stay candidates |
+| `replicas/<remote>`: the round | has nothing to ask for; ingest takes the round |
+| `freshness` | has nothing to do |
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import pyarrow as pa
+
+from jobs.catalog.services import AskedBlock
+from jobs.compute.engine import Engine
+from jobs.compute.sql import columns, equal, rows_of, select, semi_join
+from jobs.rdf.numbers import number_of
+from jobs.refresh.candidates import Candidate, Evaluation
+from jobs.refresh.dynamic_alpha import Arms, at_arms, equal_arms, learn
+from jobs.refresh.election import elect
+from jobs.refresh.filters import all_hold
+from jobs.refresh.policies import Aggregated, Policy
+from jobs.replicas.answers import Row
+from jobs.replicas.asking import Asked, Asking, Fetch, Limits
+from jobs.replicas.budget import Amount, spent
+from jobs.replicas.candidates import Place, Proposed, block_of, propose
+from jobs.replicas.freshness import Evaluated, freshness_rows
+from jobs.replicas.inbox import (
+    PastAttempt,
+    RoundMark,
+    StoredRound,
+    append_round,
+)
+from jobs.replicas.key_rows import NEVER, History, RoundOf, histories, key_of, key_text, round_rows
+from jobs.replicas.known_keys import KnownKeys, known_keys, summarize
+from jobs.replicas.remotes import Remote
+from jobs.replicas.request_log import RequestLog, version_of_requests
+from jobs.replicas.rounds import KeyRound, round_of
+from jobs.replicas.wanted import Asker, make_wanted
+from jobs.sparql.algebra.windows import TimeWindow
+from jobs.web.retries import Attempt, open_until
+from lake.instants import microseconds, time_at
+from lake.lake import Lake
+
+_OF_KEY = (
+    *("pattern", "key", "status", "content", "rows_round", "failures", "answered_at"),
+    *("answers", "changes", "seconds"),
+)
+_OF_MAPPING = ("pattern", "key", "mapping", "multiplicity")
+_ATTEMPTS = 32
+"""Requests that the mark of a round keeps: what the circuit breaker counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """Time as an evaluation sees it: `now`, and `sleep` until later."""
+
+    now: Callable[[], datetime]
+    sleep: Callable[[timedelta], None]
+
+
+Open = Callable[[Remote, Sequence[datetime]], Fetch]
+"""What sends requests to a remote, given when earlier ones were sent."""
+
+
+@dataclass(slots=True)
+class RemoteEvaluation:
+    """An evaluation that is going on.
+
+    Attributes:
+        engine: makes relations.
+        lake: has the tables.
+        remote: who is asked.
+        askers: the blocks of queries that are about it.
+        last: the round before, None if this is the first one.
+        log: its requests.
+        clock: the time.
+        open: makes what sends requests.
+    """
+
+    engine: Engine
+    lake: Lake
+    remote: Remote
+    askers: Sequence[Asker]
+    last: StoredRound | None
+    log: RequestLog
+    clock: Clock
+    open: Open
+
+    def run(self) -> RoundMark:
+        """Evaluate, and commit the round."""
+        evaluation, run_id = self.log.evaluation, self.log.run_id
+        blocks = [each.block for each in self.askers]
+        make_wanted(self.engine, self.askers)
+        known = known_keys(self.engine, self.lake, self.remote.name)
+        policy, arms = self._policy()
+        at = self._at()
+        proposed = propose(self.engine, known, blocks, policy.rate, at.at)
+        attempts = (*(self.last.mark.attempts if self.last else ()), *self.log.attempts())
+        waits = self._waits(attempts)
+        elected: list[Candidate] = []
+        sampled: list[Candidate] = []
+        asked = Asked((), "not_before", waits and waits[0])
+        if waits is None:
+            budget = self.remote.budget.keys - self.remote.explore
+            elected = [*elect(policy, proposed.candidates, at, budget)]
+            seed = microseconds(evaluation)
+            sampled = proposed.sampled(elected, self.remote.explore, seed)
+            asked = self._ask([*elected, *sampled], proposed, blocks, attempts)
+        before = self._histories([*elected, *sampled], proposed, known)
+        key_rounds = round_of(
+            asked.outcomes, lambda block, key: before[block.pattern, key_text(key)].known
+        )
+        drawn = frozenset(
+            (pattern, key_of(text, _width(blocks, pattern)))
+            for pattern, text in (proposed.places[each.key] for each in sampled)
+        )
+        attempts = (*(self.last.mark.attempts if self.last else ()), *self.log.attempts())
+        not_before = asked.not_before or _open_until(attempts)
+        number = self.last.mark.round + 1 if self.last else 1
+        evaluated = Evaluated(
+            number,
+            evaluation,
+            self.clock.now(),
+            tuple(dict.fromkeys(block.pattern for block in blocks)),
+            proposed,
+            (*elected, *sampled),
+            key_rounds,
+            drawn,
+            spent(self.log.entries()),
+            asked.stop,
+            not_before,
+            _alpha(policy),
+            waits and waits[1],
+        )
+        flips = _flips(key_rounds, blocks)
+        learned = learn(policy, arms, proposed.candidates, at, flips)
+        mark = self._mark(evaluated, key_rounds, attempts, learned, run_id)
+        rows = round_rows(
+            RoundOf(number, evaluation, run_id),
+            [(each, before[each.block.pattern, key_text(each.key)]) for each in key_rounds],
+            drawn,
+        )
+        append_round(self.lake, self.remote.name, mark, [*rows], run_id)
+        summarize(self.engine, self.lake, self.remote.name, known, run_id)
+        return mark
+
+    def _policy(self) -> tuple[Policy, Arms]:
+        """The policy with the alpha that was learned so far."""
+        policy = self.remote.rule
+        arms = equal_arms(policy)
+        if self.last is not None and len(self.last.mark.weights) == len(arms.weights):
+            arms = Arms(self.last.mark.weights)
+        return at_arms(policy, arms), arms
+
+    def _at(self) -> Evaluation:
+        """The instant, with the widest window of the queries."""
+        contents = [
+            window.content
+            for each in self.askers
+            if each.query.windowing is not None
+            for window in each.query.windowing.windows
+        ]
+        ranges = [each.range_us for each in contents if isinstance(each, TimeWindow)]
+        return Evaluation(
+            self.clock.now().timestamp(),
+            max(ranges) / 1e6 if ranges else None,
+            self.remote.every_us / 1e6,
+        )
+
+    def _waits(self, attempts: Sequence[PastAttempt]) -> tuple[datetime, str] | None:
+        """Until when the remote must not be asked, and why; None if it may be."""
+        now = self.clock.now()
+        known = self.last.mark.not_before if self.last else None
+        if known is not None and time_at(known) > now:
+            return time_at(known), "the remote asked to wait, or failed too often"
+        until = _open_until(attempts)
+        if until is not None and until > now:
+            return until, "too many requests in a row failed"
+        return None
+
+    def _ask(
+        self,
+        keys: Sequence[Candidate],
+        proposed: Proposed,
+        blocks: Sequence[AskedBlock],
+        attempts: Sequence[PastAttempt],
+    ) -> Asked:
+        by_pattern = {block.pattern: block_of(block) for block in blocks}
+        wanted = []
+        for each in keys:
+            pattern, text = proposed.places[each.key]
+            block = by_pattern[pattern]
+            wanted.append((block, key_of(text, len(block.key))))
+        budget = self.remote.budget
+        asking = Asking(
+            Limits(
+                Amount(budget.requests, budget.keys, budget.bytes, budget.seconds),
+                self.remote.keys_of_request,
+                self.remote.max_rows,
+            ),
+            self.log,
+            self.open(self.remote, [time_at(each.at) for each in attempts]),
+            self.clock.sleep,
+            self.clock.now,
+            lambda: uuid.uuid4().hex,
+        )
+        return asking.ask(wanted)
+
+    def _histories(
+        self, keys: Sequence[Candidate], proposed: Proposed, known: KnownKeys
+    ) -> Mapping[Place, History]:
+        """What is known of some keys."""
+        places = [proposed.places[each.key] for each in keys]
+        found: dict[Place, History] = dict.fromkeys(places, NEVER)
+        if not places or known.version < 0:
+            return found
+        self.engine.load("elected", _as_table(places))
+        keys_ = self._elected_rows(known.keys, _OF_KEY)
+        return found | histories(keys_, self._elected_rows(known.mappings, _OF_MAPPING))
+
+    def _elected_rows(self, relation: str, names: Sequence[str]) -> list[dict[str, Any]]:
+        query = select(
+            *columns(names, "r"),
+            from_=rows_of(relation, "r"),
+            joins=[semi_join(rows_of("elected", "e"), *equal(["pattern", "key"], "r", "e"))],
+        )
+        return [dict(zip(names, row, strict=True)) for row in self.engine.rows(query)]
+
+    def _mark(
+        self,
+        evaluated: Evaluated,
+        key_rounds: Sequence[KeyRound],
+        attempts: Sequence[PastAttempt],
+        arms: Arms,
+        run_id: str,
+    ) -> RoundMark:
+        changed_before = self.last.mark.changed_round if self.last else 0
+        is_changed = any(each.before != each.rows for each in key_rounds)
+        not_before = evaluated.not_before
+        return RoundMark(
+            evaluated.round,
+            microseconds(evaluated.evaluation),
+            evaluated.round if is_changed else changed_before,
+            changed_before,
+            version_of_requests(self.lake),
+            None if not_before is None else microseconds(not_before),
+            tuple(attempts[-_ATTEMPTS:]),
+            arms.weights,
+            tuple(_as_json(row) for row in freshness_rows(self.remote, evaluated, run_id)),
+        )
+
+
+def freshness_of(mark: RoundMark) -> list[dict[str, Any]]:
+    """The rows of `freshness` of a round."""
+    times = ("evaluation", "not_before")
+    return [
+        {
+            name: time_at(value) if name in times and value is not None else value
+            for name, value in row.items()
+        }
+        for row in mark.freshness
+    ]
+
+
+def _as_json(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: microseconds(value) if isinstance(value, datetime) else value
+        for name, value in row.items()
+    }
+
+
+def _open_until(attempts: Sequence[PastAttempt]) -> datetime | None:
+    return open_until([Attempt(time_at(each.at), each.failure) for each in attempts])
+
+
+def _width(blocks: Sequence[AskedBlock], pattern: str) -> int:
+    return next(len(block.key) for block in blocks if block.pattern == pattern)
+
+
+def _as_table(places: Sequence[Place]) -> pa.Table:
+    patterns, keys = zip(*places, strict=True)
+    return pa.table({"pattern": pa.array(patterns), "key": pa.array(keys)})
+
+
+def _alpha(policy: Policy) -> float | None:
+    """The weight of the side that alpha is of; None for a policy without one."""
+    if not isinstance(policy.rule, Aggregated):
+        return None
+    return policy.rule.weighted[0][0]
+
+
+def _flips(key_rounds: Sequence[KeyRound], blocks: Sequence[AskedBlock]) -> dict[str, bool]:
+    """Of each key that was answered, by its name as a candidate, whether it flipped.
+
+    It did if it passes the filters of a query and did not before, or the other way round.
+    """
+    found = {}
+    for each in key_rounds:
+        if each.status not in ("changed", "unchanged", "gone"):
+            continue
+        own = [block for block in blocks if block.pattern == each.block.pattern and block.bounds]
+        flips = (_passes(block, each.before) != _passes(block, each.rows) for block in own)
+        found["\n".join((each.block.pattern, key_text(each.key)))] = (
+            any(flips) if own else each.before != each.rows
+        )
+    return found
+
+
+def _passes(block: AskedBlock, rows: Mapping[Row, int]) -> bool:
+    return any(
+        all_hold(block.bounds, {n: number for n, t in row if (number := number_of(t)) is not None})
+        for row in rows
+    )

@@ -1,0 +1,125 @@
+"""The inbox of a remote: `replicas/<remote>`, a commit per evaluation.
+
+What a commit says of itself (`RoundMark`) is all that the next evaluation and ingest need of the
+rounds before it, so that neither reads the history.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, Self
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+
+from jobs.web.outcomes import FailureKind
+from lake.appended import NotAppended, appended_rows
+from lake.commit import arrow_schema, write
+from lake.lake import Lake
+from lake.metadata import Metadata
+from lake.tables import replica
+
+JOB: Literal["refresh"] = "refresh"
+
+
+@dataclass(frozen=True, slots=True)
+class PastAttempt:
+    """A request that was sent: when, in microseconds, and how it failed, if it did."""
+
+    at: int
+    failure: FailureKind | None
+
+
+@dataclass(frozen=True, slots=True)
+class RoundMark:
+    """What the commit of a round says of itself. Instants are microseconds since 1970.
+
+    Attributes:
+        round: its number, from 1.
+        evaluation: the instant of the evaluation.
+        changed_round: the newest round up to this one that changes a mapping; 0 if none does.
+        changed_before: the newest one before this one; 0 if there is none.
+        requests_version: of `requests` when the evaluation had ended.
+        not_before: when the remote may be asked again, None if it did not say.
+        attempts: the last requests, the oldest first.
+        weights: what a dynamic alpha has learned, empty without one.
+        freshness: the rows of `freshness` of the evaluation, times as instants.
+    """
+
+    round: int
+    evaluation: int
+    changed_round: int
+    changed_before: int
+    requests_version: int
+    not_before: int | None = None
+    attempts: tuple[PastAttempt, ...] = ()
+    weights: tuple[float, ...] = ()
+    freshness: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)
+
+    @classmethod
+    def of(cls, metadata: Metadata) -> Self:
+        """From what `append_round` wrote."""
+        extra = dict(metadata.extra)
+        attempts = tuple(PastAttempt(**each) for each in extra.pop("attempts"))
+        weights, freshness = tuple(extra.pop("weights")), tuple(extra.pop("freshness"))
+        return cls(**extra, attempts=attempts, weights=weights, freshness=freshness)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRound:
+    """A round and the version of the inbox that holds it."""
+
+    version: int
+    mark: RoundMark
+
+
+def last_round(lake: Lake, remote: str) -> StoredRound | None:
+    """The newest round of a remote; None before its first one."""
+    return next(_rounds(lake, remote), None)
+
+
+def append_round(
+    lake: Lake, remote: str, mark: RoundMark, rows: Sequence[Mapping[str, Any]], run_id: str
+) -> None:
+    """Commit a round: from here on it has happened."""
+    metadata = Metadata(run_id, JOB, watermark=mark.round, extra=asdict(mark))
+    write(lake, replica(remote), rows, metadata)
+
+
+def changed_rounds(lake: Lake, remote: str, after: int) -> list[StoredRound]:
+    """The rounds after the round `after` that change a mapping, the oldest first.
+
+    No more commits are read than there are since the first of them.
+    """
+    found = []
+    for stored in _rounds(lake, remote):
+        mark = stored.mark
+        if mark.changed_round <= after:
+            break
+        if mark.changed_round == mark.round:
+            found.append(stored)
+            if mark.changed_before <= after:
+                break
+    return found[::-1]
+
+
+def rows_of_round(lake: Lake, remote: str, stored: StoredRound) -> pa.Table:
+    """The rows of a round."""
+    table = replica(remote)
+    try:
+        return appended_rows(
+            lake, table.name, stored.version - 1, stored.version, arrow_schema(table)
+        )
+    except NotAppended:
+        # Its file is gone since its rows were merged with others.
+        rows = lake.existing(table.name).to_pyarrow_dataset()
+        return rows.to_table(filter=ds.field("round") == stored.mark.round)
+
+
+def _rounds(lake: Lake, remote: str) -> Iterator[StoredRound]:
+    """The rounds that the log still has, the newest first."""
+    for commit in lake.commits(replica(remote).name):
+        metadata = Metadata.from_json(commit.get("userMetadata"))
+        if metadata is not None and metadata.job == JOB:
+            yield StoredRound(int(commit["version"]), RoundMark.of(metadata))

@@ -1,0 +1,159 @@
+"""Refresh on a lake: rounds become epochs, answers follow, budgets hold."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pyoxigraph as ox
+import pytest
+
+from jobs.errors import QualityError
+from jobs.web.outcomes import Failure
+from tests.support.projects.ingest import Project
+from tests.support.projects.replicas import IRI, ReplicaProject
+
+QUERY = f"""SELECT ?user ?n WHERE {{
+  ?user <http://x/city> ?city
+  SERVICE <{IRI}> {{ ?city <http://x/population> ?n }}
+}}
+"""
+POPULATION = "http://x/population"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> ReplicaProject:
+    found = ReplicaProject(tmp_path)
+    found.declare()
+    found.query("cities", QUERY)
+    for city, n in (("a", 1), ("b", 2), ("c", 3)):
+        found.remote.set(f"http://x/{city}", POPULATION, n)
+    found.patch(
+        "A <http://x/u> <http://x/city> <http://x/a> .",
+        "A <http://x/v> <http://x/city> <http://x/b> .",
+    )
+    return found
+
+
+def graph(**cities: str) -> ox.Store:
+    """The graph in which users live in cities."""
+    found = ox.Store()
+    for user, city in cities.items():
+        nodes = (ox.NamedNode(f"http://x/{name}") for name in (user, "city", city))
+        found.add(ox.Quad(*nodes))
+    return found
+
+
+BOTH = graph(u="a", v="b")
+
+
+def test_an_answer_follows_the_remote_after_refresh_and_run(project: ReplicaProject) -> None:
+    project.run()
+    project.refresh()
+    project.run()
+    assert project.answer("cities") == project.federated(BOTH, QUERY)
+    project.remote.set("http://x/a", POPULATION, 10, 11)
+    project.now += timedelta(minutes=10)
+    project.refresh()
+    project.run()
+    assert project.answer("cities") == project.federated(BOTH, QUERY)
+    assert len(project.answer("cities")) == 3
+
+
+def test_a_first_answer_waits_until_all_its_keys_were_answered(project: ReplicaProject) -> None:
+    project.declare(budget={"keys": 1})
+    project.run()
+    assert not (project.folder / "lake" / "answers").exists()
+    project.refresh()
+    project.run()
+    assert not (project.folder / "lake" / "answers").exists()
+    project.now += timedelta(minutes=10)
+    project.refresh()
+    # The answer of the second key is in the inbox, and not in the graph yet.
+    project.stages("validate", "publish")
+    assert not (project.folder / "lake" / "answers").exists()
+    project.run()
+    assert project.answer("cities") == project.federated(BOTH, QUERY)
+
+
+def test_a_later_key_does_not_hold_an_answer_that_was_published(project: ReplicaProject) -> None:
+    project.run()
+    project.refresh()
+    project.run()
+    project.patch("A <http://x/w> <http://x/city> <http://x/c> .")
+    project.run()
+    assert project.answer("cities") == project.federated(BOTH, QUERY)
+    project.now += timedelta(minutes=10)
+    project.refresh()
+    project.run()
+    assert project.answer("cities") == project.federated(graph(u="a", v="b", w="c"), QUERY)
+
+
+def test_a_round_without_changes_is_no_epoch(project: ReplicaProject) -> None:
+    project.run()
+    project.refresh()
+    project.run()
+    epochs = len(project.table("transactions"))
+    for _ in range(3):
+        project.now += timedelta(minutes=10)
+        project.refresh()
+        project.run()
+    assert len(project.table("transactions")) == epochs
+    assert [row["unchanged"] for row in project.freshness()] == [0, 2, 2, 2]
+
+
+def test_an_evaluation_is_made_once(project: ReplicaProject) -> None:
+    project.run()
+    project.refresh()
+    asked = len(project.remote.asked)
+    (again,) = project.refresh().remotes
+    assert not again.is_new
+    assert len(project.remote.asked) == asked
+    assert len(project.table("replicas/wd")) == 4
+
+
+def test_a_clock_that_is_set_back_makes_no_second_evaluation(project: ReplicaProject) -> None:
+    project.run()
+    project.refresh()
+    asked = len(project.remote.asked)
+    project.now -= timedelta(hours=1)
+    project.refresh()
+    assert len(project.remote.asked) == asked
+
+
+def test_a_remote_that_asks_to_wait_is_left_alone(project: ReplicaProject) -> None:
+    project.run()
+    project.remote.failures = [Failure("throttled", "later", 429, 1500.0)]
+    project.refresh()
+    asked = len(project.remote.asked)
+    states = []
+    for _ in range(3):
+        project.now += timedelta(minutes=10)
+        project.refresh()
+        states.append(project.freshness()[-1]["state"])
+    assert len(project.remote.asked) == asked + 1
+    assert states == ["backing_off", "backing_off", "fresh"]
+
+
+def test_a_source_cannot_write_the_graph_of_a_replica(project: ReplicaProject) -> None:
+    project.run()
+    project.refresh()
+    project.patch("A <http://x/s> <http://x/p> <http://x/o> <urn:weir:replica:other> .")
+    result = Project(project.folder).ingest()
+    (error,) = result.errors
+    assert "reserved for the answers of a remote" in str(error)
+    # The replica itself is ingested.
+    assert [each.epochs for each in result.sources] == [0, 1]
+
+
+def test_max_staleness_holds_an_answer_of_old_keys(project: ReplicaProject) -> None:
+    project.query("cities", f"#+ max_staleness: PT1H\n{QUERY}")
+    project.now = datetime.now(UTC) - timedelta(hours=3)
+    project.run()
+    project.refresh()
+    with pytest.raises(QualityError, match="max_staleness is 3600 s"):
+        project.run()
+    project.now = datetime.now(UTC)
+    project.refresh()
+    project.run()
+    assert project.answer("cities") == project.federated(BOTH, QUERY)
