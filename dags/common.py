@@ -30,7 +30,7 @@ from airflow.sdk.exceptions import AirflowFailException
 
 from jobs.catalog.names import declared_names, folders_of
 from jobs.errors import ConfigurationError
-from jobs.replicas.names import DeclaredRemote, declared_remotes
+from jobs.replicas.names import DeclaredRemote, cron_of, declared_remotes
 from jobs.settings import CONFIG_FILE, Settings
 from lake.tables import QUADS, replica
 
@@ -52,10 +52,6 @@ RETRYING: dict[str, Any] = {
     "execution_timeout": timedelta(seconds=SETTINGS.limits.lease_seconds * 0.85),
 }
 """Arguments of the tasks of all stages."""
-
-_MINUTES = (1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30)
-_HOURS = (1, 2, 3, 4, 6, 8, 12)
-"""What divides an hour, and a day."""
 
 
 def schedule(stage: str, default: str) -> str:
@@ -121,12 +117,7 @@ def remotes() -> tuple[DeclaredRemote, ...]:
 
 def refresh_schedule(declared: Sequence[DeclaredRemote]) -> str:
     """The cron expression that comes as often as the shortest `every`, once a minute at most."""
-    minutes = max(1, min(each.every_us for each in declared) // 60_000_000)
-    if minutes < 60:
-        return f"*/{max(each for each in _MINUTES if each <= minutes)} * * * *"
-    if minutes < 24 * 60:
-        return f"0 */{max(each for each in _HOURS if each <= minutes // 60)} * * *"
-    return "0 0 * * *"
+    return cron_of(min(each.every_us for each in declared))
 
 
 def refresh_pool(remote: DeclaredRemote) -> str:

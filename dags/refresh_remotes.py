@@ -34,7 +34,10 @@ if DECLARED:
         doc_md=__doc__,
         tags=["weir", "graph"],
     ):
-        refreshed = [RefreshRemote(each, pool=refresh_pool(each), **RETRYING) for each in DECLARED]
+        refreshed = [
+            RefreshRemote(remote=remote, pool=refresh_pool(remote), **RETRYING)
+            for remote in DECLARED
+        ]
         checked = check_freshness()
         refreshed >> checked
         [*refreshed, checked] >> any_failure()

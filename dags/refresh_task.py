@@ -28,7 +28,7 @@ class RefreshRemote(BaseOperator):
         wiring: `pool` and other arguments of the task.
     """
 
-    def __init__(self, remote: DeclaredRemote, **wiring: Any) -> None:
+    def __init__(self, *, remote: DeclaredRemote, **wiring: Any) -> None:
         table = replica(remote.name).name
         # Events of an asset itself are emitted by every success; those of an alias on request.
         self._changes = AssetAlias(f"changes of {table}")

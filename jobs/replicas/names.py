@@ -20,6 +20,11 @@ NAME = r"^[a-z][a-z0-9_]{0,62}$"
 EVERY = "PT10M"
 """Time between two evaluations, where none is declared."""
 
+_MINUTE = 60_000_000
+_MINUTES = (1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30)
+_HOURS = (1, 2, 3, 4, 6, 8, 12)
+"""What divides an hour, and a day."""
+
 
 @dataclass(frozen=True, slots=True)
 class DeclaredRemote:
@@ -92,3 +97,16 @@ def declared_remotes(file: Path) -> tuple[DeclaredRemote, ...]:
     return tuple(
         DeclaredRemote(each.name, parse_duration(each.every), each.connection) for each in remotes
     )
+
+
+def cron_of(every_us: int) -> str:
+    """The cron expression that comes at least once in so many microseconds.
+
+    It comes once a minute at most, and once a day at least, at regular intervals.
+    """
+    minutes = max(1, every_us // _MINUTE)
+    if minutes < 60:
+        return f"*/{max(each for each in _MINUTES if each <= minutes)} * * * *"
+    if minutes < 24 * 60:
+        return f"0 */{max(each for each in _HOURS if each <= minutes // 60)} * * *"
+    return "0 0 * * *"
