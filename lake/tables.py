@@ -155,13 +155,13 @@ RUNS = Table(
         Column(
             "job",
             "STRING",
-            "ingest, maintain, validate, publish, compact, or refresh:<remote>",
+            "ingest, maintain, validate, publish, compact, freshness, or refresh:<remote>",
         ),
         Column(
             "query",
             "STRING",
             "query; * for all that stood at from_epoch and that the run has no other row about;"
-            " null for a row about the run as a whole",
+            " of freshness: remote; null for a row about the run as a whole",
         ),
         Column(
             "mode",

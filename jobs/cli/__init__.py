@@ -15,6 +15,7 @@ import typer
 
 from jobs.cli.answers import log, show, sql
 from jobs.cli.failures import report_failure
+from jobs.cli.freshness import freshness
 from jobs.cli.options import Options, Output, global_options_first
 from jobs.cli.project import doctor, drop, init
 from jobs.cli.queries import explain, report, status
@@ -33,7 +34,7 @@ app = typer.Typer(
 _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     "Project": (init, doctor),
     "Run": (ingest, run),
-    "Inspect": (status, show, log, sql, explain, report),
+    "Inspect": (status, show, log, sql, explain, freshness, report),
     "Remove": (drop,),
 }
 

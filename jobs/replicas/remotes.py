@@ -112,6 +112,14 @@ class Remote(BaseModel):
     )
     ports: tuple[int, ...] = Field((), description="ports beside 80 and 443")
 
+    @field_validator("name")
+    @classmethod
+    def _is_free(cls, name: str) -> str:
+        # The view `replica_<remote>` would be that of the events of a stream.
+        if name.endswith("_events"):
+            raise ValueError("views of streams end in _events")
+        return name
+
     @field_validator("iri", "url")
     @classmethod
     def _is_address(cls, value: str | None) -> str | None:
