@@ -19,6 +19,8 @@ from jobs.cli.freshness import freshness
 from jobs.cli.options import Options, Output, global_options_first
 from jobs.cli.project import doctor, drop, init
 from jobs.cli.queries import explain, report, status
+from jobs.cli.refresh import refresh
+from jobs.cli.remotes import remotes
 from jobs.cli.stages import ingest, run
 
 app = typer.Typer(
@@ -33,7 +35,7 @@ app = typer.Typer(
 
 _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     "Project": (init, doctor),
-    "Run": (ingest, run),
+    "Run": (ingest, run, refresh),
     "Inspect": (status, show, log, sql, explain, freshness, report),
     "Remove": (drop,),
 }
@@ -41,6 +43,7 @@ _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
 for panel, commands in _COMMANDS.items():
     for command in commands:
         app.command(rich_help_panel=panel)(command)
+app.add_typer(remotes, name="remotes", rich_help_panel="Inspect")
 
 
 @app.callback()

@@ -31,6 +31,7 @@ from jobs.rdf.terms import check_term
 from jobs.refresh.policies import Policy
 from jobs.refresh.policy_options import PolicyError
 from jobs.refresh.policy_text import policy_of
+from jobs.replicas.names import EVERY, NAME, check_every
 from jobs.sparql.frontend.rspql.durations import parse_duration
 from jobs.yaml_file import YamlFile
 
@@ -69,9 +70,7 @@ class Remote(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    name: str = Field(
-        pattern=r"^[a-z][a-z0-9_]{0,62}$", description="name, unique among remotes and sources"
-    )
+    name: str = Field(pattern=NAME, description="name, unique among remotes and sources")
     iri: str = Field(description="what SERVICE names")
     kind: Literal["endpoint", "file"] = Field(
         "endpoint",
@@ -84,7 +83,7 @@ class Remote(BaseModel):
         pattern=r"^[A-Za-z0-9_.\-]+$",
         description="Airflow connection with user and password, or a token",
     )
-    every: Duration = Field("PT10M", description="time between two evaluations")
+    every: Duration = Field(EVERY, description="time between two evaluations")
     budget: Budget = Field(
         default_factory=lambda: Budget.model_validate({}),
         description="the most that an evaluation may spend; its keys are below",
@@ -131,6 +130,12 @@ class Remote(BaseModel):
             raise ValueError(reason or "not an http or https IRI")
         if "@" in parts.netloc:
             raise ValueError("a secret does not belong here: name a `connection`")
+        return value
+
+    @field_validator("every")
+    @classmethod
+    def _is_positive(cls, value: str) -> str:
+        check_every(value)
         return value
 
     @field_validator("allow")
