@@ -18,12 +18,12 @@ STATES: Final[tuple[State, ...]] = (
     "unused",
     "never_evaluated",
     "fresh",
-    "backing_off",
     "warn",
+    "backing_off",
     "error",
 )
 """From the best to the worst. unused: no query asks for it; never_evaluated: it was not refreshed
-since a query asks for it; backing_off: it has asked to be left alone, and is still fresh."""
+since a query asks for it; backing_off: it has asked to be left alone for now."""
 UNITS: Final = ("keys", "requests", "bytes", "seconds")
 """What a budget is of."""
 
@@ -208,6 +208,8 @@ def _assessed(
     least = remote.min_fresh
     for state, limit in (("error", remote.error_after), ("warn", remote.warn_after)):
         seconds, name = seconds_of(limit), f"{state}_after"
+        if state == "warn" and not_before is not None and not_before > now:
+            return "backing_off", row["reason"] or "the remote has asked to be left alone"
         if seconds is None:
             continue
         found: State = "error" if state == "error" else "warn"
@@ -218,8 +220,8 @@ def _assessed(
             return found, f"{reason}; `{name}` is {limit}"
         if state == "error" and least is not None and share is not None and share < least:
             return found, f"{share:.0%} of the keys are fresh; `min_fresh` is {least:.0%}"
-    if not_before is not None and not_before > now:
-        return "backing_off", row["reason"] or "the remote has asked to be left alone"
+    if row["never_asked"]:
+        return "warn", f"{row['never_asked']:,} keys were never answered"
     return "fresh", ""
 
 

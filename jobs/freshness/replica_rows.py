@@ -7,6 +7,7 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.dataset as ds
 
+from jobs.replicas.inbox import summary_version
 from lake.appended import NotAppended, appended_rows
 from lake.commit import arrow_schema
 from lake.lake import Lake
@@ -33,14 +34,12 @@ def replica_rows(lake: Lake, remote: str) -> pa.Table | ds.Dataset | None:
     From the summary of the inbox and the rounds since; without a summary the whole inbox, which
     DuckDB reads in pieces.
     """
-    name = replica(remote).name
-    inbox, summary = lake.open(name), lake.last_metadata(replica_summary(remote).name)
+    name, schema = replica(remote).name, arrow_schema(replica(remote))
+    inbox = lake.open(name)
     if inbox is None:
         return None
-    if summary is None or summary[1].extra.get("version") is None:
-        return inbox.to_pyarrow_dataset()
-    version, schema = int(summary[1].extra["version"]), arrow_schema(replica(remote))
     try:
+        version = summary_version(lake, remote, inbox.version())
         since = appended_rows(lake, name, version, inbox.version(), schema)
     except NotAppended:
         return inbox.to_pyarrow_dataset()

@@ -1,4 +1,4 @@
-"""Rounds as rows of `replicas/<remote>`, and what such rows say of a key."""
+"""Rounds as rows of `replicas/<remote>`: what such rows say of a key, and how the graph changes."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from jobs.refresh.change_rate import Observed
 from jobs.replicas.answers import Row
 from jobs.replicas.questions import Key
 from jobs.replicas.rounds import KeyRound, Known
+from jobs.replicas.rows import Quad, RowPattern
 
 KEY, MAPPING = "key", "mapping"
 """The parts of a round."""
@@ -108,6 +109,28 @@ def round_rows(
                     "before": each.before.get(row, 0),
                     "multiplicity": each.rows.get(row, 0),
                 }
+
+
+def changes_of(
+    rows: Iterable[Mapping[str, Any]], patterns: Mapping[str, RowPattern]
+) -> Iterator[tuple[bool, Quad]]:
+    """The quads that appear (True) and vanish (False) by a round.
+
+    Args:
+        rows: of the round.
+        patterns: by id, what the rows of each pattern have.
+
+    Raises:
+        KeyError: a row is of another pattern.
+    """
+    for row in rows:
+        if row["part"] != MAPPING:
+            continue
+        before, after = row["before"], row["multiplicity"]
+        ordinals = range(min(before, after) + 1, max(before, after) + 1)
+        mapping = dict(mapping_of(row["mapping"]))
+        for quad in patterns[row["pattern"]].quads_of(mapping, ordinals):
+            yield after > before, quad
 
 
 def mapping_text(row: Row) -> str:

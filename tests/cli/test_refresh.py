@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 import yaml
 
+from demo.fuseki import Credentials
 from jobs.compute import session
 from jobs.settings import Settings
 from jobs.stage import claimed
-from tests.support.endpoints import Credentials, port_of
+from tests.support.endpoints import port_of
 from tests.support.oxigraph_endpoint import OxigraphEndpoint
 from tests.support.projects.command_line import Weir
 from tests.support.projects.replicas import IRI, ReplicaProject

@@ -25,6 +25,7 @@ import pytest
 import yaml
 from deltalake import DeltaTable
 
+from demo.fuseki import Credentials, Fuseki, running_fuseki
 from jobs.ingest_changes import ingest_changes
 from jobs.maintain_queries import maintain_queries
 from jobs.publish_answers import publish_answers
@@ -33,8 +34,7 @@ from jobs.settings import CONFIG_FILE, Settings
 from jobs.validate_answers import validate_answers
 from lake.commit import KILL_AT
 from tests.dags.installation import HERE, Airflow, Runs
-from tests.support.endpoints import Credentials, port_of
-from tests.support.fuseki import Fuseki, running_fuseki
+from tests.support.endpoints import port_of
 
 pytestmark = pytest.mark.slow
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pyoxigraph as ox
 import pytest
 
+from jobs.check_freshness import check_freshness
 from jobs.errors import QualityError
 from jobs.web.outcomes import Failure
 from tests.support.projects.ingest import Project
@@ -144,6 +145,33 @@ def test_a_source_cannot_write_the_graph_of_a_replica(project: ReplicaProject) -
     assert "reserved for the answers of a remote" in str(error)
     # The replica itself is ingested.
     assert [each.epochs for each in result.sources] == [0, 1]
+
+
+def test_the_checks_hold_for_what_refreshes_write(project: ReplicaProject) -> None:
+    project.declare(budget={"keys": 2, "requests": 2}, batch_keys=1, explore=1, warn_after="PT15M")
+    project.run()
+    fails = Failure("server_error", "500", 500)
+    planned: list[list[Failure | None]] = [[], [fails, None], [fails] * 3, [], []]
+    for number, failures in enumerate(planned):
+        project.remote.failures = failures
+        project.remote.set("http://x/a", POPULATION, number)
+        project.refresh(f"refresh-{number}")
+        project.run()
+        check_freshness(project.settings, f"check-{number}", now=project.now)
+        project.now += timedelta(minutes=10)
+    failed = [row for row in project.table("quality") if not row["success"]]
+    assert not failed
+    held = {row["expectation"] for row in project.table("quality")}
+    assert {"budget_is_kept", "counts_add_up", "evaluated_once"} < held
+
+
+def test_a_replica_that_is_not_refreshed_fails_the_check(project: ReplicaProject) -> None:
+    project.declare(error_after="PT1H")
+    project.run()
+    project.refresh()
+    check_freshness(project.settings, "check", now=project.now)
+    with pytest.raises(QualityError, match="wd"):
+        check_freshness(project.settings, "later", now=project.now + timedelta(hours=2))
 
 
 def test_max_staleness_holds_an_answer_of_old_keys(project: ReplicaProject) -> None:

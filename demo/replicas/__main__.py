@@ -1,0 +1,119 @@
+"""`python -m demo.replicas`: Listing 1 of ACQUA.F+ through the DAGs, with Apache Jena Fuseki.
+
+Users are mentioned in a stream; how many followers they have is at an endpoint on this machine, and
+changes. The project is copied to `.cache/demo/replicas` first.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from rich.console import Console
+
+from demo.dags import DagRuns
+from demo.fuseki import Fuseki, running_fuseki
+from setup import database
+from setup.steps import CACHE, SetupError, run_pending
+
+SOURCE = Path(__file__).resolve().parent
+ROOT = SOURCE.parent.parent
+PROJECT = CACHE / "demo" / "replicas"
+NAMESPACE = "http://example.org/"
+FOLLOWERS = {"ann": 150_000, "bob": 99_990, "cat": 100_000, "dan": 90_500, "eve": 250_000}
+CHANGES = ({"bob": 100_001, "eve": 99_000}, {"cat": 100_002, "ann": 150_100})
+"""What changes at the endpoint before the second and the third round."""
+MENTIONS = (("ann", "bob", "cat", "eve"), ("dan", "cat"), ("bob",))
+"""Who is mentioned before each round."""
+
+console = Console(highlight=False, soft_wrap=True)
+
+
+def main() -> int:
+    """Three rounds: mentions arrive, the endpoint changes, the DAGs run."""
+    try:
+        run_pending([database.step()])
+        with running_fuseki(CACHE / "demo" / "fuseki") as endpoint:
+            new_project(endpoint.port)
+            change(endpoint, FOLLOWERS)
+            for number, users in enumerate(MENTIONS):
+                if number:
+                    change(endpoint, CHANGES[number - 1])
+                mention(number, *users)
+                run_dags(f"round {number + 1}: {', '.join(users)} are mentioned")
+                weir("freshness")
+        weir("explain", "influencers")
+        weir("log", "influencers")
+        weir("sql", STREAM)
+        weir("sql", EVALUATIONS)
+        weir("status")
+    except (SetupError, FileNotFoundError) as error:
+        console.print(f"demo: {error}", style="red")
+        return 1
+    return 0
+
+
+STREAM = "SELECT instant, subject FROM influencers_stream ORDER BY ALL"
+EVALUATIONS = (
+    "SELECT round, candidates, elected, answered, changed, keys_used, alpha,"
+    " round(stale_before, 2) AS stale_before, round(stale_after, 2) AS stale_after,"
+    " round(oldest_seconds) AS oldest, state FROM freshness ORDER BY round"
+)
+
+
+def new_project(port: int) -> None:
+    """Copy what is declared; there are no data yet."""
+    shutil.rmtree(PROJECT, ignore_errors=True)
+    shutil.copytree(SOURCE / "queries", PROJECT / "queries")
+    for name in ("weir.toml", "sources.yml", "remotes.yml"):
+        text = (SOURCE / name).read_text(encoding="utf-8")
+        (PROJECT / name).write_text(text.replace("PORT", str(port)), encoding="utf-8")
+
+
+def change(endpoint: Fuseki, followers: dict[str, int]) -> None:
+    """Change how many followers users have at the endpoint."""
+    for user, count in followers.items():
+        name = f"<{NAMESPACE}{user}> <{NAMESPACE}hasFollowers>"
+        endpoint.update(f"DELETE WHERE {{ {name} ?n }} ; INSERT DATA {{ {name} {count} }}")
+
+
+def mention(number: int, *users: str) -> None:
+    """Append mentions of half a minute ago to the stream."""
+    folder = PROJECT / "data" / "mentions"
+    folder.mkdir(parents=True, exist_ok=True)
+    at = (datetime.now(UTC) - timedelta(seconds=30)).isoformat(timespec="seconds")
+    lines = [
+        f'H time "{at}"^^<http://www.w3.org/2001/XMLSchema#dateTime> .',
+        "TX .",
+        *(f'A <{NAMESPACE}{user}> <{NAMESPACE}hasMentions> "{number}" .' for user in users),
+        "TC .",
+        "",
+    ]
+    (folder / f"{number}.rdfp").write_text("\n".join(lines), encoding="utf-8")
+
+
+def run_dags(what: str) -> None:
+    """Run the DAGs: the answers up to now, what the endpoint says, the answers with it."""
+    console.print(f"\n{what}", style="bold")
+    runs = DagRuns(PROJECT, PROJECT / "lake", CACHE / "demo", console)
+    runs.run("ingest_changes", "take in what has arrived")
+    runs.run("maintain_queries", "evaluate the windows that have closed")
+    runs.run("refresh_remotes", "ask the endpoint within the budget")
+    runs.run("ingest_changes", "take in what it said")
+    runs.run("maintain_queries", "compute, check and publish the changes of the answers")
+
+
+def weir(*arguments: str) -> None:
+    """Run the command on the project and print it with its output."""
+    console.print(f"\n$ weir {' '.join(arguments)}", style="bold")
+    program = "import sys; from jobs.cli import main; sys.exit(main())"
+    command = [sys.executable, "-c", program, "--config", str(PROJECT / "weir.toml"), *arguments]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    console.print(done.stdout + done.stderr, markup=False)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
