@@ -22,12 +22,17 @@ from setup.steps import CACHE, SetupError, run_pending
 SOURCE = Path(__file__).resolve().parent
 ROOT = SOURCE.parent.parent
 PROJECT = CACHE / "demo" / "replicas"
+FUSEKI_LOG = CACHE / "demo" / "fuseki"
 NAMESPACE = "http://example.org/"
 FOLLOWERS = {"ann": 150_000, "bob": 99_990, "cat": 100_000, "dan": 90_500, "eve": 250_000}
 CHANGES = ({"bob": 100_001, "eve": 99_000}, {"cat": 100_002, "ann": 150_100})
 """What changes at the endpoint before the second and the third round."""
-MENTIONS = (("ann", "bob", "cat", "eve"), ("dan", "cat"), ("bob",))
-"""Who is mentioned before each round."""
+MENTIONS = (
+    {95: ("ann", "bob", "cat"), 5: ("eve",)},
+    {5: ("dan", "cat")},
+    {5: ("bob",)},
+)
+"""Who is mentioned so many seconds before each round."""
 
 console = Console(highlight=False, soft_wrap=True)
 
@@ -36,14 +41,17 @@ def main() -> int:
     """Three rounds: mentions arrive, the endpoint changes, the DAGs run."""
     try:
         run_pending([database.step()])
-        with running_fuseki(CACHE / "demo" / "fuseki") as endpoint:
+        FUSEKI_LOG.mkdir(parents=True, exist_ok=True)
+        with running_fuseki(FUSEKI_LOG) as endpoint:
             new_project(endpoint.port)
             change(endpoint, FOLLOWERS)
-            for number, users in enumerate(MENTIONS):
+            for number, mentions in enumerate(MENTIONS):
                 if number:
                     change(endpoint, CHANGES[number - 1])
-                mention(number, *users)
-                run_dags(f"round {number + 1}: {', '.join(users)} are mentioned")
+                for seconds, users in mentions.items():
+                    mention(seconds, *users)
+                listed = ", ".join(user for users in mentions.values() for user in users)
+                run_dags(f"round {number + 1}, mentioned: {listed}")
                 weir("freshness")
         weir("explain", "influencers")
         weir("log", "influencers")
@@ -80,11 +88,12 @@ def change(endpoint: Fuseki, followers: dict[str, int]) -> None:
         endpoint.update(f"DELETE WHERE {{ {name} ?n }} ; INSERT DATA {{ {name} {count} }}")
 
 
-def mention(number: int, *users: str) -> None:
-    """Append mentions of half a minute ago to the stream."""
+def mention(seconds: int, *users: str) -> None:
+    """Append mentions of so many seconds ago to the stream."""
     folder = PROJECT / "data" / "mentions"
     folder.mkdir(parents=True, exist_ok=True)
-    at = (datetime.now(UTC) - timedelta(seconds=30)).isoformat(timespec="seconds")
+    number = len([*folder.iterdir()])
+    at = (datetime.now(UTC) - timedelta(seconds=seconds)).isoformat(timespec="seconds")
     lines = [
         f'H time "{at}"^^<http://www.w3.org/2001/XMLSchema#dateTime> .',
         "TX .",
