@@ -354,7 +354,7 @@ FRESHNESS = Table(
         Column("seconds_budget", "DOUBLE", "seconds that its requests may take"),
         Column("seconds_used", "DOUBLE", "seconds that they took"),
         Column("policy", "STRING", "name of the policy"),
-        Column("alpha", "DOUBLE", "weight that it used, null if it has none"),
+        Column("alpha", "DOUBLE", "weight of its ranking beside that of the filter, or null"),
         Column("not_before", "TIMESTAMP", "when the remote may be asked again, or null"),
         Column("stop", "STRING", "why it ended: done, budget or not_before"),
         Column("state", "STRING", "fresh, warn, error or backing_off"),

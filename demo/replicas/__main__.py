@@ -27,7 +27,7 @@ NAMESPACE = "http://example.org/"
 FOLLOWERS = {"ann": 150_000, "bob": 99_990, "cat": 100_000, "dan": 90_500, "eve": 250_000}
 CHANGES = ({"bob": 100_001, "eve": 99_000}, {"cat": 100_002, "ann": 150_100})
 """What changes at the endpoint before the second and the third round."""
-MENTIONS = (
+MENTIONS: tuple[dict[int, tuple[str, ...]], ...] = (
     {95: ("ann", "bob", "cat"), 5: ("eve",)},
     {5: ("dan", "cat")},
     {5: ("bob",)},
@@ -53,6 +53,7 @@ def main() -> int:
                 listed = ", ".join(user for users in mentions.values() for user in users)
                 run_dags(f"round {number + 1}, mentioned: {listed}")
                 weir("freshness")
+                weir("sql", ANSWERS)
         weir("explain", "influencers")
         weir("log", "influencers")
         weir("sql", STREAM)
@@ -64,11 +65,11 @@ def main() -> int:
     return 0
 
 
-STREAM = "SELECT instant, subject FROM influencers_stream ORDER BY ALL"
+STREAM = "SELECT event_time, subject FROM influencers_stream WHERE weight > 0 ORDER BY ALL"
+ANSWERS = "SELECT key, mapping, answered_at FROM replica_followers ORDER BY key"
 EVALUATIONS = (
     "SELECT round, candidates, elected, answered, changed, keys_used, alpha,"
-    " round(stale_before, 2) AS stale_before, round(stale_after, 2) AS stale_after,"
-    " round(oldest_seconds) AS oldest, state FROM freshness ORDER BY round"
+    " never_asked, round(oldest_seconds)::INT AS oldest, state FROM freshness ORDER BY round"
 )
 
 

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
 _REMOTES = (
     *("remote", "state", "candidates", "never_asked", "oldest", "median", "p95", "fresh"),
-    *("last_evaluation", "next_allowed", "used"),
+    *("last_evaluation", "next_allowed"),
 )
+_BUDGETS = ("remote", "keys", "requests", "bytes", "seconds")
 _PATTERNS = (
     *("remote", "pattern", "state", "candidates", "never_asked", "oldest", "median", "p95"),
     "fresh",
@@ -72,7 +73,11 @@ def _print_json(results: list[dict[str, Any]], now: datetime, seconds: float) ->
 
 
 def _print_tables(options: Options, states: list[RemoteState], *, with_patterns: bool) -> None:
-    print_rows(options.output, _REMOTES, [*map(_remote_row, states)], title="")
+    print_rows(options.output, _REMOTES, [*map(_remote_row, states)], title="Remotes")
+    used = [_used(state) for state in states if state.used is not None]
+    if used:
+        title = "Used by the last evaluation, of its budget"
+        print_rows(options.output, _BUDGETS, used, title=title)
     if with_patterns:
         rows = [_pattern_row(state, each) for state in states for each in state.patterns]
         print_rows(options.output, _PATTERNS, rows, title="Patterns")
@@ -93,7 +98,6 @@ def _remote_row(state: RemoteState) -> dict[str, Any]:
         "fresh": _share(state.share_fresh),
         "last_evaluation": state.evaluation,
         "next_allowed": state.next_allowed,
-        "used": _used(state),
     }
 
 
@@ -119,12 +123,19 @@ def _share(share: float | None) -> str | None:
     return None if share is None else f"{share:.0%}"
 
 
-def _used(state: RemoteState) -> str:
-    """What the last evaluation has used of its budget: `12/50 keys, 1/10 requests, ...`."""
-    if state.used is None or state.budget is None:
-        return ""
-    budget = state.budget
-    return ", ".join(f"{used:g}/{budget[unit]:g} {unit}" for unit, used in state.used.items())
+def _used(state: RemoteState) -> dict[str, Any]:
+    """What the last evaluation has used of its budget, by unit: `12 of 50`."""
+    assert state.used is not None, "it was evaluated"
+    assert state.budget is not None, "it was evaluated"
+    used = {
+        unit: f"{_number(amount)} of {_number(state.budget[unit])}"
+        for unit, amount in state.used.items()
+    }
+    return {"remote": state.remote.name, **used}
+
+
+def _number(amount: float) -> str:
+    return f"{amount:,}" if isinstance(amount, int) else f"{amount:,.1f}"
 
 
 def _raise_for(settings: Settings, states: list[RemoteState]) -> None:

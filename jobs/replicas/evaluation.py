@@ -27,7 +27,7 @@ from jobs.refresh.candidates import Candidate, Evaluation
 from jobs.refresh.dynamic_alpha import Arms, at_arms, equal_arms, learn
 from jobs.refresh.election import elect
 from jobs.refresh.filters import all_hold
-from jobs.refresh.policies import Aggregated, Policy
+from jobs.refresh.policies import Aggregated, FilterDistance, Policy
 from jobs.replicas.answers import Row
 from jobs.replicas.asking import Asked, Asking, Fetch, Limits
 from jobs.replicas.budget import Amount, spent
@@ -292,10 +292,12 @@ def _as_table(places: Sequence[Place]) -> pa.Table:
 
 
 def _alpha(policy: Policy) -> float | None:
-    """The weight of the side that alpha is of; None for a policy without one."""
-    if not isinstance(policy.rule, Aggregated):
-        return None
-    return policy.rule.weighted[0][0]
+    """The weight of the ranking beside that of the filter; None for a policy without the two."""
+    match policy.rule:
+        case Aggregated(weighted=((_, FilterDistance()), (weight, _))):
+            return weight
+        case _:
+            return None
 
 
 def _flips(key_rounds: Sequence[KeyRound], blocks: Sequence[AskedBlock]) -> dict[str, bool]:

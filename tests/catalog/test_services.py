@@ -1,4 +1,4 @@
-"""SERVICE in registered queries: what is asked of which remote, and mistakes with their places."""
+"""SERVICE in registered queries: keys, bounds and remotes, and mistakes with their places."""
 
 from __future__ import annotations
 
