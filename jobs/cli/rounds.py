@@ -153,7 +153,7 @@ class Rounds:
             if expected is None:
                 raise
             complete, failed = False, {_BEFORE_STAGES: (expected,)}
-            self._rest_after_failure(before)
+            self._rest_for_longer(before)
         failed |= {each.stage: each.errors for each in done}
         began, ended = self._failures.replace(failed, complete=complete)
         if not (began or ended or any(each.did_something for each in done)):
@@ -204,12 +204,15 @@ class Rounds:
             self._at_rest, self._delay = before, self._every
             self._until = now + min(_LOOK_AFTER, self._seconds_to_refresh())
         elif errors and not any(isinstance(error, BusyError) for error in errors):
-            self._rest_after_failure(before)
+            self._rest_for_longer(before)
+        elif not errors and done and done[-1].only_waits:
+            # Nothing but an answer of a remote helps, whose round changes what is stored.
+            self._rest_for_longer(before)
         else:
             # What a run leaves to do, and what came meanwhile, the next round sees.
             self._at_rest, self._delay = None, self._every
 
-    def _rest_after_failure(self, before: Surroundings | None) -> None:
+    def _rest_for_longer(self, before: Surroundings | None) -> None:
         # The run itself has changed what is stored.
         self._at_rest = before and replace(before, stored=self._surroundings().stored)
         # A remote that failed is due; the others are asked when their time has come.

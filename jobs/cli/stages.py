@@ -55,7 +55,14 @@ class Done:
             case "validate":
                 return bool(self.result.validations)
             case _:
-                return bool(self.result.publications)
+                return any(each.mode != "waiting" for each in self.result.publications)
+
+    @property
+    def only_waits(self) -> bool:
+        """Whether it published nothing, for answers wait for those of remotes."""
+        if self.stage != "publish" or self.result is None:
+            return False
+        return bool(self.result.publications) and not self.did_something
 
     @property
     def summary(self) -> str:

@@ -143,3 +143,19 @@ def test_without_refresh_no_remote_is_asked(resident: Resident) -> None:
         found = rounds.next()
     assert stages(found) == ["ingest", "maintain", "validate", "publish"]
     assert resident.project.remote.asked == []
+
+
+def test_an_answer_that_waits_for_a_remote_costs_no_rounds(resident: Resident) -> None:
+    file = resident.project.folder / "weir.toml"
+    with Rounds(lambda: Settings.load(file), file, EVERY, resident.seconds) as rounds:
+        assert rounds.next() is not None
+        ran = len(resident.project.table("runs"))
+        for _ in range(20):
+            resident.project.now += timedelta(seconds=EVERY)
+            assert rounds.next() is None
+        assert len(resident.project.table("runs")) - ran < 5 * 6
+        # Another process asks the remote.
+        resident.project.refresh()
+        resident.project.now += timedelta(seconds=EVERY)
+        assert rounds.next() is not None
+    assert len(resident.project.answer("cities")) == 1
