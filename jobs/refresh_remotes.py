@@ -14,6 +14,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,9 @@ from lake.instants import microseconds, time_at
 from lake.lake import Lake
 from lake.metadata import Metadata
 from lake.tables import FRESHNESS, SERVICES
+
+_NEWEST = 32
+"""Commits of `freshness` that are looked at for the last round of a remote."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +157,7 @@ def _refresh(
         last = last_round(lake, remote.name)
         if last is not None:
             # A run that was killed may have left the round without its rows.
-            _record_freshness(lake, last.mark, run_id)
+            _complete_freshness(lake, remote.name, last.mark, run_id)
         evaluation = _evaluation(remote, last, around.clock.now())
         next_at = evaluation + timedelta(microseconds=remote.every_us)
         if last is not None and last.mark.evaluation == microseconds(evaluation):
@@ -166,7 +170,9 @@ def _refresh(
             return RefreshedRemote(remote.name, last.mark if last else None, False)
         _record_services(lake, remote, listed, around.clock.now(), run_id)
         version = last.mark.requests_version if last else -1
-        log = RequestLog.since(lake, addressee_of(remote), evaluation, run_id, version)
+        log = RequestLog.since(
+            lake, addressee_of(remote), evaluation, run_id, version, around.clock.now
+        )
         engine = Engine.of(settings, lake, spark, JOB)
         try:
             mark = RemoteEvaluation(
@@ -174,7 +180,7 @@ def _refresh(
             ).run()
         finally:
             engine.release()
-        _record_freshness(lake, mark, run_id)
+        _record_freshness(lake, remote.name, mark, run_id)
         rows = freshness_of(mark)
         run.totals |= {
             "rows_in": sum(row["answered"] for row in rows),
@@ -220,16 +226,28 @@ def _record_services(
     write(lake, SERVICES, rows, Metadata(run_id, JOB, watermark=0))
 
 
-def _record_freshness(lake: Lake, mark: RoundMark, run_id: str) -> None:
-    """Add the rows of a round to `freshness` unless they are there."""
-    rows = freshness_of(mark)
-    if not rows:
-        return
-    if lake.exists(FRESHNESS.name):
-        of_round = [("remote", "=", rows[0]["remote"]), ("round", "=", mark.round)]
-        if lake.rows(FRESHNESS.name, ["round"], of_round).num_rows:
+def _complete_freshness(lake: Lake, remote: str, mark: RoundMark, run_id: str) -> None:
+    """Add the rows of an earlier round to `freshness` unless they are there."""
+    for commit in islice(lake.commits(FRESHNESS.name), _NEWEST):
+        metadata = Metadata.from_json(commit.get("userMetadata"))
+        if metadata is not None and metadata.extra.get("remote") == remote:
+            if metadata.watermark < mark.round:
+                break
             return
-    write(lake, FRESHNESS, rows, Metadata(run_id, JOB, watermark=mark.round))
+    else:
+        # Other remotes have had so many rounds meanwhile that the table itself is looked at.
+        of_round = [("remote", "=", remote), ("round", "=", mark.round)]
+        if lake.exists(FRESHNESS.name) and lake.rows(FRESHNESS.name, ["round"], of_round).num_rows:
+            return
+    _record_freshness(lake, remote, mark, run_id)
+
+
+def _record_freshness(lake: Lake, remote: str, mark: RoundMark, run_id: str) -> None:
+    """Add the rows of a round to `freshness`."""
+    rows = freshness_of(mark)
+    if rows:
+        metadata = Metadata(run_id, JOB, watermark=mark.round, extra={"remote": remote})
+        write(lake, FRESHNESS, rows, metadata)
 
 
 def _summary(remote: Remote, rows: Sequence[Mapping[str, Any]]) -> str:
