@@ -82,9 +82,10 @@ def test_an_answer_that_is_as_before_changes_nothing() -> None:
     assert not [*changes_of(again)]
 
 
-def test_an_empty_answer_is_an_answer() -> None:
+def test_an_empty_answer_is_an_answer_and_changes_nothing() -> None:
     first = played({}, [outcome(BLOCKS[0], ("<u:a>",), {})])
-    assert first[0].status == "changed"
+    assert first[0].status == "unchanged"
+    assert first[0].content
     again = played(after({}, first), [outcome(BLOCKS[0], ("<u:a>",), {})])
     assert again[0].status == "unchanged"
 
