@@ -3,7 +3,7 @@
     make bench                              all, in full size: hours
     make bench ARGS='--only empty'          one of initial, empty, nomisma20, spark, bulk,
                                             operators, generated, fleet, runs, growth, resident,
-                                            streams, streams_spark, rules
+                                            streams, streams_spark, rules, refreshes
     make bench ARGS='--only generated --quads 1000000 --repeats 1'
     make bench ARGS='--write-docs --only'   docs/benchmarks.md and bench/RESULTS.md from them
 
@@ -27,6 +27,7 @@ from bench.late_rows import FULL_WINDOW
 from bench.nomisma import CHANGE_SETS, FULL_REPEATS, Nomisma
 from bench.operators import Operators
 from bench.places import RESULTS, ROOT
+from bench.refreshes import FULL_EVALUATIONS, Refreshes
 from bench.report import details, page, show
 from bench.resident import FULL_PATCHES, Resident
 from bench.results import Scenario
@@ -50,6 +51,7 @@ NAMES = (
     "streams",
     "streams_spark",
     "rules",
+    "refreshes",
 )
 PAGE = ROOT / "docs" / "benchmarks.md"
 DETAILS = ROOT / "bench" / "RESULTS.md"
@@ -72,6 +74,12 @@ def arg_parser() -> argparse.ArgumentParser:
     parser.add_argument("--queries", type=int, default=FULL_QUERIES, help="of the scenario fleet")
     parser.add_argument(
         "--window", type=int, default=FULL_WINDOW, help="events in the window of late rows"
+    )
+    parser.add_argument(
+        "--evaluations",
+        type=int,
+        default=FULL_EVALUATIONS,
+        help="evaluations of a remote, one a minute",
     )
     parser.add_argument(
         "--change-sets",
@@ -131,6 +139,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "streams": streams.run,
         "streams_spark": BesideSpark(options.repeats, progress).run,
         "rules": lambda: rules(progress),
+        "refreshes": Refreshes(options.evaluations, progress).run,
     }
     wanted = NAMES if options.only is None else options.only
     failed = False

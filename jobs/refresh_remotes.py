@@ -13,7 +13,8 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ from jobs.replicas.fetching import Fetcher, addressee_of, sleep_for, utc_now
 from jobs.replicas.inbox import JOB, RoundMark, last_round
 from jobs.replicas.remotes import Remote, load_remotes
 from jobs.replicas.request_log import RequestLog
-from jobs.replicas.schedule import asking_queries, evaluation_at
+from jobs.replicas.schedule import asking_queries, evaluation_at, following
 from jobs.replicas.wanted import Asker, askers
 from jobs.settings import Settings
 from jobs.stage import Progress, claimed, new_run_id, silent
@@ -43,6 +44,8 @@ from lake.tables import FRESHNESS, SERVICES
 
 NOTHING_TO_DO = 99
 """Exit code if ingest has nothing to take; Airflow then emits no event."""
+_NEWEST = 32
+"""Commits of `freshness` that are looked at for the last round of a remote."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,9 +168,9 @@ def _refresh(
         last = last_round(lake, remote.name)
         if last is not None:
             # A run that was killed may have left the round without its rows.
-            _record_freshness(lake, last.mark, run_id)
+            _complete_freshness(lake, remote.name, last.mark, run_id)
         evaluation = evaluation_at(remote, last.mark if last else None, around.clock.now())
-        next_at = evaluation + timedelta(microseconds=remote.every_us)
+        next_at = following(remote, evaluation)
         if last is not None and last.mark.evaluation == microseconds(evaluation):
             progress(f"{remote.name}: evaluated for {evaluation:%H:%M:%S}, next {next_at:%H:%M:%S}")
             return RefreshedRemote(remote.name, last.mark, False, next_at)
@@ -178,7 +181,9 @@ def _refresh(
             return RefreshedRemote(remote.name, last.mark if last else None, False)
         _record_services(lake, remote, listed, around.clock.now(), run_id)
         version = last.mark.requests_version if last else -1
-        log = RequestLog.since(lake, addressee_of(remote), evaluation, run_id, version)
+        log = RequestLog.since(
+            lake, addressee_of(remote), evaluation, run_id, version, around.clock.now
+        )
         engine = Engine.of(settings, lake, spark, JOB)
         try:
             mark = RemoteEvaluation(
@@ -186,7 +191,7 @@ def _refresh(
             ).run()
         finally:
             engine.release()
-        _record_freshness(lake, mark, run_id)
+        _record_freshness(lake, remote.name, mark, run_id)
         rows = freshness_of(mark)
         run.totals |= {
             "rows_in": sum(row["answered"] for row in rows),
@@ -222,16 +227,28 @@ def _record_services(
     write(lake, SERVICES, rows, Metadata(run_id, JOB, watermark=0))
 
 
-def _record_freshness(lake: Lake, mark: RoundMark, run_id: str) -> None:
-    """Add the rows of a round to `freshness` unless they are there."""
-    rows = freshness_of(mark)
-    if not rows:
-        return
-    if lake.exists(FRESHNESS.name):
-        of_round = [("remote", "=", rows[0]["remote"]), ("round", "=", mark.round)]
-        if lake.rows(FRESHNESS.name, ["round"], of_round).num_rows:
+def _complete_freshness(lake: Lake, remote: str, mark: RoundMark, run_id: str) -> None:
+    """Add the rows of an earlier round to `freshness` unless they are there."""
+    for commit in islice(lake.commits(FRESHNESS.name), _NEWEST):
+        metadata = Metadata.from_json(commit.get("userMetadata"))
+        if metadata is not None and metadata.extra.get("remote") == remote:
+            if metadata.watermark < mark.round:
+                break
             return
-    write(lake, FRESHNESS, rows, Metadata(run_id, JOB, watermark=mark.round))
+    else:
+        # Other remotes have had so many rounds meanwhile that the table itself is looked at.
+        of_round = [("remote", "=", remote), ("round", "=", mark.round)]
+        if lake.exists(FRESHNESS.name) and lake.rows(FRESHNESS.name, ["round"], of_round).num_rows:
+            return
+    _record_freshness(lake, remote, mark, run_id)
+
+
+def _record_freshness(lake: Lake, remote: str, mark: RoundMark, run_id: str) -> None:
+    """Add the rows of a round to `freshness`."""
+    rows = freshness_of(mark)
+    if rows:
+        metadata = Metadata(run_id, JOB, watermark=mark.round, extra={"remote": remote})
+        write(lake, FRESHNESS, rows, metadata)
 
 
 def _summary(remote: Remote, rows: Sequence[Mapping[str, Any]]) -> str:

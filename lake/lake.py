@@ -21,6 +21,9 @@ from lake.commit_files import LOG, commit_file, commits_after, last_checkpoint
 from lake.metadata import Metadata
 
 _FIRST_COMMITS = 8
+_KEPT_COMMITS = 50
+"""A table that had more commits since it was opened is opened again: delta-rs takes longer for each
+commit that it was not opened with."""
 
 
 class DamagedTable(Exception):  # noqa: N818  (named after what is wrong)
@@ -51,6 +54,7 @@ class Lake:
         self._histories: dict[str, _Recorded] = {}
         self._loaded: dict[str, _CommitFile] = {}
         self._unchecked: set[str] = set()
+        self._first: dict[str, int] = {}
         self._derived: dict[str, Any] = {}
         # The queries of a stage are committed by several threads.
         self._lock = threading.RLock()
@@ -79,6 +83,7 @@ class Lake:
                 if found is not None:
                     self._tables[table_name, version] = found
                     if version is None:
+                        self._first[table_name] = found.version()
                         self._note_commit(table_name, found)
             return found
 
@@ -201,6 +206,9 @@ class Lake:
         with self._lock:
             for key in [key for key in self._tables if key[1] is not None]:
                 del self._tables[key]
+            for (name, _), table in [*self._tables.items()]:
+                if table.version() - self._first.get(name, 0) > _KEPT_COMMITS:
+                    self.forget(name)
             self._unchecked = {name for name, _ in self._tables}
 
     def newest_commit(self, table_name: str) -> object:

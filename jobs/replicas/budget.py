@@ -84,7 +84,8 @@ class Purse:
     def shares(self, batches: list[int], least_bytes: int, least_seconds: float) -> list[Amount]:
         """What the next requests may spend at most: as many of them as there is budget for.
 
-        Bytes and seconds are divided equally among the requests.
+        Half of the bytes and seconds that are left are divided equally among the requests: if the
+        run is killed, the next one has the other half.
 
         Args:
             batches: the number of keys of each request, in order.
@@ -101,7 +102,12 @@ class Purse:
         while number and sum(batches[:number]) > left.keys:
             number -= 1
         return [
-            Amount(1, keys, left.bytes // number, left.seconds / number)
+            Amount(
+                1,
+                keys,
+                max(left.bytes // (2 * number), least_bytes),
+                max(left.seconds / (2 * number), least_seconds),
+            )
             for keys in batches[:number]
         ]
 

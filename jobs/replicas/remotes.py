@@ -62,7 +62,9 @@ class Budget(BaseModel):
     bytes: Size = Field(
         20_000_000, ge=1000, description="bytes on the wire, both directions, headers included"
     )
-    seconds: float = Field(20, gt=0, le=3600, description="seconds that requests take")
+    seconds: float = Field(
+        20, gt=0, le=3600, description="seconds that requests take; one gets at most half of them"
+    )
 
 
 class Remote(BaseModel):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 import pyarrow.compute as pc
@@ -48,6 +48,7 @@ class RequestLog:
         addressee: who is asked.
         evaluation: its instant.
         run_id: of the run.
+        clock: the time.
         earlier: the rows of `requests` since the last evaluation that ended, of this remote.
     """
 
@@ -55,12 +56,19 @@ class RequestLog:
     addressee: Addressee
     evaluation: datetime
     run_id: str
+    clock: Callable[[], datetime]
     earlier: Sequence[Mapping[str, Any]] = ()
     _own: list[Mapping[str, Any]] = field(default_factory=list)
 
     @classmethod
     def since(
-        cls, lake: Lake, addressee: Addressee, evaluation: datetime, run_id: str, version: int
+        cls,
+        lake: Lake,
+        addressee: Addressee,
+        evaluation: datetime,
+        run_id: str,
+        version: int,
+        clock: Callable[[], datetime],
     ) -> RequestLog:
         """The log of an evaluation; earlier ones had ended at a version of `requests`.
 
@@ -70,9 +78,10 @@ class RequestLog:
             evaluation: its instant.
             run_id: of the run.
             version: of `requests`; -1 if no evaluation has ended yet.
+            clock: the time.
         """
         rows = _rows_since(lake, addressee.owner, version)
-        return cls(lake, addressee, evaluation, run_id, rows)
+        return cls(lake, addressee, evaluation, run_id, clock, rows)
 
     def entries(self) -> list[Entry]:
         """The requests of the evaluation so far, those of runs that died among them."""
@@ -104,7 +113,7 @@ class RequestLog:
 
     def reserve(self, sent: Sequence[Sent]) -> None:
         """Record, in one commit, requests that may be sent from now on."""
-        now = datetime.now(UTC)
+        now = self.clock()
         self._append(
             [
                 self._row(each, "reserved", each.most) | {"started_at": now, "outcome": None}
@@ -120,7 +129,7 @@ class RequestLog:
         if fetched is None:
             return self._row(sent, "settled", Amount()) | {
                 "outcome": NOT_SENT,
-                "started_at": datetime.now(UTC),
+                "started_at": self.clock(),
             }
         result = fetched.result
         failure = result if isinstance(result, Failure) else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from jobs.catalog.catalog import Catalog
 from jobs.catalog.maintained import Maintained
@@ -67,8 +67,13 @@ def evaluation_at(remote: Remote, last: RoundMark | None, now: datetime) -> date
     return time_at(due if last is None else max(due, last.evaluation))
 
 
+def following(remote: Remote, evaluation: datetime) -> datetime:
+    """The first instant of an evaluation after another one, which may be of another `every`."""
+    return time_at((microseconds(evaluation) // remote.every_us + 1) * remote.every_us)
+
+
 def _next_at(remote: Remote, last: RoundMark | None, now: datetime) -> datetime:
     evaluation = evaluation_at(remote, last, now)
     if last is None or last.evaluation < microseconds(evaluation):
         return evaluation
-    return evaluation + timedelta(microseconds=remote.every_us)
+    return following(remote, evaluation)

@@ -73,3 +73,14 @@ def test_a_program_may_end_while_arrow_reads_ahead(tmp_path: Path) -> None:
     )
     for _ in range(6):
         subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+
+
+def test_a_table_with_many_commits_since_it_was_opened_is_opened_again(tmp_path: Path) -> None:
+    lake = Lake(str(tmp_path))
+    for number in range(60):
+        write(lake, GRAPHS, [], Metadata("run", "ingest", watermark=number))
+        lake.catch_up()
+    assert lake.opened[GRAPHS.name] == 2
+    found = lake.last_metadata(GRAPHS.name)
+    assert found is not None
+    assert found[1].watermark == 59

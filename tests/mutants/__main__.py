@@ -8,8 +8,8 @@
 Each mutant (`tests.mutants.definitions`) is applied to a copy of the tree. The copy runs the
 regressions, subsets of the laws (`GROUPS`, `SEEDS`) and the W3C tests as histories, until the first
 failure. A mutant of streams runs the laws of streams (`STREAMS`), one of rules those of programs
-(`PROGRAMS`), one of replicas those of elections (`ELECTIONS`). A mutant that survives shows that a
-test is missing.
+(`PROGRAMS`), one of replicas those of elections (`ELECTIONS`) or of remotes (`SERVICES`, `FAST`). A
+mutant that survives shows that a test is missing.
 """
 
 from __future__ import annotations
@@ -21,10 +21,13 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tests.mutants.definitions import MUTANTS
 from tests.mutants.mutant import Mutant
+from tests.mutants.remotes import REMOTE_MUTANTS
 from tests.mutants.replicas import REPLICA_MUTANTS
 from tests.mutants.rules import RULE_MUTANTS
 from tests.mutants.streams import STREAM_MUTANTS
@@ -42,8 +45,19 @@ TIMEOUT = 900
 """Seconds; a mutant may keep a fixpoint from ending."""
 ELECTIONS = range(1500)
 """Seeds of the random elections (`tests.support.refresh.cases`)."""
+SERVICES = range(30)
+"""Seeds of the random queries with SERVICE (`tests.support.services.cases`)."""
+FAST = tuple(
+    f"tests/replicas/test_{name}.py"
+    for name in ("budget", "rounds", "answers", "asking", "evaluations", "refresh_remotes")
+)
+"""The tests of refreshes, quick ones first."""
 COPIED = ("jobs", "lake", "tests")
-PARTS = {"streams": STREAM_MUTANTS, "rules": RULE_MUTANTS, "replicas": REPLICA_MUTANTS}
+PARTS = {
+    "streams": STREAM_MUTANTS,
+    "rules": RULE_MUTANTS,
+    "replicas": REPLICA_MUTANTS + REMOTE_MUTANTS,
+}
 """Mutants that only the tests of their part can kill."""
 
 
@@ -91,11 +105,24 @@ def _first_failure(tree: Path, mutant: str = "") -> str | None:
     return lines[-1][:80] if lines else f"exit {done.returncode}"
 
 
+@dataclass(slots=True)
+class _Failed:
+    """A plugin of pytest: the name of the first test that failed."""
+
+    name: str = ""
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        if report.failed:
+            self.name = self.name or report.nodeid.rpartition("::")[2]
+
+
 def run_tests(mutant: str) -> None:
     """Run the tests in this tree; exit with the name of the first that fails.
 
     An error of the engine is a failure. Regressions that name `mutant` run first.
     """
+    import pytest
+
     from tests.engine.test_w3c_histories import evaluation_cases, wrong_answers
     from tests.support.generators.grammar_cases import whole_case
     from tests.support.grammar_laws import broken_laws
@@ -106,6 +133,8 @@ def run_tests(mutant: str) -> None:
     from tests.support.rules.given import GIVEN as PROGRAM_NAMES
     from tests.support.rules.given import given_case as given_program
     from tests.support.rules.laws import broken_laws as broken_rule_laws
+    from tests.support.services.cases import service_case
+    from tests.support.services.laws import broken_laws as broken_service_laws
     from tests.support.shared_shapes import GIVEN, given_case, group_case
     from tests.support.shared_shapes import broken_laws as broken_group_laws
     from tests.support.streams.cases import stream_case
@@ -129,6 +158,21 @@ def run_tests(mutant: str) -> None:
             if broken := broken_election_laws(election_case(seed)):
                 sys.exit(f"election {seed}: {broken[0]}")
 
+    def run_services() -> None:
+        for seed in SERVICES:
+            if broken := broken_service_laws(service_case(seed)):
+                sys.exit(f"service {seed}: {broken[0].rpartition(']: ')[2]}")
+
+    def run_refreshes() -> None:
+        failed = _Failed()
+        if pytest.main(["-q", "-x", "-p", "no:cacheprovider", *FAST], plugins=[failed]):
+            sys.exit(failed.name or "the tests cannot run")
+
+    remote = next((each for each in REMOTE_MUTANTS if each.name == mutant), None)
+    if remote is not None:
+        in_queries = remote.module.startswith(("sparql/", "rdf/"))
+        (run_services if in_queries else run_refreshes)()
+        return
     if mutant in {each.name for each in REPLICA_MUTANTS}:
         run_elections()
         return
@@ -158,6 +202,8 @@ def run_tests(mutant: str) -> None:
         run_streams()
         run_programs()
         run_elections()
+        run_services()
+        run_refreshes()
 
 
 def _shared() -> Path:

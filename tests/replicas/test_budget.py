@@ -86,11 +86,16 @@ def test_what_is_settled_counts_instead_of_what_was_reserved() -> None:
     assert spent(entries) == Amount(2, 10, 1300, 2.5)
 
 
-def test_shares_divide_bytes_and_seconds_among_the_requests_there_is_budget_for() -> None:
+def test_shares_divide_half_of_bytes_and_seconds_among_the_requests_there_is_budget_for() -> None:
     purse = Purse(Amount(requests=5, keys=25, bytes=900, seconds=3.0))
     shares = purse.shares([10, 10, 10], LEAST_BYTES, LEAST_SECONDS)
-    assert [astuple(each) for each in shares] == [(1, 10, 450, 1.5), (1, 10, 450, 1.5)]
-    assert purse.after(shares).left == Amount(requests=3, keys=5)
+    assert [astuple(each) for each in shares] == [(1, 10, 225, 0.75), (1, 10, 225, 0.75)]
+    assert purse.after(shares).left == Amount(requests=3, keys=5, bytes=450, seconds=1.5)
+
+
+def test_no_request_gets_less_than_can_be_sent() -> None:
+    (share,) = Purse(Amount(1, 10, 150, 0.15)).shares([1], LEAST_BYTES, LEAST_SECONDS)
+    assert share == Amount(1, 1, LEAST_BYTES, LEAST_SECONDS)
 
 
 def test_no_request_is_sent_with_too_few_bytes_or_seconds() -> None:

@@ -92,7 +92,7 @@ def test_an_answer_that_is_as_before_changes_nothing() -> None:
     assert not changes(again)
 
 
-def test_an_empty_answer_is_an_answer() -> None:
+def test_an_empty_answer_is_an_answer_and_changes_nothing() -> None:
     first = played({}, [outcome(BLOCKS[0], ("<u:a>",), {})])
     # No mapping of it is another one.
     assert (first[0].status, first[0].content) == ("unchanged", content_of({}))

@@ -8,14 +8,18 @@ import subprocess
 import sys
 from collections.abc import Callable
 from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from pathlib import Path
 
+from lake import commit
 from lake.commit import KILL_AT
 
 _CODE = Path(__file__).parents[2]
 _FORKED = get_context("forkserver")
 # Importing takes longer than a run over a few rows.
-_FORKED.set_forkserver_preload(["tests.support.stages", "great_expectations"])
+_FORKED.set_forkserver_preload(
+    ["tests.support.stages", "jobs.refresh_remotes", "great_expectations"]
+)
 
 
 def run_killed(code: str, *arguments: str, at: str) -> None:
@@ -43,4 +47,39 @@ def call_killed(function: Callable[..., None], *arguments: object, at: str) -> N
 
 def _call(function: Callable[..., None], arguments: tuple[object, ...], at: str) -> None:
     os.environ[KILL_AT] = at
+    function(*arguments)
+
+
+def killed_after(function: Callable[..., None], *arguments: object, passed: int) -> str | None:
+    """Call a function of a module in a process that dies at the next checkpoint after so many.
+
+    Returns:
+        The checkpoint; None if the function ended before it.
+    """
+    reader, writer = _FORKED.Pipe(duplex=False)
+    process = _FORKED.Process(target=_call_counting, args=(function, arguments, passed, writer))
+    process.start()
+    writer.close()
+    process.join()
+    if process.exitcode == -signal.SIGKILL:
+        return str(reader.recv())
+    assert process.exitcode == 0, f"the process ended with {process.exitcode}"
+    return None
+
+
+def _call_counting(
+    function: Callable[..., None], arguments: tuple[object, ...], passed: int, writer: Connection
+) -> None:
+    original, left = commit.checkpoint, passed
+
+    def counting(name: str) -> None:
+        nonlocal left
+        if not left:
+            writer.send(name)
+            os.kill(os.getpid(), signal.SIGKILL)
+        left -= 1
+
+    for module in [*sys.modules.values()]:
+        if getattr(module, "checkpoint", None) is original:
+            module.checkpoint = counting  # type: ignore[attr-defined]
     function(*arguments)

@@ -1,0 +1,146 @@
+"""The mutants of SERVICE, of rounds and of the protocol of refreshes."""
+
+from __future__ import annotations
+
+from tests.mutants.mutant import Mutant
+
+REMOTE_MUTANTS = (
+    Mutant(
+        "the keys of a block inside LIMIT come from outside",
+        "sparql/algebra/services",
+        "around = _Around(graphs=around.graphs, top=top_of(pattern))",
+        "around = replace(around, top=top_of(pattern))",
+    ),
+    Mutant(
+        "filters keep their conditions on the right of OPTIONAL",
+        "sparql/algebra/services",
+        "return replace(self.joined_with(left), conditions=kept)",
+        "return self.joined_with(left)",
+    ),
+    Mutant(
+        "graphs of replicas of http remotes are not reserved",
+        "rdf/replica_graphs",
+        'f"<{_PREFIX[:-1]};"',
+        'f"<{_PREFIX}h"',
+    ),
+    Mutant(
+        "a round says what was before by what is after",
+        "replicas/key_rows",
+        '"before": each.before.get(row, 0),',
+        '"before": each.rows.get(row, 0),',
+    ),
+    Mutant(
+        "the mappings of a key are those of its newest round",
+        "replicas/key_rows",
+        "round_.number if is_changed else history.rows_round",
+        "round_.number",
+    ),
+    Mutant(
+        "a mapping that is given more often appears from the first on",
+        "replicas/rounds",
+        "range(min(before, after) + 1, max(before, after) + 1)",
+        "range(1, max(before, after) + 1)",
+    ),
+    Mutant(
+        "a sudden loss is believed at once",
+        "replicas/rounds",
+        "LOST_KEYS = 10\n",
+        "LOST_KEYS = 10**6\n",
+    ),
+    Mutant(
+        "a sudden loss is never believed",
+        "replicas/rounds",
+        " and not known.is_suspect",
+        "",
+    ),
+    Mutant(
+        "every round is one that changes a mapping",
+        "replicas/evaluation",
+        "evaluated.round if is_changed else changed_before,",
+        "evaluated.round,",
+    ),
+    Mutant(
+        "a round skips the changed one before it",
+        "replicas/evaluation",
+        "changed_before = self.last.mark.changed_round if self.last else 0",
+        "changed_before = self.last.mark.changed_before if self.last else 0",
+    ),
+    Mutant(
+        "requests after a round count from the second commit on",
+        "replicas/evaluation",
+        "            version_of_requests(self.lake),",
+        "            version_of_requests(self.lake) + 1,",
+    ),
+    Mutant(
+        "failures of earlier evaluations are forgotten",
+        "replicas/evaluation",
+        "tuple(attempts[-_ATTEMPTS:])",
+        "()",
+    ),
+    Mutant(
+        "a remote that asked to wait is asked",
+        "replicas/evaluation",
+        "if known is not None and time_at(known) > now:",
+        "if known is not None and time_at(known) > now + timedelta(days=1):",
+    ),
+    Mutant(
+        "the oldest round of a key is what is known of it",
+        "replicas/known_keys",
+        '[descending(column("round"))]',
+        '[column("round")]',
+    ),
+    Mutant(
+        "mappings that have gone are known",
+        "replicas/known_keys",
+        'column("multiplicity", "m") > number(0)',
+        'column("multiplicity", "m") >= number(0)',
+    ),
+    Mutant(
+        "what a killed run had reserved is not spent",
+        "replicas/budget",
+        "(reserved | settled).values()",
+        "settled.values()",
+    ),
+    Mutant(
+        "what was settled counts as it was reserved",
+        "replicas/budget",
+        "(reserved | settled).values()",
+        "(settled | reserved).values()",
+    ),
+    Mutant(
+        "a chunk reserves all that is left",
+        "replicas/budget",
+        "left.bytes // (2 * number)",
+        "left.bytes // number",
+    ),
+    Mutant(
+        "a first answer does not wait for its keys",
+        "replicas/readiness",
+        "if is_first and keys.missing:",
+        "if limit is not None and keys.missing:",
+    ),
+    Mutant(
+        "a first answer does not wait for rounds to be ingested",
+        "replicas/readiness",
+        'any_of([is_null(column("answered_at", "k")), later])',
+        'is_null(column("answered_at", "k"))',
+    ),
+    Mutant(
+        "an epoch of a round has no time of its own",
+        "ingest/sources/rounds",
+        "event_time=time_at(each.mark.evaluation)",
+        "event_time=time_at(0)",
+    ),
+    Mutant(
+        "a clock that is set back gives a second evaluation",
+        "refresh_remotes",
+        "time_at(due if last is None else max(due, last.mark.evaluation))",
+        "time_at(due)",
+    ),
+    Mutant(
+        "the rows of freshness that a killed run did not write stay missing",
+        "refresh_remotes",
+        "if metadata.watermark < mark.round:",
+        "if metadata.watermark > mark.round:",
+    ),
+)

@@ -1,0 +1,136 @@
+"""What an evaluation knows of those before it: rows, requests, failures, and runs that died."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+from unittest import mock
+
+import pytest
+
+from jobs.web.outcomes import Failure
+from tests.support.projects.replicas import IRI, START, ReplicaProject
+
+POPULATION = "http://x/population"
+QUERY = f"""SELECT ?user ?n WHERE {{
+  ?user <http://x/city> ?city
+  SERVICE <{IRI}> {{ ?city <{POPULATION}> ?n }}
+}}
+"""
+EVERY = timedelta(minutes=10)
+
+
+class Killed(BaseException):
+    """The run ends here."""
+
+
+def project_of(folder: Path, **settings: object) -> ReplicaProject:
+    """Two users in two cities, and their first evaluation."""
+    project = ReplicaProject(folder)
+    project.declare(**settings)
+    project.query("cities", QUERY)
+    for city, n in (("a", 1), ("b", 2)):
+        project.remote.set(f"http://x/{city}", POPULATION, n)
+    project.patch(
+        "A <http://x/u> <http://x/city> <http://x/a> .",
+        "A <http://x/v> <http://x/city> <http://x/b> .",
+    )
+    project.stages("ingest", "maintain")
+    project.refresh()
+    return project
+
+
+def killed_at(project: ReplicaProject, point: str) -> None:
+    """Refresh until a checkpoint."""
+
+    def checkpoint(name: str) -> None:
+        if name == point:
+            raise Killed
+
+    with mock.patch("lake.commit.checkpoint", checkpoint), pytest.raises(Killed):
+        project.refresh()
+
+
+def statuses(project: ReplicaProject) -> list[tuple[int, int, int]]:
+    """Of each evaluation: changed, unchanged and gone keys."""
+    return [(row["changed"], row["unchanged"], row["gone"]) for row in project.freshness()]
+
+
+def test_a_mapping_that_has_gone_is_not_known_any_more(tmp_path: Path) -> None:
+    project = project_of(tmp_path)
+    for values in ((10, 11), (11,), (11,), (), ()):
+        project.remote.set("http://x/a", POPULATION, *values)
+        project.now += EVERY
+        project.refresh()
+    assert statuses(project) == [(2, 0, 0), (1, 1, 0), (1, 1, 0), (0, 2, 0), (0, 1, 1), (0, 2, 0)]
+    rounds = {
+        (row["key"], row["round"]): row["rows_round"]
+        for row in project.table("replicas/wd")
+        if row["part"] == "key"
+    }
+    assert [rounds["<http://x/a>", n] for n in range(1, 7)] == [1, 2, 3, 3, 5, 5]
+
+
+def test_an_epoch_is_at_the_instant_of_its_evaluation(tmp_path: Path) -> None:
+    project = project_of(tmp_path)
+    project.now += EVERY
+    project.remote.set("http://x/a", POPULATION, 7)
+    project.refresh()
+    project.stages("ingest")
+    found = {row["position"]: row["event_time"] for row in project.table("transactions")}
+    assert (found["1"], found["2"]) == (START, START + EVERY)
+
+
+def test_rounds_that_were_not_ingested_yet_are_ingested_together(tmp_path: Path) -> None:
+    project = project_of(tmp_path)
+    for number in range(6):
+        project.now += EVERY
+        project.remote.set("http://x/a", POPULATION, number // 2)
+        project.refresh()
+    project.stages("ingest")
+    found = [row["position"] for row in project.table("transactions") if row["source"] == "wd"]
+    changed = {
+        str(row["round"]) for row in project.table("replicas/wd") if row["part"] == "mapping"
+    }
+    assert sorted(found) == sorted(changed)
+    assert len(changed) > 3
+
+
+def test_what_a_killed_run_had_reserved_is_spent(tmp_path: Path) -> None:
+    project = project_of(tmp_path, budget={"keys": 2})
+    project.now += EVERY
+    with (
+        mock.patch.object(project.remote, "fetch", side_effect=Killed),
+        pytest.raises(Killed),
+    ):
+        project.refresh()
+    asked = len(project.remote.asked)
+    project.refresh()
+    assert len(project.remote.asked) == asked
+    last = project.freshness()[-1]
+    assert (last["stop"], last["keys_used"], last["not_asked"]) == ("budget", 2, 2)
+
+
+def test_the_rows_of_freshness_that_a_killed_run_did_not_write_are_written(tmp_path: Path) -> None:
+    project = project_of(tmp_path)
+    project.now += EVERY
+    killed_at(project, "refresh:before:freshness")
+    assert [row["round"] for row in project.freshness()] == [1]
+    project.refresh()
+    project.refresh()
+    assert [row["round"] for row in project.freshness()] == [1, 2]
+
+
+def test_failures_of_earlier_evaluations_open_the_circuit(tmp_path: Path) -> None:
+    project = project_of(tmp_path)
+    failure = Failure("client_error", "no", 400)
+    for _ in range(5):
+        project.now += EVERY
+        project.remote.failures = [failure]
+        project.refresh()
+    asked = len(project.remote.asked)
+    states = [row["state"] for row in project.freshness()]
+    assert states == ["fresh"] * 5 + ["backing_off"]
+    project.now += timedelta(minutes=1)
+    project.refresh()
+    assert len(project.remote.asked) == asked

@@ -1,0 +1,204 @@
+"""Killed refreshes and ingests: the next run goes on; no budget is overspent, nothing done twice.
+
+`WEIR_KILLED_HISTORIES` histories are run, each of which is killed at every checkpoint; without
+it, a short one, which is killed at some.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from collections import Counter
+from dataclasses import astuple
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jobs.replicas.budget import Amount, Entry, spent
+from jobs.replicas.inbox import RoundMark
+from lake.instants import microseconds
+from lake.metadata import Metadata
+from tests.support.killed import killed_after
+from tests.support.projects.replicas import START, ReplicaProject
+from tests.support.services.evaluations import (
+    EVERY,
+    QUERIES,
+    SENT,
+    Step,
+    declared,
+    ingest,
+    random_steps,
+    refresh,
+)
+
+HISTORIES = int(os.environ.get("WEIR_KILLED_HISTORIES", "0"))
+CHECKPOINTS = 26
+"""Of most runs."""
+STEPS = CHECKPOINTS if HISTORIES else 7
+POINTS = {
+    f"{job}:{moment}:{where}"
+    for job, *places in (
+        ("refresh:wd", "claim", "runs"),
+        ("refresh", "services", "requests", "send", "replicas/wd", "replica_summaries/wd"),
+        ("refresh", "freshness"),
+        ("ingest", "claim", "quads", "triples", "transactions", "runs"),
+    )
+    for where in places
+    for moment in ("before", "after")
+}
+AMPLE = {"keys": 2000, "requests": 500, "bytes": "2GB", "seconds": 3600}
+_TIMES = {"asked_at", "answered_at", "seconds", "request_id", "run_id"}
+_COUNTS = (
+    *("remote", "pattern", "evaluation", "round", "changed_keys", "candidates", "never_asked"),
+    *("elected", "answered", "changed", "unchanged", "gone", "suspect", "failed", "too_large"),
+    *("not_asked", "stop", "state"),
+)
+
+
+def killed(folder: Path, step: Step, passed: int, rng: random.Random) -> set[str]:
+    """Play a step in processes that die; returns the checkpoints at which they did."""
+    found = set()
+    late = 1.0
+    for number in (passed, *(rng.randrange(12) for _ in range(rng.choice((0, 0, 1, 2))))):
+        point = killed_after(refresh, folder, step, late, passed=number)
+        late += 20.0
+        if point is not None:
+            found.add(point)
+    refresh(folder, step, late)
+    point = killed_after(ingest, folder, passed=passed % 16)
+    if point is not None:
+        found.add(point)
+    ingest(folder)
+    return found
+
+
+def prepare(folder: Path, step: Step) -> None:
+    """Change the graph, and maintain the keys."""
+    if step.patch:
+        project = ReplicaProject(folder)
+        project.patch(*step.patch)
+        project.stages("ingest", "maintain")
+
+
+def contents(folder: Path) -> dict[str, list[Any]]:
+    """What the tables say, without ids and times of the clock."""
+    project = ReplicaProject(folder)
+    found: dict[str, list[Any]] = {
+        "inbox": [
+            {name: value for name, value in row.items() if name not in _TIMES}
+            for row in project.table("replicas/wd")
+        ],
+        "freshness": [{name: row[name] for name in _COUNTS} for row in project.table("freshness")],
+        "transactions": [
+            {name: row[name] for name in ("epoch", "source", "position", "event_time")}
+            for row in project.table("transactions")
+        ],
+    }
+    for name in ("quads", *(f"answers/{name}" for name in QUERIES)):
+        found[name] = project.table(name)
+    return {
+        name: sorted(rows, key=lambda row: json.dumps(row, default=str, sort_keys=True))
+        for name, rows in found.items()
+    }
+
+
+def check_rounds(folder: Path, steps: int) -> None:
+    """Each evaluation is one round, has a row of `freshness` per pattern, and is ingested once."""
+    project = ReplicaProject(folder)
+    marks = [
+        RoundMark.of(metadata)
+        for commit in project.settings.open_lake().commits("replicas/wd")
+        if (metadata := Metadata.from_json(commit.get("userMetadata"))) is not None
+    ]
+    expected = [microseconds(START + EVERY * number) for number in range(steps)]
+    assert [mark.evaluation for mark in marks[::-1]] == expected
+    assert [mark.round for mark in marks[::-1]] == [*range(1, steps + 1)]
+    rows = Counter((row["round"], row["pattern"]) for row in project.table("freshness"))
+    assert {*rows.values()} == {1}
+    assert {round_ for round_, _ in rows} == {*range(1, steps + 1)}
+    keys = Counter(
+        (row["round"], row["pattern"], row["key"], row["part"], row["mapping"])
+        for row in project.table("replicas/wd")
+    )
+    assert {*keys.values()} <= {1}
+    taken = [row["position"] for row in project.table("transactions") if row["source"] == "wd"]
+    changed = {str(mark.round) for mark in marks if mark.changed_round == mark.round}
+    assert sorted(taken) == sorted(changed)
+
+
+def check_budget(folder: Path, steps: int, budget: Amount) -> None:
+    """No evaluation has spent more than its budget, by the table and by what the remote saw."""
+    rows = ReplicaProject(folder).table("requests")
+    sent = [json.loads(line) for line in (folder / SENT).read_text().splitlines()]
+    most = budget + Amount(seconds=1e-6)
+    for number in range(steps):
+        entries = [
+            Entry(
+                row["request_id"],
+                row["phase"],
+                Amount(row["requests"], row["keys"], row["bytes"], row["seconds"]),
+            )
+            for row in rows
+            if row["evaluation"] == START + EVERY * number
+        ]
+        counted = spent(entries)
+        assert most.covers(counted), (number, counted)
+        seen = Amount()
+        for step, *amounts in sent:
+            if step == number:
+                seen += Amount(*amounts)
+        assert (counted + Amount(seconds=1e-6)).covers(seen), (number, counted, seen)
+
+
+def play(folder: Path, seed: int, whole: Path | None = None) -> set[str]:
+    """Play a history, each step killed at another checkpoint; returns those."""
+    rng = random.Random(f"killed {seed}")
+    points: set[str] = set()
+    # The first step is killed around what only the first one does.
+    passed = [rng.choice((2, 3)), *rng.sample(range(CHECKPOINTS), STEPS - 1)]
+    for step, number in zip(random_steps(seed, STEPS), passed, strict=True):
+        prepare(folder, step)
+        points |= killed(folder, step, number, rng)
+        if whole is not None:
+            prepare(whole, step)
+            refresh(whole, step, 1.0)
+            ingest(whole)
+    return points
+
+
+@pytest.mark.slow
+def test_runs_that_are_killed_at_any_checkpoint_leave_what_unbroken_ones_leave(
+    tmp_path: Path,
+) -> None:
+    points: set[str] = set()
+    for seed in range(HISTORIES or 1):
+        broken, whole = tmp_path / f"broken{seed}", tmp_path / f"whole{seed}"
+        for each in (broken, whole):
+            declared(each, budget=AMPLE)
+        points |= play(broken, seed, whole)
+        for each in (broken, whole):
+            ReplicaProject(each).run()
+        assert contents(broken) == contents(whole), seed
+        check_rounds(broken, STEPS)
+    # A few histories miss some by chance.
+    assert points >= POINTS or HISTORIES < 10, POINTS - points
+
+
+@pytest.mark.slow
+def test_runs_that_are_killed_never_overspend_a_tight_budget(tmp_path: Path) -> None:
+    for seed in range(HISTORIES or 1):
+        rng = random.Random(f"tight {seed}")
+        budget = Amount(
+            rng.choice((2, 4, 8)),
+            rng.choice((5, 12, 30)),
+            rng.choice((15_000, 60_000, 10**6)),
+            rng.choice((1.2, 4.0, 20.0)),
+        )
+        folder = tmp_path / f"tight{seed}"
+        names = ("requests", "keys", "bytes", "seconds")
+        declared(folder, budget=dict(zip(names, astuple(budget), strict=True)))
+        play(folder, 1000 + seed)
+        check_budget(folder, STEPS, budget)
+        check_rounds(folder, STEPS)
