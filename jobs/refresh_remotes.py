@@ -215,6 +215,7 @@ def _record_services(
         {
             "pattern": block.pattern,
             "remote": remote.name,
+            "iri": block.remote,
             "text": block.text,
             "variables": json.dumps(block.variables),
             "certain": json.dumps(sorted(block.certain)),

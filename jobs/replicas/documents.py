@@ -33,6 +33,8 @@ _BY_SUFFIX = {
     ".rdf": "application/rdf+xml",
     ".owl": "application/rdf+xml",
 }
+_OVERHEAD = 0.5
+"""Seconds of a request for what is neither fetching nor searching."""
 _MEMORY = 1 << 30
 """Address space of a child, in bytes."""
 
@@ -75,7 +77,7 @@ class DocumentFetcher:
                 self._document = fetched
         if result is None:
             assert self._document is not None, "it was fetched"
-            left = most.seconds - (time.monotonic() - began)
+            left = most.seconds - _OVERHEAD - (time.monotonic() - began)
             result = self._answer(self._document, text, bindings, left)
             if isinstance(result, Failure) and result.kind == "not_results":
                 # It would be no other one for other keys.

@@ -29,7 +29,7 @@ from jobs.refresh.election import elect
 from jobs.refresh.filters import all_hold
 from jobs.refresh.policies import Aggregated, FilterDistance, Policy
 from jobs.replicas.answers import Row
-from jobs.replicas.asking import Asked, Asking, Fetch, Limits
+from jobs.replicas.asking import Asked, Asking, Elected, Fetch, Limits
 from jobs.replicas.budget import Amount, spent
 from jobs.replicas.candidates import Place, Proposed, block_of, propose
 from jobs.replicas.freshness import Evaluated, freshness_rows
@@ -51,7 +51,8 @@ from lake.instants import microseconds, time_at
 from lake.lake import Lake
 
 _OF_KEY = (
-    *("pattern", "key", "status", "content", "rows_round", "failures", "answered_at"),
+    *("pattern", "key", "status", "content", "rows_round", "first_round"),
+    *("failures", "answered_at"),
     *("answers", "changes", "seconds"),
 )
 _OF_MAPPING = ("pattern", "key", "mapping", "multiplicity")
@@ -199,7 +200,7 @@ class RemoteEvaluation:
         for each in keys:
             pattern, text = proposed.places[each.key]
             block = by_pattern[pattern]
-            wanted.append((block, key_of(text, len(block.key))))
+            wanted.append(Elected(block, key_of(text, len(block.key)), each.tie))
         budget = self.remote.budget
         asking = Asking(
             Limits(

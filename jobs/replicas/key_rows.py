@@ -25,6 +25,7 @@ class History:
     Attributes:
         known: its mappings.
         rows_round: the newest round that has them; None before the first answer.
+        first_round: the round of its first answer.
         failures: rounds in a row in which it was not answered.
         observed: its answers; times in seconds since 1970.
         answered_at: when it was last answered.
@@ -32,6 +33,7 @@ class History:
 
     known: Known
     rows_round: int | None = None
+    first_round: int | None = None
     failures: int = 0
     observed: Observed = field(default_factory=Observed)
     answered_at: datetime | None = None
@@ -92,6 +94,7 @@ def round_rows(
             "status": each.status,
             "rows": sum(each.rows.values()),
             "rows_round": round_.number if is_changed else history.rows_round,
+            "first_round": history.first_round or (round_.number if is_answered else None),
             "content": each.content or None,
             "failures": 0 if is_answered else history.failures + 1,
             "answers": observed.answers,
@@ -99,6 +102,7 @@ def round_rows(
             "seconds": observed.seconds,
             "sampled": (each.block.pattern, each.key) in sampled,
             "answered_at": each.answered_at if is_answered else history.answered_at,
+            "previous_at": history.answered_at,
             "reason": each.reason or None,
         }
         if is_changed:
@@ -164,6 +168,7 @@ def histories(
                 each["status"] == "suspect",
             ),
             each["rows_round"],
+            each["first_round"],
             each["failures"],
             _observed(each),
             _in_utc(each["answered_at"]),

@@ -48,6 +48,7 @@ def _size(value: object) -> object:
     return int(float(found[1]) * _UNITS[found[2]])
 
 
+_LONGEST_PAUSE = 60_000_000
 Size = Annotated[int, BeforeValidator(_size)]
 """Bytes; in the file a number, or a text such as 20MB."""
 
@@ -60,10 +61,10 @@ class Budget(BaseModel):
     keys: int = Field(50, ge=1, description="keys that are asked for")
     requests: int = Field(10, ge=1, description="requests that are sent")
     bytes: Size = Field(
-        20_000_000, ge=1000, description="bytes on the wire, both directions, headers included"
+        20_000_000, ge=10_000, description="bytes on the wire, both directions, headers included"
     )
     seconds: float = Field(
-        20, gt=0, le=3600, description="seconds that requests take; one gets at most half of them"
+        20, ge=1, le=3600, description="seconds that requests take; one gets at most half of them"
     )
 
 
@@ -96,7 +97,7 @@ class Remote(BaseModel):
     )
     batch_keys: int = Field(50, ge=1, le=1000, description="keys of one request")
     max_rows: int = Field(10_000, ge=1, description="mappings of one key; more are not taken")
-    pause: Duration = Field("PT1S", description="time between two requests to its host")
+    pause: Duration = Field("PT1S", description="time between two requests to it, at most PT1M")
     explore: int = Field(
         0, ge=0, description="keys of the budget that are drawn at random, to measure staleness"
     )
@@ -154,6 +155,8 @@ class Remote(BaseModel):
             raise ValueError("`warn_after` is later than `error_after`")
         if self.min_fresh is not None and self.warn_after is None:
             raise ValueError("`min_fresh` needs `warn_after`, which says what is fresh")
+        if parse_duration(self.pause) > _LONGEST_PAUSE:
+            raise ValueError("`pause` is longer than a minute: let evaluations be rarer (`every`)")
         if self.explore >= self.budget.keys:
             raise ValueError("`explore` leaves no key of the budget for the policy")
         return self

@@ -89,9 +89,10 @@ class Rounds(Source):
             ) from None
 
     def _patterns(self, lake: Lake) -> dict[str, RowPattern]:
-        rows = lake.rows(SERVICES.name, ["pattern", "certain"]).to_pylist()
+        # The IRI may be another one in remotes.yml by now: a graph is named by that of its rows.
+        rows = lake.rows(SERVICES.name, ["pattern", "iri", "certain"]).to_pylist()
         return {
-            row["pattern"]: RowPattern(self.remote, row["pattern"], not json.loads(row["certain"]))
+            row["pattern"]: RowPattern(row["iri"], row["pattern"], not json.loads(row["certain"]))
             for row in rows
         }
 
