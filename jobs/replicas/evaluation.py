@@ -280,7 +280,8 @@ def _as_json(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _open_until(attempts: Sequence[PastAttempt]) -> datetime | None:
-    return open_until([Attempt(time_at(each.at), each.failure) for each in attempts])
+    known = [Attempt(time_at(each.at), each.failure) for each in attempts if each.is_known]
+    return open_until(known)
 
 
 def _width(blocks: Sequence[AskedBlock], pattern: str) -> int:

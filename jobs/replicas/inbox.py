@@ -27,10 +27,14 @@ SUMMARY_FORMAT = 1
 
 @dataclass(frozen=True, slots=True)
 class PastAttempt:
-    """A request that was sent: when, in microseconds, and how it failed, if it did."""
+    """A request that was sent: when, in microseconds, and how it failed, if it did.
+
+    is_known: whether that is known; not if the run was killed, which says nothing of the remote.
+    """
 
     at: int
     failure: FailureKind | None
+    is_known: bool = True
 
 
 @dataclass(frozen=True, slots=True)
