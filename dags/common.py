@@ -3,7 +3,8 @@
 Environment of the Airflow processes:
 
 * `WEIR_PROJECT`: folder of `weir.toml` (default: the parent of this folder).
-* `WEIR_INGEST_SCHEDULE`, `WEIR_COMPACT_SCHEDULE`: cron expressions.
+* `WEIR_INGEST_SCHEDULE`, `WEIR_COMPACT_SCHEDULE`, `WEIR_REFRESH_SCHEDULE`: cron expressions.
+* `WEIR_REFRESH_POOL`: one pool for all refreshes, in place of one per remote.
 * `WEIR_RETRIES`: retries of a failed task (default: 2).
 * `WEIR_PY_FILES`: the archive of `make zip`, for executors that cannot import our packages.
 * `PYSPARK_PYTHON`: Python of the executors (default: the one that runs Airflow).
@@ -16,6 +17,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -23,21 +25,33 @@ from typing import Any
 import pendulum
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 from airflow.providers.standard.operators.bash import BashOperator
-from airflow.sdk import Asset, task
+from airflow.sdk import Asset, AssetAny, AssetOrTimeSchedule, CronTriggerTimetable, task
 from airflow.sdk.exceptions import AirflowFailException
 
 from jobs.catalog.names import declared_names, folders_of
+from jobs.errors import ConfigurationError
+from jobs.replicas.names import DeclaredRemote, cron_of, declared_remotes
 from jobs.settings import CONFIG_FILE, Settings
-from lake.tables import QUADS
+from lake.tables import QUADS, replica
 
 CODE = Path(__file__).resolve().parent.parent
 CONFIG = Path(os.environ.get("WEIR_PROJECT", CODE)).resolve() / CONFIG_FILE
 SETTINGS = Settings.load(CONFIG)
 
 NOTHING_TO_DO = 99
-"""Exit code of `jobs.pending_work`."""
+"""Exit code of `jobs.pending_work`, and of a refresh that found nothing to ingest."""
 
 START = pendulum.datetime(2026, 1, 1, tz="UTC")
+
+RETRYING: dict[str, Any] = {
+    # A retry continues where the failed attempt stopped: at the stage's own watermark.
+    "retries": int(os.environ.get("WEIR_RETRIES", "2")),
+    "retry_delay": timedelta(minutes=1),
+    "retry_exponential_backoff": True,
+    # Shorter than the lease of its claim, after which another machine may take over.
+    "execution_timeout": timedelta(seconds=SETTINGS.limits.lease_seconds * 0.85),
+}
+"""Arguments of the tasks of all stages."""
 
 
 def schedule(stage: str, default: str) -> str:
@@ -88,16 +102,67 @@ def submit(stage: str, **wiring: Any) -> SparkSubmitOperator:
             **SETTINGS.spark.conf,
         },
         py_files=os.environ.get("WEIR_PY_FILES"),
-        **{
-            # A retry continues where the failed attempt stopped: at the stage's own watermark.
-            "retries": int(os.environ.get("WEIR_RETRIES", "2")),
-            "retry_delay": timedelta(minutes=1),
-            "retry_exponential_backoff": True,
-            # Shorter than the lease of its claim, after which another machine may take over.
-            "execution_timeout": timedelta(seconds=SETTINGS.limits.lease_seconds * 0.85),
-            **wiring,
-        },
+        **{**RETRYING, **wiring},
     )
+
+
+def remotes() -> tuple[DeclaredRemote, ...]:
+    """The declared remotes.
+
+    Raises:
+        ConfigurationError: their file is wrong; Airflow shows it as an error of the DAG.
+    """
+    return declared_remotes(SETTINGS.remotes)
+
+
+def refresh_schedule(declared: Sequence[DeclaredRemote]) -> str:
+    """The cron expression that comes as often as the shortest `every`, once a minute at most."""
+    return cron_of(min(each.every_us for each in declared))
+
+
+def refresh_pool(remote: DeclaredRemote) -> str:
+    """The pool of a remote's task; Airflow leaves a task in the queue whose pool does not exist."""
+    return os.environ.get("WEIR_REFRESH_POOL", remote.pool)
+
+
+def ingest_schedule() -> str | AssetOrTimeSchedule:
+    """By the clock, and at once where a refresh has found changes."""
+    cron = schedule("ingest", "*/15 * * * *")
+    try:
+        inboxes = [asset(replica(each.name).name) for each in remotes()]
+    except ConfigurationError:
+        # The task itself says what is wrong.
+        inboxes = []
+    if not inboxes:
+        return cron
+    timetable = CronTriggerTimetable(cron, timezone="UTC")
+    return AssetOrTimeSchedule(timetable=timetable, assets=AssetAny(*inboxes))
+
+
+def check_freshness() -> BashOperator:
+    """The task that fails if a replica is too old, or a check of it does not hold.
+
+    It comes after the refreshes, whether they succeeded or not, and is not retried.
+    """
+    command = [sys.executable, "-m", "jobs.check_freshness", "--config", str(CONFIG)]
+    return BashOperator(
+        task_id="check_freshness",
+        # Not as a part of the command: the name of a run may have any character.
+        bash_command=f'{shlex.join(command)} --run-id "$RUN_ID"',
+        env={"RUN_ID": "{{ run_id }}"},
+        append_env=True,
+        cwd=str(CODE),
+        retries=0,
+        trigger_rule="all_done",
+    )
+
+
+def child_environment() -> dict[str, str]:
+    """The environment of a task's child process, without what belongs to Airflow.
+
+    A connection or a key of Airflow in its environment is not passed on.
+    """
+    return {name: value for name, value in os.environ.items() if not name.startswith("AIRFLOW")}
 
 
 def announce(table: Asset) -> BashOperator:

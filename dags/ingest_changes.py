@@ -4,15 +4,17 @@ Each source continues from its position in `transactions`: a run without new cha
 nothing, and a run that was killed is completed by the next one. A source that stops makes the run
 fail, but not the other sources; their changes are announced nevertheless. A query that is new,
 edited or behind is announced, too. Without pending work there is no event, and no other DAG runs.
+
+What `refresh_remotes` has found is a source too: it is ingested at once.
 """
 
 from airflow.sdk import DAG
 
-from dags.common import START, announce, any_failure, quads, schedule, submit
+from dags.common import START, announce, any_failure, ingest_schedule, quads, submit
 
 with DAG(
     dag_id="ingest_changes",
-    schedule=schedule("ingest", "*/15 * * * *"),
+    schedule=ingest_schedule(),
     start_date=START,
     catchup=False,
     max_active_runs=1,  # epochs are numbered by one writer

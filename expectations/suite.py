@@ -35,7 +35,7 @@ class Suite:
     All of them are computed in one pass: a suite costs one query, however many it has.
 
     Attributes:
-        name: `quads`, `transactions`, `streams`, `embeddings` or `answers`.
+        name: unique; of a suite of one table mostly that of the table.
         columns: the columns that the checked frame must have, besides `scope` (the query that the
             row belongs to, or empty).
         shown: the columns of an example of an unexpected row.

@@ -13,33 +13,37 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from jobs.catalog.catalog import Catalog
-from jobs.catalog.maintained import Maintained
 from jobs.compute.engine import Engine
 from jobs.compute.session import Session, late_session
 from jobs.errors import ConfigurationError, WeirError
 from jobs.expected_errors import as_user_error
+from jobs.ingest.changesets import SourcePosition
+from jobs.ingest.pending import source_positions
 from jobs.progress.completion import Completion
 from jobs.replicas.connections import Credentials, credentials_of
+from jobs.replicas.documents import DocumentFetcher
 from jobs.replicas.evaluation import Clock, Open, RemoteEvaluation, freshness_of
 from jobs.replicas.fetching import Fetcher, addressee_of, sleep_for, utc_now
-from jobs.replicas.inbox import JOB, RoundMark, StoredRound, last_round
+from jobs.replicas.inbox import JOB, RoundMark, last_round
 from jobs.replicas.remotes import Remote, load_remotes
 from jobs.replicas.request_log import RequestLog
+from jobs.replicas.schedule import asking_queries, evaluation_at, following
 from jobs.replicas.wanted import Asker, askers
 from jobs.settings import Settings
 from jobs.stage import Progress, claimed, new_run_id, silent
 from lake.commit import write
-from lake.instants import microseconds, time_at
+from lake.instants import microseconds
 from lake.lake import Lake
 from lake.metadata import Metadata
 from lake.tables import FRESHNESS, SERVICES
 
+NOTHING_TO_DO = 99
+"""Exit code if ingest has nothing to take; Airflow then emits no event."""
 _NEWEST = 32
 """Commits of `freshness` that are looked at for the last round of a remote."""
 
@@ -61,6 +65,11 @@ class RefreshedRemote:
     is_new: bool
     next_at: datetime | None = None
     error: WeirError | None = None
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """The rows of `freshness` of its newest round, one per pattern."""
+        return [] if self.mark is None else freshness_of(self.mark)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +110,8 @@ class Surroundings:
         if remote.connection is not None:
             known = self.credentials.get(remote.connection)
             secret = (known or credentials_of(remote.connection, os.environ)).authorization()
+        if remote.kind == "file":
+            return DocumentFetcher(remote, self.clock.now, secret)
         return Fetcher(remote, secret, [*sent], self.clock.now, self.clock.sleep)
 
 
@@ -158,13 +169,13 @@ def _refresh(
         if last is not None:
             # A run that was killed may have left the round without its rows.
             _complete_freshness(lake, remote.name, last.mark, run_id)
-        evaluation = _evaluation(remote, last, around.clock.now())
-        next_at = evaluation + timedelta(microseconds=remote.every_us)
+        evaluation = evaluation_at(remote, last.mark if last else None, around.clock.now())
+        next_at = following(remote, evaluation)
         if last is not None and last.mark.evaluation == microseconds(evaluation):
             progress(f"{remote.name}: evaluated for {evaluation:%H:%M:%S}, next {next_at:%H:%M:%S}")
             return RefreshedRemote(remote.name, last.mark, False, next_at)
         completion = Completion.read(lake)
-        listed = askers(_queries(settings), completion, remote.term)
+        listed = askers(asking_queries(settings), completion, remote.term)
         if not listed:
             progress(f"{remote.name}: no maintained query asks it")
             return RefreshedRemote(remote.name, last.mark if last else None, False)
@@ -190,16 +201,6 @@ def _refresh(
         return RefreshedRemote(remote.name, mark, True, next_at)
 
 
-def _queries(settings: Settings) -> list[Maintained]:
-    return [query for query in Catalog.of(settings).members if query.services.blocks]
-
-
-def _evaluation(remote: Remote, last: StoredRound | None, now: datetime) -> datetime:
-    """The instant of the evaluation, which is never before the last one: clocks may be set back."""
-    due = microseconds(now) // remote.every_us * remote.every_us
-    return time_at(due if last is None else max(due, last.mark.evaluation))
-
-
 def _record_services(
     lake: Lake, remote: Remote, listed: Sequence[Asker], now: datetime, run_id: str
 ) -> None:
@@ -214,6 +215,7 @@ def _record_services(
         {
             "pattern": block.pattern,
             "remote": remote.name,
+            "iri": block.remote,
             "text": block.text,
             "variables": json.dumps(block.variables),
             "certain": json.dumps(sorted(block.certain)),
@@ -271,12 +273,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     """The entry point of the DAG; returns the exit code of `jobs.errors`.
 
     With `--credentials` a JSON object on the standard input has login and password by connection.
+    With `--event` the exit code is `NOTHING_TO_DO` if ingest has nothing to take from the remotes:
+    also a retry after a run that was killed says so of a round that was committed before.
     """
     parser = argparse.ArgumentParser(prog=JOB, description=__doc__)
     parser.add_argument("--config", type=Path, help="configuration file (default: weir.toml)")
     parser.add_argument("--run-id", help="id of this run in the ledger (default: a new one)")
     parser.add_argument("--remote", action="append", default=[], help="which (default: all)")
     parser.add_argument("--credentials", action="store_true", help="read them from standard input")
+    parser.add_argument(
+        "--event", action="store_true", help=f"exit with {NOTHING_TO_DO} if nothing is to ingest"
+    )
     options = parser.parse_args(argv)
     try:
         settings = Settings.load(options.config)
@@ -287,6 +294,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         result = refresh_remotes(
             session, settings, run_id, print, names=options.remote, surroundings=around
         )
+        is_idle = options.event and not _has_rounds_to_ingest(settings, result)
     except Exception as error:
         expected = as_user_error(error)
         if expected is None:
@@ -295,7 +303,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         return expected.exit_code
     for each in result.errors:
         print(f"error: {each}", file=sys.stderr)
-    return result.errors[0].exit_code if result.errors else 0
+    if result.errors:
+        return result.errors[0].exit_code
+    return NOTHING_TO_DO if is_idle else 0
+
+
+def _has_rounds_to_ingest(settings: Settings, result: RefreshResult) -> bool:
+    """Whether a round of a remote changes a mapping and is no epoch yet."""
+    ingested = source_positions(settings.open_lake())
+    changed = {each.remote: each.mark.changed_round for each in result.remotes if each.mark}
+    return any(round_ > _ingested_round(ingested.get(name)) for name, round_ in changed.items())
+
+
+def _ingested_round(position: SourcePosition | None) -> int:
+    return 0 if position is None or position.last is None else int(position.last)
 
 
 if __name__ == "__main__":

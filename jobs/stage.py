@@ -28,7 +28,7 @@ from lake.untouched import Range, entries, standing_of
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-Job = Literal["ingest", "maintain", "validate", "publish", "compact", "refresh"]
+Job = Literal["ingest", "maintain", "validate", "publish", "compact", "refresh", "freshness"]
 _WHY = {UNTOUCHED: "no row of it changed", SKIPPED: "it was not examined"}
 """Why the watermark of a query moves without a commit, and why it stays."""
 Progress = Callable[[str], None]

@@ -152,8 +152,10 @@ class Lake:
             known = self._histories.get(table_name)
             if known is None:
                 table = self.open(table_name)
-                known = _Recorded(iter(()) if table is None else history(table))
-                self._histories[table_name] = known
+                if table is None:
+                    # It may be there at the next look.
+                    return iter(())
+                known = self._histories[table_name] = _Recorded(history(table))
         return iter(known)
 
     def committed(self, table_name: str) -> None:

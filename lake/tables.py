@@ -155,13 +155,13 @@ RUNS = Table(
         Column(
             "job",
             "STRING",
-            "ingest, maintain, validate, publish, compact, or refresh:<remote>",
+            "ingest, maintain, validate, publish, compact, freshness, or refresh:<remote>",
         ),
         Column(
             "query",
             "STRING",
             "query; * for all that stood at from_epoch and that the run has no other row about;"
-            " null for a row about the run as a whole",
+            " of freshness: remote; null for a row about the run as a whole",
         ),
         Column(
             "mode",
@@ -297,6 +297,7 @@ SERVICES = Table(
     columns=(
         Column("pattern", "STRING", "id of the pattern"),
         Column("remote", "STRING", "name of the remote in remotes.yml"),
+        Column("iri", "STRING", "IRI of the remote, N-Triples form"),
         Column("text", "STRING", "the block, with whole IRIs"),
         Column("variables", "STRING", "what its solutions may bind, as a JSON array"),
         Column("certain", "STRING", "those that every solution binds, as a JSON array"),
@@ -354,7 +355,7 @@ FRESHNESS = Table(
         Column("seconds_budget", "DOUBLE", "seconds that its requests may take"),
         Column("seconds_used", "DOUBLE", "seconds that they took"),
         Column("policy", "STRING", "name of the policy"),
-        Column("alpha", "DOUBLE", "weight that it used, null if it has none"),
+        Column("alpha", "DOUBLE", "weight of its ranking beside that of the filter, or null"),
         Column("not_before", "TIMESTAMP", "when the remote may be asked again, or null"),
         Column("stop", "STRING", "why it ended: done, budget or not_before"),
         Column("state", "STRING", "fresh, warn, error or backing_off"),
@@ -410,6 +411,7 @@ _ROUND = (
     Column("multiplicity", "BIGINT", "how often it has it since; null for a key"),
     Column("rows", "BIGINT", "mappings of the key after the round; null for a mapping"),
     Column("rows_round", "BIGINT", "newest round that has the mappings of the key, or null"),
+    Column("first_round", "BIGINT", "round of the key's first answer, or null"),
     Column("content", "STRING", "SHA-256 of the mappings of the key; null before its first answer"),
     Column("failures", "BIGINT", "rounds in a row in which the key was not answered"),
     Column("answers", "BIGINT", "answers about the key after its first one"),
@@ -418,6 +420,7 @@ _ROUND = (
     Column("sampled", "BOOLEAN", "whether the key was drawn at random (`explore`)"),
     Column("asked_at", "TIMESTAMP", "when the key was asked for in this round"),
     Column("answered_at", "TIMESTAMP", "when it was last answered, or null"),
+    Column("previous_at", "TIMESTAMP", "when it was last answered before this round, or null"),
     Column("reason", "STRING", "why it was not answered or not believed, or null"),
     Column("request_id", "STRING", "request of the round, in `requests`"),
     _RUN_ID,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.fuseki import Fuseki, running_fuseki
+from demo.fuseki import Fuseki, running_fuseki
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

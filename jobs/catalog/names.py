@@ -20,6 +20,9 @@ SUFFIXES: Mapping[Kind, str] = {"query": ".rq", "program": ".lars"}
 Folders = Mapping[Kind, Path]
 """Where the files of each kind are."""
 
+REPLICA = "replica"
+"""Views of remotes are named after it: `replica_<remote>`."""
+
 _NAME = re.compile("[a-z][a-z0-9_]{0,62}")
 
 
@@ -38,8 +41,13 @@ class Declaration:
     @property
     def is_usable(self) -> bool:
         """Whether tables and views can have the name, and no other file has it."""
-        is_free = self.name not in RESERVED_NAMES and self.rival is None
-        return bool(_NAME.fullmatch(self.name)) and is_free
+        is_free = self.name not in RESERVED_NAMES and not self._is_of_replicas
+        return bool(_NAME.fullmatch(self.name)) and is_free and self.rival is None
+
+    @property
+    def _is_of_replicas(self) -> bool:
+        """Whether one of its views could have the name of a remote's."""
+        return self.name == REPLICA or self.name.startswith(f"{REPLICA}_")
 
     def check_name(self) -> None:
         """Check that tables and views can have the name, and that no other file has it.
@@ -59,6 +67,13 @@ class Declaration:
                 f"{self.name!r} is the name of a table and cannot be that of a {self.kind}",
                 str(self.file),
                 f"Rename the file; taken are {', '.join(sorted(RESERVED_NAMES))}.",
+            )
+        if self._is_of_replicas:
+            raise ConfigurationError(
+                f"{self.name!r} is the name of a view of a remote and cannot be that of a"
+                f" {self.kind}",
+                str(self.file),
+                f"Rename the file: no name is {REPLICA}, or begins with {REPLICA}_.",
             )
         if self.rival is not None:
             raise ConfigurationError(

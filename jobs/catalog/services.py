@@ -1,4 +1,4 @@
-"""Blocks of SERVICE as stages see them: what is asked of which remote, and where the keys are."""
+"""Blocks of SERVICE as stages see them: what each asks of its remote, and where the keys are."""
 
 from __future__ import annotations
 

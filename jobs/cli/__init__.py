@@ -15,9 +15,12 @@ import typer
 
 from jobs.cli.answers import log, show, sql
 from jobs.cli.failures import report_failure
+from jobs.cli.freshness import freshness
 from jobs.cli.options import Options, Output, global_options_first
 from jobs.cli.project import doctor, drop, init
 from jobs.cli.queries import explain, report, status
+from jobs.cli.refresh import refresh
+from jobs.cli.remotes import remotes
 from jobs.cli.stages import ingest, run
 
 app = typer.Typer(
@@ -32,14 +35,15 @@ app = typer.Typer(
 
 _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     "Project": (init, doctor),
-    "Run": (ingest, run),
-    "Inspect": (status, show, log, sql, explain, report),
+    "Run": (ingest, run, refresh),
+    "Inspect": (status, show, log, sql, explain, freshness, report),
     "Remove": (drop,),
 }
 
 for panel, commands in _COMMANDS.items():
     for command in commands:
         app.command(rich_help_panel=panel)(command)
+app.add_typer(remotes, name="remotes", rich_help_panel="Inspect")
 
 
 @app.callback()

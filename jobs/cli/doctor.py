@@ -60,7 +60,13 @@ def examine(options: Options) -> list[Finding]:
             Finding("configuration", False, f"{error.where}: {error.what}", error.hint),
         ]
     findings.append(Finding("configuration", True, str(settings.project)))
-    return [*findings, *_queries(settings), *_sources(settings), *_lake(settings)]
+    return [
+        *findings,
+        *_queries(settings),
+        *_sources(settings),
+        *_remotes(settings),
+        *_lake(settings),
+    ]
 
 
 def _python() -> Finding:
@@ -150,6 +156,28 @@ def _sources(settings: Settings) -> Iterator[Finding]:
                 f"{place} does not exist",
                 f"Create it, or correct `location` in {settings.sources}.",
             )
+
+
+def _remotes(settings: Settings) -> Iterator[Finding]:
+    from jobs.replicas.connections import credentials_of
+    from jobs.replicas.remotes import load_remotes
+
+    try:
+        remotes = load_remotes(settings.remotes).values()
+    except (WeirError, OSError) as error:
+        yield Finding("remotes", False, str(error), "Correct it.")
+        return
+    if remotes:
+        yield Finding("remotes", True, ", ".join(remote.name for remote in remotes))
+    for remote in remotes:
+        if remote.connection is None:
+            continue
+        check = f"connection {remote.connection}"
+        try:
+            credentials_of(remote.connection, os.environ)
+            yield Finding(check, True, "in the environment")
+        except WeirError as error:
+            yield Finding(check, False, f"{error.where}: {error.what}", error.hint)
 
 
 def _lake(settings: Settings) -> Iterator[Finding]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -203,9 +203,18 @@ def report(
     context: typer.Context,
     file: Annotated[Path, typer.Option("--to", help="The page to write.")] = Path("weir.html"),
 ) -> None:
-    """Write one HTML page, which works offline: queries, changes per epoch, runs, checks."""
+    """Write one HTML page, which works offline: queries, changes per epoch, runs, checks.
+
+    If remotes are declared, their freshness is written to another page, in the lake.
+    """
     from jobs.cli.report_page import report_page
+    from jobs.freshness.current import current_states
+    from jobs.freshness.written_page import write_page
 
     settings = Options.of(context).settings()
     file.write_text(report_page(settings), encoding="utf-8")
     print_line(f"Wrote {file}.")
+    now = datetime.now(UTC)
+    page = write_page(settings, current_states(settings, now), now)
+    if page is not None:
+        print_line(f"Wrote {page}.")

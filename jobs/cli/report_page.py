@@ -10,6 +10,7 @@ from html import escape
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from jobs.cli.output import cell_text
 from jobs.cli.query_status import query_statuses
@@ -102,9 +103,18 @@ def _runs(settings: Settings) -> list[dict[str, Any]]:
 
 
 def _checks(settings: Settings) -> list[dict[str, Any]]:
-    """The results of the last validation, failed checks first."""
-    columns = ["run_id", "recorded_at", "table", "expectation", "success", "unexpected_rows"]
+    """The results of the last validation, failed checks first; those of remotes have no epochs."""
+    columns = [
+        "to_epoch",
+        "run_id",
+        "recorded_at",
+        "table",
+        "expectation",
+        "success",
+        "unexpected_rows",
+    ]
     rows = _read(settings, "quality", [*columns, "observed"])
+    rows = rows.filter(pc.is_valid(rows["to_epoch"]))
     if not rows.num_rows:
         return []
     found: list[dict[str, Any]] = rows.sort_by([("recorded_at", "descending")]).to_pylist()

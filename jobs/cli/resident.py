@@ -18,11 +18,17 @@ from jobs.cli.output import print_line
 from jobs.cli.rounds import Round, Rounds
 from jobs.cli.stages import answer_rows, print_rejected, stage_rows
 from jobs.cli.stopping import StopRequest
+from jobs.refresh_remotes import Surroundings
 from jobs.settings import CONFIG_FILE, Settings
 
 
-def run_every(options: Options, seconds: float) -> None:
+def run_every(options: Options, seconds: float, *, refresh: bool) -> None:
     """Run all stages, the next time so long after the start of the last, until a signal.
+
+    Args:
+        options: of the command line.
+        seconds: from the start of a round to that of the next one.
+        refresh: whether remotes are asked when they are due.
 
     Raises:
         ConfigurationError: the configuration is wrong at the start.
@@ -30,7 +36,11 @@ def run_every(options: Options, seconds: float) -> None:
     """
     config = (options.config or Path(CONFIG_FILE)).absolute()
     gc.set_threshold(50_000)
-    with StopRequest() as stop, Rounds(options.settings, config, seconds) as rounds:
+    remotes = Surroundings() if refresh else None
+    with (
+        StopRequest() as stop,
+        Rounds(options.settings, config, seconds, refresh=remotes) as rounds,
+    ):
         # Validate needs it, which takes seconds; it stays.
         import_ahead()
         try:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from jobs.cli.stages import Done, run_stages
 from jobs.cli.stopping import StopRequest
@@ -17,9 +18,13 @@ from jobs.errors import BusyError, WeirError
 from jobs.expected_errors import as_user_error
 from jobs.ingest_changes import is_anything_pending
 from jobs.pending_work import has_pending_work
+from jobs.replicas.schedule import schedule
 from jobs.settings import Settings
 from jobs.stage import new_run_id
 from lake.claims import has_open_claim
+
+if TYPE_CHECKING:
+    from jobs import refresh_remotes
 
 _LOOK_AFTER = 60.0
 """Seconds after which the tables are looked at though no file is another."""
@@ -81,6 +86,7 @@ class Rounds:
         config: the file that it reads.
         every: seconds from the start of a round to that of the next one.
         clock: monotonic seconds.
+        refresh: what remotes are asked with when they are due; None asks none.
     """
 
     def __init__(
@@ -89,7 +95,9 @@ class Rounds:
         config: Path,
         every: float,
         clock: Callable[[], float] = time.monotonic,
+        refresh: refresh_remotes.Surroundings | None = None,
     ) -> None:
+        self._refresh = refresh
         self._load, self._file, self._every, self._clock = load, config, every, clock
         self._failures = _Failures()
         self._read: Settings | None = None
@@ -145,7 +153,7 @@ class Rounds:
             if expected is None:
                 raise
             complete, failed = False, {_BEFORE_STAGES: (expected,)}
-            self._rest_after_failure(before)
+            self._rest_for_longer(before)
         failed |= {each.stage: each.errors for each in done}
         began, ended = self._failures.replace(failed, complete=complete)
         if not (began or ended or any(each.did_something for each in done)):
@@ -177,25 +185,51 @@ class Rounds:
         return Surroundings.of(settings, sources, settings.kept.lake)
 
     def _is_anything_to_do(self) -> bool:
-        return is_anything_pending(self.settings) or has_pending_work(self.settings)
+        settings = self.settings
+        if is_anything_pending(settings) or has_pending_work(settings):
+            return True
+        if self._refresh is None:
+            return False
+        now = self._refresh.clock.now()
+        return any(each.is_due(now) for each in schedule(settings, settings.open_lake(), now))
 
     def _stages(self, run_id: str) -> Iterator[Done]:
-        return run_stages(self._session, self.settings, run_id)
+        return run_stages(self._session, self.settings, run_id, self._refresh)
 
     def _rest(self, before: Surroundings, done: Sequence[Done]) -> None:
         """Decide until when the next rounds have nothing to do unless something changes."""
         errors = [error for each in done for error in each.errors]
         now = self._clock()
         if not done and not has_open_claim(self.settings.open_lake()):
-            self._at_rest, self._until, self._delay = before, now + _LOOK_AFTER, self._every
+            self._at_rest, self._delay = before, self._every
+            self._until = now + min(_LOOK_AFTER, self._seconds_to_refresh())
         elif errors and not any(isinstance(error, BusyError) for error in errors):
-            self._rest_after_failure(before)
+            self._rest_for_longer(before)
+        elif not errors and done and done[-1].only_waits:
+            # Nothing but an answer of a remote helps, whose round changes what is stored.
+            self._rest_for_longer(before)
         else:
             # What a run leaves to do, and what came meanwhile, the next round sees.
             self._at_rest, self._delay = None, self._every
 
-    def _rest_after_failure(self, before: Surroundings | None) -> None:
+    def _rest_for_longer(self, before: Surroundings | None) -> None:
         # The run itself has changed what is stored.
         self._at_rest = before and replace(before, stored=self._surroundings().stored)
-        self._until = self._clock() + self._delay
+        # A remote that failed is due; the others are asked when their time has come.
+        self._until = self._clock() + min(self._delay, self._seconds_to_refresh())
         self._delay = min(2 * self._delay, _RETRY_AFTER)
+
+    def _seconds_to_refresh(self) -> float:
+        """Until the next remote becomes due that is not due yet."""
+        if self._refresh is None:
+            return math.inf
+        settings, now = self.settings, self._refresh.clock.now()
+        try:
+            listed = schedule(settings, settings.open_lake(), now)
+        except Exception as error:
+            if as_user_error(error) is None:
+                raise
+            # It is why the round failed.
+            return math.inf
+        waits = [each.next_at - now for each in listed if each.askers and each.next_at > now]
+        return min((wait.total_seconds() for wait in waits), default=math.inf)

@@ -1,4 +1,4 @@
-"""The blocks of SERVICE of a query as text: what is asked of which remote, by which keys."""
+"""The blocks of SERVICE of a query as text: what each asks of its remote, by which keys."""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ import gc
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -15,9 +16,10 @@ from jobs.cli.options import Options, Output
 from jobs.cli.output import counted, print_json, print_line, print_rows
 from jobs.cli.progress import progress
 from jobs.compute.session import late_session
-from jobs.errors import BusyError, QualityError, WeirError
+from jobs.errors import BusyError, ConfigurationError, QualityError, WeirError
 
 if TYPE_CHECKING:
+    from jobs.refresh_remotes import Surroundings
     from jobs.settings import Settings
 
 _SHOWN = 5
@@ -35,8 +37,8 @@ class Done:
 
     @property
     def is_busy(self) -> bool:
-        """Whether it found another run of its job at work."""
-        return any(isinstance(error, BusyError) for error in self.errors)
+        """Whether it found another run of its job at work, so that nothing of it was done."""
+        return self.result is None and any(isinstance(error, BusyError) for error in self.errors)
 
     @property
     def did_something(self) -> bool:
@@ -48,10 +50,19 @@ class Done:
                 return not self.result.is_empty
             case "maintain":
                 return bool(self.result.modes)
+            case "refresh":
+                return any(each.is_new for each in self.result.remotes)
             case "validate":
                 return bool(self.result.validations)
             case _:
-                return bool(self.result.publications)
+                return any(each.mode != "waiting" for each in self.result.publications)
+
+    @property
+    def only_waits(self) -> bool:
+        """Whether it published nothing, for answers wait for those of remotes."""
+        if self.stage != "publish" or self.result is None:
+            return False
+        return bool(self.result.publications) and not self.did_something
 
     @property
     def summary(self) -> str:
@@ -77,6 +88,9 @@ def run(
         str | None,
         typer.Option(help="Run again and again, so long after each start: 5s, 2m, 1h."),
     ] = None,
+    refresh: Annotated[
+        bool, typer.Option("--refresh", help="Ask the remotes that are due before publishing.")
+    ] = False,
 ) -> None:
     """Ingest, maintain, validate and publish: bring all answers up to date.
 
@@ -87,7 +101,7 @@ def run(
     if every is not None:
         from jobs.cli.resident import run_every
 
-        run_every(options, seconds_of(every))
+        run_every(options, seconds_of(every), refresh=refresh)
         return
     settings = options.settings()
     from expectations.run import import_ahead
@@ -103,27 +117,60 @@ def run(
     if is_anything_pending(settings) or has_pending_work(settings):
         # Validate needs it; imported while ingest and maintain wait for files and DuckDB.
         import_ahead()
-    _end(options, settings, run_id, [*run_stages(session, settings, run_id)])
+    outside = None
+    if refresh:
+        from jobs.refresh_remotes import Surroundings
+
+        outside = Surroundings()
+    _end(options, settings, run_id, [*run_stages(session, settings, run_id, outside)])
 
 
-def run_stages(session: Any, settings: Settings, run_id: str) -> Iterator[Done]:
+def run_stages(
+    session: Any, settings: Settings, run_id: str, refresh: Surroundings | None = None
+) -> Iterator[Done]:
     """Run one stage after the other; those after ingest only if they have anything to do.
 
     Yields each before the next one starts. The last one is that which found another run at work.
+
+    Args:
+        session: starts Spark.
+        settings: of the project.
+        run_id: of all stages.
+        refresh: what remotes are asked with; None asks none. Which keys they are asked for follows
+            from what is maintained, and what they say is ingested and maintained in turn.
     """
     from jobs.ingest_changes import ingest_changes
     from jobs.pending_work import has_pending_work
 
     done = _stage("ingest", ingest_changes, session, settings, run_id)
     yield done
-    if done.is_busy or not (done.did_something or has_pending_work(settings)):
+    if done.is_busy or not (done.did_something or has_pending_work(settings) or refresh):
         return
     from jobs.maintain_queries import maintain_queries
+
+    is_maintained = False
+    if refresh is not None:
+        if done.did_something or has_pending_work(settings):
+            maintained = _stage("maintain", maintain_queries, session, settings, run_id)
+            yield maintained
+            if maintained.is_busy:
+                return
+            is_maintained = True
+        names = _due(settings, refresh)
+        if names:
+            yield _refresh(session, settings, run_id, names, refresh)
+            done = _stage("ingest", ingest_changes, session, settings, run_id)
+            yield done
+            if done.is_busy:
+                return
+            is_maintained = is_maintained and not done.did_something
+        if not (is_maintained or done.did_something or has_pending_work(settings)):
+            return
     from jobs.publish_answers import publish_answers
     from jobs.validate_answers import validate_answers
 
     stages = (
-        ("maintain", maintain_queries),
+        *(() if is_maintained else (("maintain", maintain_queries),)),
         ("validate", validate_answers),
         ("publish", publish_answers),
     )
@@ -132,6 +179,27 @@ def run_stages(session: Any, settings: Settings, run_id: str) -> Iterator[Done]:
         yield done
         if done.is_busy:
             return
+
+
+def _due(settings: Settings, refresh: Surroundings) -> tuple[str, ...]:
+    from jobs.replicas.schedule import schedule
+
+    now = refresh.clock.now()
+    try:
+        listed = schedule(settings, settings.open_lake(), now)
+    except ConfigurationError:
+        # Ingest has reported what is wrong.
+        return ()
+    return tuple(each.remote.name for each in listed if each.is_due(now))
+
+
+def _refresh(
+    session: Any, settings: Settings, run_id: str, names: Sequence[str], refresh: Surroundings
+) -> Done:
+    from jobs.refresh_remotes import refresh_remotes
+
+    stage = partial(refresh_remotes, names=names, surroundings=refresh)
+    return _stage("refresh", stage, session, settings, run_id)
 
 
 def _end(options: Options, settings: Any, run_id: str, done: Sequence[Done]) -> None:
@@ -147,9 +215,9 @@ def _end(options: Options, settings: Any, run_id: str, done: Sequence[Done]) -> 
             print_line(f"No source is declared in {settings.sources}.")
         if any(source.rejected for source in ingested.sources):
             print_rejected(settings, run_id)
-    errors = [error for each in done for error in each.errors]
+    errors = {str(error): error for each in done for error in each.errors}
     if errors:
-        raise _worst(errors)
+        raise worst_of([*errors.values()])
 
 
 def _stage(name: str, stage: Callable[..., Any], spark: Any, settings: Any, run_id: str) -> Done:
@@ -166,7 +234,7 @@ def _stage(name: str, stage: Callable[..., Any], spark: Any, settings: Any, run_
     return Done(name, time.monotonic() - started, result, errors)
 
 
-def _worst(errors: Sequence[WeirError]) -> WeirError:
+def worst_of(errors: Sequence[WeirError]) -> WeirError:
     """The error to exit with: another active run, then a failure, then a failed check."""
     for error in errors:
         if isinstance(error, BusyError):
@@ -183,7 +251,8 @@ def _worst(errors: Sequence[WeirError]) -> WeirError:
 def _print(options: Options, run_id: str, done: Sequence[Done]) -> None:
     stages, queries = stage_rows(done), answer_rows(done)
     if options.output is Output.json:
-        errors = [str(error) for each in done for error in each.errors]
+        # A stage that runs twice may fail twice for the same reason.
+        errors = [*dict.fromkeys(str(error) for each in done for error in each.errors)]
         print_json({"run_id": run_id, "stages": stages, "queries": queries, "errors": errors})
         return
     print_rows(options.output, ("stage", "seconds", "result"), stages, title=f"Run {run_id}")
@@ -250,6 +319,14 @@ def _maintained(result: Any) -> str:
     return f"{touched} of {len(result.modes)} queries touched" if result.modes else "nothing to do"
 
 
+def _refreshed(result: Any) -> str:
+    rows = [row for each in result.remotes for row in each.rows if each.is_new]
+    asked, answered = (sum(row[name] for row in rows) for name in ("elected", "answered"))
+    changed = sum(row["changed"] + row["gone"] for row in rows)
+    remotes = counted(sum(each.is_new for each in result.remotes), "remote")
+    return f"{remotes}: {answered:,} of {asked:,} keys answered, {changed:,} changed"
+
+
 def _validated(result: Any) -> str:
     checks = sum(len(validation.results) for validation in result.validations)
     return f"{counted(checks, 'check')} passed" if checks else "nothing to check"
@@ -266,6 +343,7 @@ def _published(result: Any) -> str:
 _SUMMARY: dict[str, Callable[[Any], str]] = {
     "ingest": _ingested,
     "maintain": _maintained,
+    "refresh": _refreshed,
     "validate": _validated,
     "publish": _published,
 }

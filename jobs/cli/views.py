@@ -12,10 +12,13 @@
 * `<query>_stream`, of a query with a stream operator: its elements as a log: `event_time`, `epoch`,
   `weight` (+1 emitted, -1 taken back), and the columns of the variables.
 * `<stream>_events`: the events of a stream, terms in N-Triples form, with `event_time`.
+* `replica_<remote>`: what a remote said when it was asked last: the mappings of each key.
+* `freshness_current`: how fresh each pattern of a remote was at its last evaluation.
 * `quads`, `triples`, `transactions`, `graphs`, `rejected`, `stream_epochs`, `late`, `runs`,
-  `quality`: the tables.
+  `quality`, `requests`, `services`, `freshness`: the tables.
 
-No two views have the same name: the endings differ, and no table has one of them. A view is created
+No two views have the same name: the endings differ, no table has one of them, and no query or
+program is named like a view of a remote. A view is created
 only if the statement names it: opening a table takes time.
 """
 
@@ -30,6 +33,7 @@ from sqlglot import exp
 from jobs.catalog.names import declared_names, folders_of
 from jobs.cli.answer_logs import AnswerLog, Rows, plain_value, register_log, register_table
 from jobs.cli.plain_values import connect_with_plain_values
+from jobs.cli.remote_views import create_remote_view, remote_views
 from jobs.cli.stream_status import is_over_streams
 from jobs.compute.sql import alias, cast, column, columns, number, rows_of, select, text, time_of
 from jobs.errors import WeirError
@@ -86,7 +90,7 @@ def view_names(settings: Settings) -> list[str]:
         answers += [f"{query}{view}" for view in (CURRENT, CHANGES, *intervals, *elements)]
         answers += [f"{query}_{name.lower()}" for name in _predicates(lake, query)]
     events = [f"{name}{EVENTS}" for name in stream_names(lake)]
-    return [*_GRAPHS, *answers, *events, *_TABLES]
+    return [*_GRAPHS, *answers, *events, *remote_views(settings), *_TABLES]
 
 
 def published_queries(settings: Settings) -> list[str]:
@@ -103,6 +107,8 @@ def _create_view(connection: duckdb.DuckDBPyConnection, lake: Lake, name: str) -
     """Create the view `name`; nothing happens if there is no such view."""
     if name in _TABLES:
         register_table(connection, lake, name, name)
+        return
+    if create_remote_view(connection, lake, name):
         return
     if graph := _GRAPHS.get(name):
         relation, newest = f"{graph.name} log", head(lake)

@@ -73,9 +73,11 @@ def written_graphs(changes: str, sources: str, owners: str) -> exp.Select:
         alias(column("source", "owners"), "owner"),
         alias(
             case(
-                (is_own, column("source", "written")),
                 (is_no_replica("written"), coalesce(column("source", "owners"), first_comer)),
-                otherwise=text(""),
+                otherwise=coalesce(
+                    column("source", "owners"),
+                    case((is_own, column("source", "written")), otherwise=text("")),
+                ),
             ),
             "winner",
         ),

@@ -66,4 +66,4 @@ def stale_expected(age: Numbers, interval: Numbers) -> float:
     """
     with np.errstate(invalid="ignore"):
         exponent = np.where(np.isinf(age), np.inf, age / interval)
-    return float(-np.expm1(-exponent).sum())
+    return float(-np.expm1(-exponent).sum()) + 0.0  # not -0.0

@@ -133,14 +133,49 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
+class Elected:
+    """A key that is to be asked for.
+
+    Attributes:
+        block: by which it is.
+        key: the key.
+        failures: evaluations in a row in which it was not answered.
+    """
+
+    block: Block
+    key: Key
+    failures: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class _Batch:
+    """Keys of one request.
+
+    Attributes:
+        tried: how often just these keys were asked for.
+        asked_at: when they were, alone or with others; None: not yet.
+        request_id: of the last request.
+        reason: why that gave no answer.
+    """
+
     block: Block
     keys: tuple[Key, ...]
     tried: int = 0
+    asked_at: datetime | None = None
+    request_id: str = ""
+    reason: str = ""
 
-    def halves(self) -> tuple[_Batch, _Batch]:
+    @property
+    def charge(self) -> int:
+        """What asking costs of the budget of keys: each key is charged once."""
+        return len(self.keys) if self.asked_at is None else 0
+
+    def halves(self, asked_at: datetime, request_id: str, reason: str) -> tuple[_Batch, _Batch]:
         middle = len(self.keys) // 2
-        return _Batch(self.block, self.keys[:middle]), _Batch(self.block, self.keys[middle:])
+        return (
+            _Batch(self.block, self.keys[:middle], 0, asked_at, request_id, reason),
+            _Batch(self.block, self.keys[middle:], 0, asked_at, request_id, reason),
+        )
 
 
 Fetch = Callable[[str, Amount, int], Fetched]
@@ -169,23 +204,40 @@ class Asking:
     _outcomes: list[KeyOutcome] = field(default_factory=list)
     _pending: deque[_Batch] = field(default_factory=deque)
 
-    def ask(self, elected: Sequence[tuple[Block, Key]]) -> Asked:
+    def ask(self, elected: Sequence[Elected]) -> Asked:
         """Ask for keys in the order of their election, as far as the budget goes."""
         self._pending = deque(_batches(elected, self.limits.batch_keys))
-        while self._pending:
+        stop: Stop = "done"
+        not_before: datetime | None = None
+        while self._pending and not_before is None:
             chunk = self._reserved()
             if not chunk:
-                return Asked(tuple(self._outcomes), "budget")
+                stop = "budget"
+                break
             not_before = self._send(chunk)
-            if not_before is not None:
-                return Asked(tuple(self._outcomes), "not_before", not_before)
-        return Asked(tuple(self._outcomes), "done")
+        if not_before is not None:
+            stop = "not_before"
+        for batch in self._pending:
+            self._give_up(batch)
+        return Asked(tuple(self._outcomes), stop, not_before)
+
+    def _give_up(self, batch: _Batch) -> None:
+        """Record that keys were asked for without an answer, and not again."""
+        if batch.asked_at is not None:
+            now = self.clock()
+            reason = f"{batch.reason}; the budget did not allow to ask again"
+            self._outcomes += [
+                KeyOutcome(
+                    batch.block, key, "failed", None, batch.asked_at, now, batch.request_id, reason
+                )
+                for key in batch.keys
+            ]
 
     def _reserved(self) -> list[tuple[_Batch, Sent]]:
         """The next batches that there is budget for, reserved."""
         purse = Purse.of(self.limits.budget, self.store.entries())
         next_ = [*self._pending][:CHUNK]
-        shares = purse.shares([len(each.keys) for each in next_], LEAST_BYTES, LEAST_SECONDS)
+        shares = purse.shares([each.charge for each in next_], LEAST_BYTES, LEAST_SECONDS)
         chunk = []
         for share in shares:
             batch = self._pending.popleft()
@@ -202,6 +254,7 @@ class Asking:
         for batch, sent in chunk:
             if not_before is not None:
                 ended.append((sent, None))
+                again.append(batch)
                 continue
             most = self.limits.max_rows * len(batch.keys)
             asked_at = self.clock()
@@ -269,7 +322,16 @@ class Asking:
                 return at
             case Retry(wait):
                 self.pause(wait)
-                again.append(_Batch(batch.block, batch.keys, sent.attempt))
+                again.append(
+                    _Batch(
+                        batch.block,
+                        batch.keys,
+                        sent.attempt,
+                        asked_at,
+                        sent.request_id,
+                        failure.reason,
+                    )
+                )
             case GiveUp():
                 self._record(batch, sent, asked_at, "failed", failure.reason)
             case _:
@@ -287,7 +349,7 @@ class Asking:
     ) -> None:
         """Ask for each half by itself; of a single key, record what came of it."""
         if len(batch.keys) > 1:
-            again.extend(batch.halves())
+            again.extend(batch.halves(asked_at, sent.request_id, reason))
         else:
             self._record(batch, sent, asked_at, status, reason)
 
@@ -302,14 +364,19 @@ class Asking:
         ]
 
 
-def _batches(elected: Sequence[tuple[Block, Key]], most: int) -> list[_Batch]:
-    """The keys of each block in batches, in the order of the first key of each."""
-    by_block: dict[Block, list[list[Key]]] = {}
+def _batches(elected: Sequence[Elected], most: int) -> list[_Batch]:
+    """The keys of each block in batches, in the order of the first key of each.
+
+    What was not answered before is asked for in smaller batches, apart from the others: one key can
+    be why a whole batch fails.
+    """
+    by_kind: dict[tuple[Block, int], list[list[Key]]] = {}
     order: list[tuple[Block, list[Key]]] = []
-    for block, key in elected:
-        batches = by_block.setdefault(block, [])
-        if not batches or len(batches[-1]) == most:
+    for each in elected:
+        size = max(1, most >> 3 * each.failures)
+        batches = by_kind.setdefault((each.block, size), [])
+        if not batches or len(batches[-1]) == size:
             batches.append([])
-            order.append((block, batches[-1]))
-        batches[-1].append(key)
+            order.append((each.block, batches[-1]))
+        batches[-1].append(each.key)
     return [_Batch(block, tuple(keys)) for block, keys in order]

@@ -27,9 +27,9 @@ from jobs.refresh.candidates import Candidate, Evaluation
 from jobs.refresh.dynamic_alpha import Arms, at_arms, equal_arms, learn
 from jobs.refresh.election import elect
 from jobs.refresh.filters import all_hold
-from jobs.refresh.policies import Aggregated, Policy
+from jobs.refresh.policies import Aggregated, FilterDistance, Policy
 from jobs.replicas.answers import Row
-from jobs.replicas.asking import Asked, Asking, Fetch, Limits
+from jobs.replicas.asking import Asked, Asking, Elected, Fetch, Limits
 from jobs.replicas.budget import Amount, spent
 from jobs.replicas.candidates import Place, Proposed, block_of, propose
 from jobs.replicas.freshness import Evaluated, freshness_rows
@@ -51,7 +51,8 @@ from lake.instants import microseconds, time_at
 from lake.lake import Lake
 
 _OF_KEY = (
-    *("pattern", "key", "status", "content", "rows_round", "failures", "answered_at"),
+    *("pattern", "key", "status", "content", "rows_round", "first_round"),
+    *("failures", "answered_at"),
     *("answers", "changes", "seconds"),
 )
 _OF_MAPPING = ("pattern", "key", "mapping", "multiplicity")
@@ -199,12 +200,12 @@ class RemoteEvaluation:
         for each in keys:
             pattern, text = proposed.places[each.key]
             block = by_pattern[pattern]
-            wanted.append((block, key_of(text, len(block.key))))
+            wanted.append(Elected(block, key_of(text, len(block.key)), each.tie))
         budget = self.remote.budget
         asking = Asking(
             Limits(
                 Amount(budget.requests, budget.keys, budget.bytes, budget.seconds),
-                self.remote.batch_keys,
+                self.remote.keys_of_request,
                 self.remote.max_rows,
             ),
             self.log,
@@ -292,10 +293,12 @@ def _as_table(places: Sequence[Place]) -> pa.Table:
 
 
 def _alpha(policy: Policy) -> float | None:
-    """The weight of the side that alpha is of; None for a policy without one."""
-    if not isinstance(policy.rule, Aggregated):
-        return None
-    return policy.rule.weighted[0][0]
+    """The weight of the ranking beside that of the filter; None for a policy without the two."""
+    match policy.rule:
+        case Aggregated(weighted=((_, FilterDistance()), (weight, _))):
+            return weight
+        case _:
+            return None
 
 
 def _flips(key_rounds: Sequence[KeyRound], blocks: Sequence[AskedBlock]) -> dict[str, bool]:

@@ -14,13 +14,15 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from jobs.web.outcomes import FailureKind
-from lake.appended import NotAppended, appended_rows
+from lake.appended import NotAppended, appended_rows, commit_digest
 from lake.commit import arrow_schema, write
 from lake.lake import Lake
 from lake.metadata import Metadata
-from lake.tables import replica
+from lake.tables import replica, replica_summary
 
 JOB: Literal["refresh"] = "refresh"
+SUMMARY_FORMAT = 1
+"""Increased when a summary keeps other rows than before: earlier ones are then unused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +117,21 @@ def rows_of_round(lake: Lake, remote: str, stored: StoredRound) -> pa.Table:
         # Its file is gone since its rows were merged with others.
         rows = lake.existing(table.name).to_pyarrow_dataset()
         return rows.to_table(filter=ds.field("round") == stored.mark.round)
+
+
+def summary_version(lake: Lake, remote: str, newest: int) -> int:
+    """The version of the inbox that its summary goes up to.
+
+    Raises:
+        NotAppended: there is no summary, or it is one of another inbox.
+    """
+    stored = lake.last_metadata(replica_summary(remote).name)
+    if stored is None or stored[1].extra.get("format") != SUMMARY_FORMAT:
+        raise NotAppended("there is no summary")
+    version, commit = int(stored[1].extra["version"]), stored[1].extra["commit"]
+    if version > newest or commit_digest(lake, replica(remote).name, version) != commit:
+        raise NotAppended("the summary is one of another inbox")
+    return version
 
 
 def _rounds(lake: Lake, remote: str) -> Iterator[StoredRound]:

@@ -1,4 +1,4 @@
-"""Rounds as rows of `replicas/<remote>`, and what such rows say of a key."""
+"""Rounds as rows of `replicas/<remote>`: what such rows say of a key, and how the graph changes."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from jobs.refresh.change_rate import Observed
 from jobs.replicas.answers import Row
 from jobs.replicas.questions import Key
 from jobs.replicas.rounds import KeyRound, Known
+from jobs.replicas.rows import Quad, RowPattern
 
 KEY, MAPPING = "key", "mapping"
 """The parts of a round."""
@@ -24,6 +25,7 @@ class History:
     Attributes:
         known: its mappings.
         rows_round: the newest round that has them; None before the first answer.
+        first_round: the round of its first answer.
         failures: rounds in a row in which it was not answered.
         observed: its answers; times in seconds since 1970.
         answered_at: when it was last answered.
@@ -31,6 +33,7 @@ class History:
 
     known: Known
     rows_round: int | None = None
+    first_round: int | None = None
     failures: int = 0
     observed: Observed = field(default_factory=Observed)
     answered_at: datetime | None = None
@@ -91,6 +94,7 @@ def round_rows(
             "status": each.status,
             "rows": sum(each.rows.values()),
             "rows_round": round_.number if is_changed else history.rows_round,
+            "first_round": history.first_round or (round_.number if is_answered else None),
             "content": each.content or None,
             "failures": 0 if is_answered else history.failures + 1,
             "answers": observed.answers,
@@ -98,6 +102,7 @@ def round_rows(
             "seconds": observed.seconds,
             "sampled": (each.block.pattern, each.key) in sampled,
             "answered_at": each.answered_at if is_answered else history.answered_at,
+            "previous_at": history.answered_at,
             "reason": each.reason or None,
         }
         if is_changed:
@@ -108,6 +113,28 @@ def round_rows(
                     "before": each.before.get(row, 0),
                     "multiplicity": each.rows.get(row, 0),
                 }
+
+
+def changes_of(
+    rows: Iterable[Mapping[str, Any]], patterns: Mapping[str, RowPattern]
+) -> Iterator[tuple[bool, Quad]]:
+    """The quads that appear (True) and vanish (False) by a round.
+
+    Args:
+        rows: of the round.
+        patterns: by id, what the rows of each pattern have.
+
+    Raises:
+        KeyError: a row is of another pattern.
+    """
+    for row in rows:
+        if row["part"] != MAPPING:
+            continue
+        before, after = row["before"], row["multiplicity"]
+        ordinals = range(min(before, after) + 1, max(before, after) + 1)
+        mapping = dict(mapping_of(row["mapping"]))
+        for quad in patterns[row["pattern"]].quads_of(mapping, ordinals):
+            yield after > before, quad
 
 
 def mapping_text(row: Row) -> str:
@@ -141,6 +168,7 @@ def histories(
                 each["status"] == "suspect",
             ),
             each["rows_round"],
+            each["first_round"],
             each["failures"],
             _observed(each),
             _in_utc(each["answered_at"]),

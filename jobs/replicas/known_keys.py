@@ -32,7 +32,7 @@ from jobs.compute.sql import (
     text,
     union_all,
 )
-from jobs.replicas.inbox import JOB
+from jobs.replicas.inbox import JOB, SUMMARY_FORMAT, summary_version
 from jobs.replicas.key_rows import KEY, MAPPING
 from lake.appended import NotAppended, appended_rows, commit_digest
 from lake.commit import arrow_schema
@@ -42,7 +42,6 @@ from lake.tables import replica, replica_summary
 
 _COMMITS = 64
 """A new summary is written once so many rounds are not in it."""
-_FORMAT = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +113,7 @@ def summarize(engine: Engine, lake: Lake, remote: str, known: KnownKeys, run_id:
         return
     with suppress(NotAppended, DeltaError):
         digest = commit_digest(lake, replica(remote).name, known.version)
-        extra = {"format": _FORMAT, "version": known.version, "commit": digest}
+        extra = {"format": SUMMARY_FORMAT, "version": known.version, "commit": digest}
         whole = union_all([select("*", from_=rows_of(n)) for n in (known.keys, known.mappings)])
         engine.make(Statement("summary_rows", whole))
         metadata = Metadata(run_id, JOB, watermark=0, extra=extra)
@@ -125,7 +124,7 @@ def _opened(engine: Engine, lake: Lake, remote: str, newest: int) -> int:
     """Name the rows of the summary and the later ones `inbox`; gives the summary's version."""
     inbox, summary = replica(remote), replica_summary(remote)
     try:
-        version = _summary_version(lake, remote, newest)
+        version = summary_version(lake, remote, newest)
         later = appended_rows(lake, inbox.name, version, newest, arrow_schema(inbox))
     except NotAppended:
         engine.open("inbox", inbox.name)
@@ -158,18 +157,3 @@ def _numbered(engine: Engine, names: Sequence[str]) -> None:
             ),
         )
     )
-
-
-def _summary_version(lake: Lake, remote: str, newest: int) -> int:
-    """The version of the inbox that the summary goes up to.
-
-    Raises:
-        NotAppended: there is none, or it is one of another inbox.
-    """
-    stored = lake.last_metadata(replica_summary(remote).name)
-    if stored is None or stored[1].extra.get("format") != _FORMAT:
-        raise NotAppended("there is no summary")
-    version, commit = int(stored[1].extra["version"]), stored[1].extra["commit"]
-    if version > newest or commit_digest(lake, replica(remote).name, version) != commit:
-        raise NotAppended("the summary is one of another inbox")
-    return version

@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Literal
 
+import pyarrow as pa
 from sqlglot import exp
 
 from jobs.catalog.maintained import Maintained
 from jobs.compute.engine import Engine
 from jobs.compute.sql import (
     any_of,
-    bigint,
     case,
     coalesce,
     column,
+    columns,
     equal,
     is_null,
     left_join,
     number,
     rows_of,
     select,
-    sum_of,
+    semi_join,
 )
+from jobs.errors import ConfigurationError
 from jobs.progress.completion import Completion
 from jobs.replicas.candidates import seconds_of
+from jobs.replicas.inbox import StoredRound, changed_rounds, rows_of_round
+from jobs.replicas.key_rows import KEY
 from jobs.replicas.known_keys import known_keys
 from jobs.replicas.remotes import Remote, load_remotes
 from jobs.replicas.wanted import WANTED, askers, make_wanted
@@ -77,37 +82,84 @@ class Readiness:
         limit = query.services.max_staleness
         if not is_first and limit is None:
             return None
-        remotes = load_remotes(self.remotes)
+        stored = self.completion.maintained(query.name)
+        if stored is None or stored.metadata.fingerprint != query.fingerprint:
+            return NotReady("waiting", "it was edited: `weir run` maintains it first")
+        try:
+            remotes = load_remotes(self.remotes)
+        except ConfigurationError as error:
+            return NotReady("waiting", str(error))
         for iri in dict.fromkeys(block.remote for block in query.services.blocks):
             remote = remotes.get(iri)
             if remote is None:
-                # The query has an error, which maintain reports.
-                continue
-            keys = self._keys(query, remote, to_epoch)
-            if is_first and keys.missing:
-                return NotReady(
-                    "waiting",
-                    f"{keys.missing} of {keys.all} keys of {remote.name} have no answer in the"
-                    " graph yet: `weir refresh`, then `weir run`",
-                )
-            if limit is not None and keys.oldest is not None:
-                age = self.now - keys.oldest
-                if age > limit:
-                    return NotReady("held", _too_old(remote, age, limit))
+                return NotReady("waiting", f"SERVICE {iri}: no remote is declared with this IRI")
+            why = self._why_not(query, remote, to_epoch, is_first=is_first)
+            if why is not None:
+                return why
         return None
 
-    def _keys(self, query: Maintained, remote: Remote, to_epoch: int) -> _Keys:
+    def _why_not(
+        self, query: Maintained, remote: Remote, to_epoch: int, *, is_first: bool
+    ) -> NotReady | None:
+        later = changed_rounds(
+            self.lake, remote.name, _ingested_round(self.lake, remote.name, to_epoch)
+        )
+        # Rounds that change nothing are no epochs: the graph is as after the last of them.
+        until = later[0].mark.round - 1 if later else None
+        keys = self._keys(query, remote, until)
+        if is_first and keys.missing and (query.windowing is None or keys.missing == keys.all):
+            return NotReady(
+                "waiting",
+                f"{keys.missing} of {keys.all} keys of {remote.name} have never been asked, or"
+                " their answers are not in the graph yet: `weir refresh`, then `weir run`",
+            )
+        limit, times = query.services.max_staleness, [keys.oldest]
+        times += self._superseded(remote, later)
+        oldest = min((each for each in times if each is not None), default=None)
+        if limit is not None and oldest is not None and self.now - oldest > limit:
+            return NotReady("held", _too_old(remote, self.now - oldest, limit))
+        return None
+
+    def _superseded(self, remote: Remote, later: Sequence[StoredRound]) -> list[datetime | None]:
+        """When wanted keys had been answered whose answers in the graph are not the newest."""
+        found: dict[tuple[str, str], datetime | None] = {}
+        for stored in later:
+            for row in rows_of_round(self.lake, remote.name, stored).to_pylist():
+                if row["part"] == KEY and row["status"] in ("changed", "gone"):
+                    found.setdefault((row["pattern"], row["key"]), row["previous_at"])
+        if not found:
+            return []
+        names = ("pattern", "key")
+        table = pa.table({n: pa.array([k[i] for k in found]) for i, n in enumerate(names)})
+        self.engine.load("superseded", table)
+        wanted = self.engine.rows(
+            select(
+                *columns(names, "s"),
+                from_=rows_of("superseded", "s"),
+                joins=[semi_join(rows_of(WANTED, "w"), *equal(names, "s", "w"))],
+            )
+        )
+        return [found[str(pattern), str(key)] for pattern, key in wanted]
+
+    def _keys(self, query: Maintained, remote: Remote, until: int | None) -> _Keys:
+        """The keys of a query and what the graph has of them, which is as after a round.
+
+        Args:
+            query: the query.
+            remote: the remote.
+            until: the round; None for the newest.
+        """
         make_wanted(self.engine, askers([query], self.completion, remote.term))
         known = known_keys(self.engine, self.lake, remote.name)
-        # The answer of a key is in the graph by the epoch of the round that brought it.
-        later = coalesce(column("rows_round", "k"), number(0)) > number(
-            _ingested_round(self.lake, remote.name, to_epoch)
-        )
-        is_missing = any_of([is_null(column("answered_at", "k")), later])
+        is_missing = is_null(column("asked_at", "k"))
+        in_graph: exp.Expr = exp.true()
+        if until is not None:
+            is_missing = any_of([is_missing, column("first_round", "k") > number(until)])
+            in_graph = coalesce(column("rows_round", "k"), number(0)) <= number(until)
         query_ = select(
             exp.Count(this=exp.Star()),
-            coalesce(bigint(sum_of(case((is_missing, number(1)), otherwise=number(0)))), number(0)),
-            exp.Min(this=column("answered_at", "k")),
+            exp.Count(this=case((is_missing, number(1)))),
+            exp.Min(this=case((in_graph, column("answered_at", "k")))),
             from_=rows_of(WANTED, "w"),
             joins=[left_join(rows_of(known.keys, "k"), *equal(["pattern", "key"], "w", "k"))],
         )
@@ -120,7 +172,7 @@ class Readiness:
 
 @dataclass(frozen=True, slots=True)
 class _Keys:
-    """How many keys of a remote a query has, how many are not in the graph, the oldest answer."""
+    """How many keys a query has, how many the graph has no answer of, the oldest answer in it."""
 
     all: int
     missing: int

@@ -31,6 +31,7 @@ from jobs.rdf.terms import check_term
 from jobs.refresh.policies import Policy
 from jobs.refresh.policy_options import PolicyError
 from jobs.refresh.policy_text import policy_of
+from jobs.replicas.names import EVERY, NAME, check_every
 from jobs.sparql.frontend.rspql.durations import parse_duration
 from jobs.yaml_file import YamlFile
 
@@ -47,6 +48,7 @@ def _size(value: object) -> object:
     return int(float(found[1]) * _UNITS[found[2]])
 
 
+_LONGEST_PAUSE = 60_000_000
 Size = Annotated[int, BeforeValidator(_size)]
 """Bytes; in the file a number, or a text such as 20MB."""
 
@@ -59,10 +61,10 @@ class Budget(BaseModel):
     keys: int = Field(50, ge=1, description="keys that are asked for")
     requests: int = Field(10, ge=1, description="requests that are sent")
     bytes: Size = Field(
-        20_000_000, ge=1000, description="bytes on the wire, both directions, headers included"
+        20_000_000, ge=10_000, description="bytes on the wire, both directions, headers included"
     )
     seconds: float = Field(
-        20, gt=0, le=3600, description="seconds that requests take; one gets at most half of them"
+        20, ge=1, le=3600, description="seconds that requests take; one gets at most half of them"
     )
 
 
@@ -71,18 +73,20 @@ class Remote(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    name: str = Field(
-        pattern=r"^[a-z][a-z0-9_]{0,62}$", description="name, unique among remotes and sources"
-    )
+    name: str = Field(pattern=NAME, description="name, unique among remotes and sources")
     iri: str = Field(description="what SERVICE names")
-    kind: Literal["endpoint"] = Field("endpoint", description="a SPARQL endpoint")
-    url: str | None = Field(None, description="where it is asked; by default its IRI")
+    kind: Literal["endpoint", "file"] = Field(
+        "endpoint",
+        description="`endpoint`: it is asked by the SPARQL protocol; `file`: an RDF document that"
+        " is fetched once per evaluation and queried here",
+    )
+    url: str | None = Field(None, description="where it is asked or fetched; by default its IRI")
     connection: str | None = Field(
         None,
         pattern=r"^[A-Za-z0-9_.\-]+$",
         description="Airflow connection with user and password, or a token",
     )
-    every: Duration = Field("PT10M", description="time between two evaluations")
+    every: Duration = Field(EVERY, description="time between two evaluations")
     budget: Budget = Field(
         default_factory=lambda: Budget.model_validate({}),
         description="the most that an evaluation may spend; its keys are below",
@@ -93,7 +97,7 @@ class Remote(BaseModel):
     )
     batch_keys: int = Field(50, ge=1, le=1000, description="keys of one request")
     max_rows: int = Field(10_000, ge=1, description="mappings of one key; more are not taken")
-    pause: Duration = Field("PT1S", description="time between two requests to its host")
+    pause: Duration = Field("PT1S", description="time between two requests to it, at most PT1M")
     explore: int = Field(
         0, ge=0, description="keys of the budget that are drawn at random, to measure staleness"
     )
@@ -110,6 +114,14 @@ class Remote(BaseModel):
     )
     ports: tuple[int, ...] = Field((), description="ports beside 80 and 443")
 
+    @field_validator("name")
+    @classmethod
+    def _is_free(cls, name: str) -> str:
+        # The view `replica_<remote>` would be that of the events of a stream.
+        if name.endswith("_events"):
+            raise ValueError("views of streams end in _events")
+        return name
+
     @field_validator("iri", "url")
     @classmethod
     def _is_address(cls, value: str | None) -> str | None:
@@ -121,6 +133,12 @@ class Remote(BaseModel):
             raise ValueError(reason or "not an http or https IRI")
         if "@" in parts.netloc:
             raise ValueError("a secret does not belong here: name a `connection`")
+        return value
+
+    @field_validator("every")
+    @classmethod
+    def _is_positive(cls, value: str) -> str:
+        check_every(value)
         return value
 
     @field_validator("allow")
@@ -137,6 +155,8 @@ class Remote(BaseModel):
             raise ValueError("`warn_after` is later than `error_after`")
         if self.min_fresh is not None and self.warn_after is None:
             raise ValueError("`min_fresh` needs `warn_after`, which says what is fresh")
+        if parse_duration(self.pause) > _LONGEST_PAUSE:
+            raise ValueError("`pause` is longer than a minute: let evaluations be rarer (`every`)")
         if self.explore >= self.budget.keys:
             raise ValueError("`explore` leaves no key of the budget for the policy")
         return self
@@ -150,6 +170,11 @@ class Remote(BaseModel):
     def every_us(self) -> int:
         """Microseconds between two evaluations."""
         return parse_duration(self.every)
+
+    @property
+    def keys_of_request(self) -> int:
+        """Keys that are asked for at once; a document is searched for all of them."""
+        return self.budget.keys if self.kind == "file" else self.batch_keys
 
     @property
     def rule(self) -> Policy:

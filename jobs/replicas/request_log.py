@@ -107,7 +107,7 @@ class RequestLog:
         open_ = [row for row in self.earlier if row["request_id"] not in settled]
         found = [
             *(PastAttempt(microseconds(row["started_at"]), _failure(row)) for row in sent),
-            *(PastAttempt(microseconds(row["started_at"]), None) for row in open_),
+            *(PastAttempt(microseconds(row["started_at"]), "worker_failed") for row in open_),
         ]
         return sorted(found, key=lambda each: each.at)
 

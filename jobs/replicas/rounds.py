@@ -1,4 +1,4 @@
-"""A round: what one evaluation says of the keys that it asked for, and how the graph changes by it.
+"""A round: what one evaluation says of the keys that it asked for.
 
 A round is recorded whole, with the mappings that its keys had before. So it can be ingested without
 a look at earlier rounds, and a network answer is never needed twice.
@@ -6,7 +6,7 @@ a look at earlier rounds, and a network answer is never needed twice.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -14,7 +14,6 @@ from typing import Literal
 from jobs.replicas.answers import Row
 from jobs.replicas.asking import KeyOutcome
 from jobs.replicas.questions import Block, Key
-from jobs.replicas.rows import Quad, RowPattern
 
 Status = Literal["changed", "unchanged", "gone", "failed", "suspect", "too_large"]
 """What a round says of a key: other mappings than before, the same ones, no mappings any more, no
@@ -128,21 +127,3 @@ def _found(
         return "suspect", known.rows, known.content, reason
     status = "gone" if known.rows and not answer.rows else "changed"
     return status, answer.rows, answer.content, ""
-
-
-def changes_of(round_: Iterable[KeyRound]) -> Iterator[tuple[bool, Quad]]:
-    """The quads that appear (True) and vanish (False) by a round."""
-    for each in round_:
-        block = each.block
-        pattern = RowPattern(block.remote, block.pattern, not block.certain)
-        for row in dict.fromkeys((*each.before, *each.rows)):
-            yield from row_changes(pattern, row, each.before.get(row, 0), each.rows.get(row, 0))
-
-
-def row_changes(
-    pattern: RowPattern, row: Row, before: int, after: int
-) -> Iterator[tuple[bool, Quad]]:
-    """The quads that appear (True) and vanish (False) where a key has a mapping so many times."""
-    ordinals = range(min(before, after) + 1, max(before, after) + 1)
-    for quad in pattern.quads_of(dict(row), ordinals):
-        yield after > before, quad

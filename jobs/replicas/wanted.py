@@ -32,6 +32,7 @@ from jobs.compute.sql import (
     text,
     union_all,
 )
+from jobs.progress.backlog import HORIZON
 from jobs.progress.completion import Completion
 
 WANTED = "wanted"
@@ -46,11 +47,13 @@ class Asker:
         query: the query.
         block: what it asks for.
         watermark: the epoch up to which the query's keys are stored.
+        horizon: the instant up to which they are, of a query over streams that has any.
     """
 
     query: Maintained
     block: AskedBlock
     watermark: int
+    horizon: int | None
 
 
 def askers(
@@ -64,7 +67,8 @@ def askers(
         if stored is None or stored.metadata.fingerprint != query.fingerprint:
             # An edited query has other nodes: its keys are known after it is maintained.
             continue
-        found += [Asker(query, block, stored.epoch) for block in blocks]
+        horizon = stored.metadata.extra.get(HORIZON)
+        found += [Asker(query, block, stored.epoch, horizon) for block in blocks]
     return found
 
 
@@ -72,7 +76,7 @@ def make_wanted(engine: Engine, listed: Sequence[Asker]) -> None:
     """Make the relation `WANTED`: pattern, key, seen.
 
     key: its terms, one per line, empty without a key. seen: microseconds from when a window last
-    had the key to the newest instant of the query; null if it is needed without a window.
+    had the key to the horizon of the query; null if it is needed without a window.
     """
     parts: list[exp.Query] = []
     for index, asker in enumerate(listed):
@@ -120,7 +124,7 @@ def _keys(name: str, asker: Asker) -> exp.Query:
         group_by=columns(block.columns),
         having=sum_of(column("weight")) > number(0),
     )
-    if asker.query.windowing is None:
+    if asker.query.windowing is None or asker.horizon is None:
         return select(
             alias(text(block.pattern), "pattern"),
             column("key", "p"),
@@ -135,11 +139,10 @@ def _keys(name: str, asker: Asker) -> exp.Query:
         where=[column("node").eq(text(block.seen)), column("weight") > number(0)],
         group_by=columns(block.columns),
     )
-    newest = select(alias(exp.Max(this=column("instant")), "newest"), from_=rows_of(name))
     return select(
         alias(text(block.pattern), "pattern"),
         column("key", "p"),
-        alias(bigint(exp.Paren(this=subquery(newest)) - column("instant", "a")), "seen"),
+        alias(bigint(number(asker.horizon) - column("instant", "a")), "seen"),
         from_=subquery(present, "p"),
         joins=[left_join(subquery(arrived, "a"), *equal(["key"], "p", "a"))],
     )

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 from expectations.page import quality_page
+from expectations.suite import QualityResult
 from jobs.validate.validation import Validation
 from lake.commit import write
 from lake.lake import Lake, local_folder
@@ -21,20 +23,9 @@ def record_results(lake: Lake, run_id: str, validations: Sequence[Validation]) -
     """Write the results to `quality`, and as a page if the lake is a folder."""
     now = datetime.now(UTC)
     rows = [
-        {
-            "run_id": run_id,
-            "table": f"{result.suite}/{result.scope}" if result.scope else result.suite,
-            "query": result.scope or None,
-            "expectation": result.expectation,
-            "success": result.success,
-            "observed": json.dumps({"sentence": result.sentence, "examples": result.examples}),
-            "unexpected_rows": result.unexpected_rows,
-            "from_epoch": validation.from_epoch,
-            "to_epoch": validation.to_epoch,
-            "recorded_at": now,
-        }
-        for validation in validations
-        for result in validation.results
+        {**row, "query": result.scope or None, "from_epoch": of.from_epoch, "to_epoch": of.to_epoch}
+        for of in validations
+        for result, row in zip(of.results, quality_rows(run_id, now, of.results), strict=True)
     ]
     to_epoch = max(validation.to_epoch for validation in validations)
     metadata = Metadata(run_id, "validate", watermark=to_epoch)
@@ -45,3 +36,21 @@ def record_results(lake: Lake, run_id: str, validations: Sequence[Validation]) -
         page.parent.mkdir(parents=True, exist_ok=True)
         results = [result for validation in validations for result in validation.results]
         page.write_text(quality_page(run_id, now, results), encoding="utf-8")
+
+
+def quality_rows(
+    run_id: str, at: datetime, results: Sequence[QualityResult]
+) -> list[dict[str, Any]]:
+    """The rows of `quality`, without query and epochs."""
+    return [
+        {
+            "run_id": run_id,
+            "table": f"{result.suite}/{result.scope}" if result.scope else result.suite,
+            "expectation": result.expectation,
+            "success": result.success,
+            "observed": json.dumps({"sentence": result.sentence, "examples": result.examples}),
+            "unexpected_rows": result.unexpected_rows,
+            "recorded_at": at,
+        }
+        for result in results
+    ]

@@ -125,22 +125,27 @@ def _run(request: FetchRequest, want: Want) -> tuple[_Complete | Failure, Usage]
     return end.failure or (end, received.solutions, bytes(received.body)), usage
 
 
-def _start() -> subprocess.Popen[bytes]:
-    path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
-    # Not the parent's environment: Airflow keeps connections there, and proxies, certificates and
-    # keys would be read from it. Python's own allocator retries where memory is refused.
-    environment = {
-        "PYTHONPATH": path,
+def child_environment() -> dict[str, str]:
+    """The environment of a child that reads what others wrote.
+
+    Not the parent's: Airflow keeps connections there, and proxies, certificates and keys would be
+    read from it. Python's own allocator retries where memory is refused.
+    """
+    return {
+        "PYTHONPATH": os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path),
         "PYTHONMALLOC": "malloc",
         "MALLOC_ARENA_MAX": "1",
         "LC_ALL": "C.UTF-8",
     }
+
+
+def _start() -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [sys.executable, "-P", "-s", "-m", "jobs.web.worker"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        env=environment,
+        env=child_environment(),
         bufsize=0,
     )
 

@@ -10,7 +10,7 @@ from typing import Any
 from airflow.dag_processing.dagbag import DagBag
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 from airflow.providers.standard.operators.bash import BashOperator
-from airflow.sdk import DAG, Asset
+from airflow.sdk import DAG, Asset, AssetAny, AssetOrTimeSchedule, CronTriggerTimetable
 
 RUN_ID = "scheduled__2026-01-01T00:00:00+00:00"
 
@@ -29,11 +29,21 @@ def command(task: object) -> str:
 
 
 def schedule(dag: DAG) -> str | list[str]:
-    """The cron expression, or the names of the assets that trigger the DAG."""
-    if isinstance(dag.schedule, str):
-        return dag.schedule
-    assert isinstance(dag.schedule, list)
-    return [asset.name for asset in dag.schedule if isinstance(asset, Asset)]
+    """The cron expression, the names of the assets that trigger the DAG, or one before the other.
+
+    Any of the assets triggers it.
+    """
+    match dag.schedule:
+        case str(cron):
+            return cron
+        case list(assets):
+            return [asset.name for asset in assets if isinstance(asset, Asset)]
+        case AssetOrTimeSchedule(asset_condition=AssetAny() as any_of) as either:
+            assert isinstance(either.timetable, CronTriggerTimetable)
+            names = [asset.name for asset in any_of.objects if isinstance(asset, Asset)]
+            return [either.timetable.expression, *names]
+        case other:
+            raise TypeError(f"a schedule of another kind: {other}")
 
 
 def describe(folder: str) -> dict[str, Any]:
@@ -55,6 +65,7 @@ def describe(folder: str) -> dict[str, Any]:
                         "downstream": sorted(task.downstream_task_ids),
                         "outlets": [asset.name for asset in task.outlets],
                         "retries": task.retries,
+                        "pool": task.pool,
                         "trigger_rule": task.trigger_rule.value,
                         "hours": task.execution_timeout.total_seconds() / 3600
                         if task.execution_timeout

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from lake.lake import Lake
 
@@ -59,6 +60,20 @@ def migrated_database(folder: Path) -> Path:
     return folder / "airflow.db"
 
 
+def describe(home: Path, project: Path, **variables: str) -> dict[str, Any]:
+    """The DAGs that an Airflow at `home` finds in `dags/` for a project."""
+    done = subprocess.run(
+        [sys.executable, HERE / "describe.py", CODE / "dags"],
+        env=environment(home, project) | {"WEIR_RETRIES": "2"} | variables,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class Runs:
     """The runs of several DAGs: an exit code each, and their output."""
@@ -100,6 +115,28 @@ class Airflow:
                 os.killpg(process.pid, signal.SIGKILL)
         assert process.returncode == 0, output[-8000:]
         return Runs(json.loads(output.splitlines()[-1]), output)
+
+    @property
+    def database(self) -> Path:
+        """Its database."""
+        return self._home / "airflow.db"
+
+    def add_connection(self, name: str, login: str, password: str) -> None:
+        """Store a connection in the database, encrypted."""
+        file = self._home / "connections.json"
+        given = {name: {"conn_type": "http", "login": login, "password": password}}
+        file.write_text(json.dumps(given))
+        done = subprocess.run(
+            [Path(sys.executable).with_name("airflow"), "connections", "import", file],
+            cwd=self._home,
+            env=environment(self._home, self.project),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        file.unlink()
+        assert done.returncode == 0, done.stdout + done.stderr
 
     def newest_states(self, dag: str) -> dict[str, str]:
         """The states of the tasks of the newest run of a DAG."""

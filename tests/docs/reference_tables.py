@@ -16,6 +16,7 @@ from jobs.catalog.program_front_matter import ProgramFrontMatter
 from jobs.cli import app
 from jobs.ingest.sources.declared import AnySource
 from jobs.ingest.sources.stream import Stream
+from jobs.replicas.remotes import Budget, Remote
 from jobs.settings import Settings
 from lake.tables import SHARED_TABLES, Table, answers, embeddings, replica, stream
 
@@ -87,7 +88,7 @@ def commands() -> str:
     """Every command with its arguments and options, then the options that all have."""
     group: Any = typer.main.get_command(app)
     rows = []
-    for name, command in group.commands.items():
+    for name, command in _all_commands(group):
         options = [each for each in command.params if each.opts[0].startswith("-")]
         arguments = [_argument(each) for each in command.params if each not in options]
         rows.append((f"`{' '.join([name, *arguments])}`", command.help.partition("\n")[0]))
@@ -95,6 +96,25 @@ def commands() -> str:
     rows.append(("every command", ""))
     rows += [(_option(each), _help(each)) for each in group.params if "completion" not in each.name]
     return _table(("`weir ...`", "does"), rows)
+
+
+def _all_commands(group: Any, parent: str = "") -> Iterator[tuple[str, Any]]:
+    """The commands of a group, and those below them, by what is written after `weir`."""
+    for name, command in group.commands.items():
+        yield f"{parent}{name}", command
+        yield from (
+            _all_commands(command, f"{parent}{name} ") if hasattr(command, "commands") else ()
+        )
+
+
+def remotes() -> str:
+    """Every key of a remote."""
+    return _keys(Remote)
+
+
+def budgets() -> str:
+    """Every key below `budget` of a remote."""
+    return _keys(Budget)
 
 
 def tables() -> str:
@@ -117,6 +137,8 @@ SECTIONS: Mapping[str, Callable[[], str]] = {
     "settings": settings,
     "sources": sources,
     "streams": streams,
+    "remotes": remotes,
+    "budgets": budgets,
     "front matter": front_matter,
     "front matter of programs": program_front_matter,
     "commands": commands,

@@ -17,6 +17,7 @@ import pytest
 from jobs.cli.failures import INTERRUPTED
 from jobs.errors import EXIT_BUSY, EXIT_FAILED, EXIT_QUALITY, EXIT_USAGE
 from jobs.ingest.sources.declared import AnySource, load_sources
+from jobs.replicas.remotes import load_remotes
 from jobs.settings import Settings
 from setup.steps import ROOT
 from tests.docs.reference_tables import SECTIONS, section_of, with_section
@@ -55,6 +56,14 @@ def test_the_sources_of_the_reference_can_be_declared(tmp_path: Path) -> None:
     file = tmp_path / "sources.yml"
     file.write_text(f"sources:{example}", encoding="utf-8")
     assert {type(source) for source in load_sources(file)} == set(get_args(AnySource))
+
+
+def test_the_remotes_of_the_reference_can_be_declared(tmp_path: Path) -> None:
+    page = REFERENCE.read_text(encoding="utf-8")
+    example = page.partition("```yaml\nremotes:")[2].partition("```")[0]
+    file = tmp_path / "remotes.yml"
+    file.write_text(f"remotes:{example}", encoding="utf-8")
+    assert [remote.name for remote in load_remotes(file).values()] == ["wikidata"]
 
 
 def _variables() -> Iterator[str]:

@@ -13,9 +13,9 @@ import pyoxigraph as ox
 import pytest
 
 from jobs.replicas.answers import Solution
-from jobs.replicas.asking import Asked, Asking, Fetched, Limits, Sent
+from jobs.replicas.asking import Asked, Asking, Elected, Fetched, Limits, Sent
 from jobs.replicas.budget import Amount, Entry, spent
-from jobs.replicas.questions import Block, Key
+from jobs.replicas.questions import Block
 from jobs.web.outcomes import Failure, FailureKind
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -115,8 +115,8 @@ def asking(
     )
 
 
-def keys_of(*subjects: str) -> list[tuple[Block, Key]]:
-    return [(BLOCK, (f"<{subject}>",)) for subject in subjects]
+def keys_of(*subjects: str) -> list[Elected]:
+    return [Elected(BLOCK, (f"<{subject}>",)) for subject in subjects]
 
 
 def sizes(asked: Asked) -> dict[str, int | str]:
@@ -193,7 +193,7 @@ def test_an_answer_to_another_question_is_not_believed() -> None:
 
 
 def test_a_block_without_a_key_is_asked_for_as_a_whole() -> None:
-    asked = asking(Remote({"u:a": 1, "u:b": 1}), Memory()).ask([(WHOLE, ())])
+    asked = asking(Remote({"u:a": 1, "u:b": 1}), Memory()).ask([Elected(WHOLE, ())])
     (outcome,) = asked.outcomes
     assert outcome.answer is not None
     assert outcome.answer.size == 2
@@ -205,6 +205,32 @@ def test_what_the_budget_does_not_cover_is_not_asked() -> None:
     asked = asking(remote, Memory(), budget).ask(keys_of(*(f"u:{i}" for i in range(9))))
     assert (len(asked.outcomes), asked.stop) == (4, "budget")
     assert (budget + Amount()).covers(remote.sent)
+
+
+def test_a_budget_that_covers_each_key_once_suffices_to_divide_a_batch() -> None:
+    remote = Remote({"u:a": 1, "u:b": 9, "u:c": 1, "u:d": 1})
+    store, budget = Memory(), replace(PLENTY, keys=4)
+    asked = asking(remote, store, budget).ask(keys_of("u:a", "u:b", "u:c", "u:d"))
+    assert sizes(asked) == {"u:a": 1, "u:b": "too_large", "u:c": 1, "u:d": 1}
+    assert spent(store.rows).keys == 4
+
+
+def test_what_is_not_tried_again_has_failed() -> None:
+    remote = Remote({}, [Failure("server_error", "500", 500)])
+    asked = asking(remote, Memory(), replace(PLENTY, requests=1)).ask(keys_of("u:a", "u:b"))
+    assert (asked.stop, sizes(asked)) == ("budget", {"u:a": "failed", "u:b": "failed"})
+    assert {each.request_id for each in asked.outcomes} == {"r0"}
+
+
+def test_keys_that_failed_before_are_asked_for_apart_and_in_smaller_batches() -> None:
+    elected = [
+        replace(each, failures=i % 2)
+        for i, each in enumerate(keys_of(*(f"u:{each}" for each in "abcdefgh")))
+    ]
+    remote = Remote({})
+    asking(remote, Memory(), batch_keys=16).ask(elected)
+    batches = [[key for key in "abcdefgh" if f"(<u:{key}>)" in query] for query in remote.queries]
+    assert batches == [["a", "c", "e", "g"], ["b", "d"], ["f", "h"]]
 
 
 def test_random_evaluations_with_failures_and_kills_are_right_and_within_budget() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pyoxigraph as ox
 import pytest
 
+from jobs.check_freshness import check_freshness
 from jobs.errors import QualityError
 from jobs.web.outcomes import Failure
 from tests.support.projects.ingest import Project
@@ -146,6 +147,33 @@ def test_a_source_cannot_write_the_graph_of_a_replica(project: ReplicaProject) -
     assert [each.epochs for each in result.sources] == [0, 1]
 
 
+def test_the_checks_hold_for_what_refreshes_write(project: ReplicaProject) -> None:
+    project.declare(budget={"keys": 2, "requests": 2}, batch_keys=1, explore=1, warn_after="PT15M")
+    project.run()
+    fails = Failure("server_error", "500", 500)
+    planned: list[list[Failure | None]] = [[], [fails, None], [fails] * 3, [], []]
+    for number, failures in enumerate(planned):
+        project.remote.failures = failures
+        project.remote.set("http://x/a", POPULATION, number)
+        project.refresh(f"refresh-{number}")
+        project.run()
+        check_freshness(project.settings, f"check-{number}", now=project.now)
+        project.now += timedelta(minutes=10)
+    failed = [row for row in project.table("quality") if not row["success"]]
+    assert not failed
+    held = {row["expectation"] for row in project.table("quality")}
+    assert {"budget_is_kept", "counts_add_up", "evaluated_once"} < held
+
+
+def test_a_replica_that_is_not_refreshed_fails_the_check(project: ReplicaProject) -> None:
+    project.declare(error_after="PT1H")
+    project.run()
+    project.refresh()
+    check_freshness(project.settings, "check", now=project.now)
+    with pytest.raises(QualityError, match="wd"):
+        check_freshness(project.settings, "later", now=project.now + timedelta(hours=2))
+
+
 def test_max_staleness_holds_an_answer_of_old_keys(project: ReplicaProject) -> None:
     project.query("cities", f"#+ max_staleness: PT1H\n{QUERY}")
     project.now = datetime.now(UTC) - timedelta(hours=3)
@@ -157,3 +185,57 @@ def test_max_staleness_holds_an_answer_of_old_keys(project: ReplicaProject) -> N
     project.refresh()
     project.run()
     assert project.answer("cities") == project.federated(BOTH, QUERY)
+
+
+def test_a_first_answer_is_published_though_a_key_always_fails(project: ReplicaProject) -> None:
+    project.declare(batch_keys=1)
+    project.run()
+    project.remote.failures = [None, *[Failure("client_error", "404", 404)]]
+    project.refresh()
+    project.run()
+    assert len(project.answer("cities")) == 1
+
+
+def test_an_edited_query_is_not_published_before_it_is_maintained(project: ReplicaProject) -> None:
+    project.stages("ingest", "maintain", "validate")
+    project.query("cities", QUERY.replace("?n }", "?n . ?n ?p ?q }"))
+    project.stages("publish")
+    assert not (project.folder / "lake" / "answers").exists()
+
+
+def test_a_query_whose_remote_is_gone_is_not_published(project: ReplicaProject) -> None:
+    project.stages("ingest", "maintain", "validate")
+    (project.folder / "remotes.yml").unlink()
+    project.stages("publish")
+    assert not (project.folder / "lake" / "answers").exists()
+
+
+def test_max_staleness_looks_at_the_answers_that_are_in_the_graph(project: ReplicaProject) -> None:
+    project.run()
+    project.now = datetime.now(UTC) - timedelta(hours=2)
+    project.refresh()
+    project.run()
+    project.query("cities", f"#+ max_staleness: PT1H\n{QUERY}")
+    project.patch("A <http://x/w> <http://x/city> <http://x/a> .")
+    project.stages("ingest", "maintain", "validate")
+    project.now = datetime.now(UTC)
+    project.remote.set("http://x/a", POPULATION, 10)
+    project.refresh()
+    # What the remote says now is in the inbox only.
+    with pytest.raises(QualityError, match="max_staleness is 3600 s"):
+        project.stages("publish")
+    project.run()
+    expected = project.federated(graph(u="a", v="b", w="a"), QUERY)
+    assert project.answer("cities") == expected
+
+
+def test_a_remote_of_another_name_cannot_write_the_same_replica(project: ReplicaProject) -> None:
+    project.run()
+    project.refresh()
+    project.run()
+    project.declare(name="other")
+    project.now += timedelta(minutes=10)
+    project.remote.set("http://x/a", POPULATION, 10)
+    project.refresh()
+    (error,) = Project(project.folder).ingest().errors
+    assert "which belongs to the source wd" in str(error)

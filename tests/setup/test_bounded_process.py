@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.bounded_process import bounded_process
+from demo.bounded_process import bounded_process
 
 # It writes its number, ignores what asks it politely to end, and sleeps.
 PROGRAM = """
@@ -26,7 +26,7 @@ SLEEPER = (sys.executable, "-I", "-S", "-c", PROGRAM)
 PARENT = """
 import sys, time
 from pathlib import Path
-from tests.support.bounded_process import bounded_process
+from demo.bounded_process import bounded_process
 with bounded_process(sys.argv[2:], 60, Path(sys.argv[1])):
     time.sleep(60)
 """

@@ -2,29 +2,14 @@
 
 from __future__ import annotations
 
-import base64
-from dataclasses import dataclass
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
+from demo.fuseki import Credentials
 from jobs.web.protocol import query_request
 from jobs.web.request import FetchRequest, Limits, Secret
 
 LIMITS = Limits(bytes=16 << 20, seconds=20.0)
-
-
-@dataclass(frozen=True, slots=True)
-class Credentials:
-    """A user with a password, neither of them real."""
-
-    user: str
-    password: str
-
-    @property
-    def basic(self) -> str:
-        """The `Authorization` header of RFC 7617."""
-        pair = f"{self.user}:{self.password}".encode()
-        return f"Basic {base64.b64encode(pair).decode()}"
 
 
 class Endpoint(Protocol):

@@ -11,8 +11,8 @@ from urllib.parse import parse_qs, urlsplit
 
 from pyoxigraph import QueryResultsFormat, QueryTriples, Store
 
+from demo.fuseki import Credentials
 from tests.support.counting_server import CountingServer, answer_of
-from tests.support.endpoints import Credentials
 
 _TYPE = "Content-Type: application/sparql-results+json"
 _FORM = "application/x-www-form-urlencoded"

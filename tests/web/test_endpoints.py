@@ -11,6 +11,7 @@ from statistics import median
 
 import pytest
 
+from demo.fuseki import Credentials, Fuseki, running_fuseki
 from jobs.replicas.questions import Block, question
 from jobs.web.client import fetch
 from jobs.web.isolated import fetch_solutions
@@ -19,8 +20,7 @@ from jobs.web.outcomes import Failure, Response
 from jobs.web.protocol import LONGEST_GET_URL
 from jobs.web.request import FetchRequest
 from jobs.web.sparql_results import Solution, SparqlResults, read_results
-from tests.support.endpoints import LIMITS, Credentials, Endpoint, request_to
-from tests.support.fuseki import Fuseki, running_fuseki
+from tests.support.endpoints import LIMITS, Endpoint, request_to
 from tests.support.oxigraph_endpoint import OxigraphEndpoint
 
 GOOD = Credentials("weir", "c4n4ry-pass")

@@ -6,7 +6,6 @@ It is not declared in sources.yml: each remote of remotes.yml is one.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -18,9 +17,8 @@ from jobs.ingest.sources.errors import SourceError
 from jobs.ingest.sources.source import Source
 from jobs.rdf.replica_graphs import replica_graph
 from jobs.replicas.inbox import StoredRound, changed_rounds, rows_of_round
-from jobs.replicas.key_rows import MAPPING, mapping_of
+from jobs.replicas.key_rows import changes_of
 from jobs.replicas.remotes import Remote
-from jobs.replicas.rounds import row_changes
 from jobs.replicas.rows import Quad, RowPattern
 from jobs.settings import Settings
 from lake.instants import time_at
@@ -69,7 +67,7 @@ class Rounds(Source):
         tables, readings = [], {}
         for ordinal, change_set in accepted.of(self.name).items():
             stored = rounds[change_set.position]
-            changes = [*self._changes(lake, stored, patterns)]
+            changes = self._changes(lake, stored, patterns)
             tables.append(_table(ordinal, document, changes))
             readings[ordinal] = ChangeSetReading(
                 None, change_set.event_time, len(changes), rejections=0
@@ -78,26 +76,23 @@ class Rounds(Source):
 
     def _changes(
         self, lake: Lake, stored: StoredRound, patterns: dict[str, RowPattern]
-    ) -> Iterator[tuple[bool, Quad]]:
+    ) -> list[tuple[bool, Quad]]:
         rows: list[dict[str, Any]] = rows_of_round(lake, self.name, stored).to_pylist()
-        for row in rows:
-            if row["part"] != MAPPING:
-                continue
-            pattern = patterns.get(row["pattern"])
-            if pattern is None:
-                raise SourceError(
-                    f"source {self.name}: round {stored.mark.round} is of a pattern that `services`"
-                    f" does not have: {row['pattern']}",
-                    self.location,
-                    "The lake was changed by other means: restore the table `services`.",
-                )
-            mapping = mapping_of(row["mapping"])
-            yield from row_changes(pattern, mapping, row["before"], row["multiplicity"])
+        try:
+            return [*changes_of(rows, patterns)]
+        except KeyError as unknown:
+            raise SourceError(
+                f"source {self.name}: round {stored.mark.round} is of a pattern that `services`"
+                f" does not have: {unknown}",
+                self.location,
+                "The lake was changed by other means: restore the table `services`.",
+            ) from None
 
     def _patterns(self, lake: Lake) -> dict[str, RowPattern]:
-        rows = lake.rows(SERVICES.name, ["pattern", "certain"]).to_pylist()
+        # The IRI may be another one in remotes.yml by now: a graph is named by that of its rows.
+        rows = lake.rows(SERVICES.name, ["pattern", "iri", "certain"]).to_pylist()
         return {
-            row["pattern"]: RowPattern(self.remote, row["pattern"], not json.loads(row["certain"]))
+            row["pattern"]: RowPattern(row["iri"], row["pattern"], not json.loads(row["certain"]))
             for row in rows
         }
 

@@ -9,13 +9,28 @@ import pyarrow as pa
 
 from expectations.suite import Suite
 
+BOOLEANS = (
+    *("is_set", "is_total"),
+    *("is_new", "is_over", "is_abandoned", "is_declared"),
+)
+FLOATS = (
+    "max_late_share",
+    *("spent_seconds", "seconds_budget", "gap", "pause", "waited"),
+    *("seconds_used", "found_seconds_used", "share_fresh", "min_fresh"),
+    *("oldest_seconds", "median_seconds", "p95_seconds", "waiting_seconds", "error_after"),
+)
+NAMES = (
+    *("node", "source", "position", "stream"),
+    *("remote", "pattern", "key", "request_id", "host", "content", "found_content"),
+    *("evaluation", "evaluation_before"),
+)
+"""Columns of texts that are no terms."""
 _TYPES = {
     "terms": pa.list_(pa.string()),
-    "is_set": pa.bool_(),
-    "is_total": pa.bool_(),
-    "max_late_share": pa.float64(),
+    **dict.fromkeys(BOOLEANS, pa.bool_()),
+    **dict.fromkeys(FLOATS, pa.float64()),
     **dict.fromkeys(("scope", "graph", "subject", "predicate", "object"), pa.string()),
-    **dict.fromkeys(("node", "form", "source", "position", "stream"), pa.string()),
+    **dict.fromkeys(("form", "status", "url", *NAMES), pa.string()),
 }
 
 

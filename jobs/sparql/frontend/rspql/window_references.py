@@ -2,12 +2,14 @@
 
 WINDOW may stand wherever GRAPH may, also within GRAPH and WINDOW; what is inside reads the nearest.
 GRAPH within WINDOW is refused, because it has two readings: a named graph of the dataset, or one of
-the stream's events, whose graphs are merged in a window.
+the stream's events, whose graphs are merged in a window. WINDOW within SERVICE is refused: a remote
+has no windows, and its graphs are its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from jobs.sparql.frontend.lexer import Token
 from jobs.sparql.frontend.prologue import Prologue
@@ -27,31 +29,39 @@ def resolve_references(
     Raises:
         QuerySyntaxError: WINDOW without a name or in another place, or a window that is not
             declared.
-        UnsupportedQuery: WINDOW with a variable, GRAPH with the name of a window or inside of one,
-            or a window that is not used.
+        UnsupportedQuery: WINDOW with a variable or in SERVICE, GRAPH with the name of a window or
+            inside of one, or a window that is not used.
     """
     declared = {each.clause.name for each in declarations}
     resolved = list(body)
     used: set[str] = set()
-    # For each open brace, whether it is in a window.
-    in_window = [False]
-    opens_window = False
+    # For each open brace, whether it is in a window or in what is sent to a remote.
+    inside: list[_Inside] = [None]
+    opens: _Inside = None
     for position, token in enumerate(body):
         following = body[position + 1] if position + 1 < len(body) else None
         if token.text == "{":
-            in_window.append(in_window[-1] or opens_window)
+            inside.append("service" if inside[-1] == "service" else opens or inside[-1])
         elif token.text == "}":
-            in_window.pop()
+            inside.pop()
         elif token.is_word("WINDOW"):
-            name = _window_name(token, following, is_outside=len(in_window) == 1, source=source)
+            name = _window_name(token, following, is_outside=len(inside) == 1, source=source)
+            if inside[-1] == "service":
+                raise source.unsupported(
+                    f"WINDOW {name.text}",
+                    token,
+                    "a remote has no windows",
+                    "Close the group of SERVICE before WINDOW: the two are joined here.",
+                )
             window = iri_of(name, "window", prologue)
             if window not in declared:
                 raise source.malformed(name.text, name, "this window is not declared", CLAUSE_HINT)
             used.add(window)
             resolved[position + 1] = as_iri_token(name, "window")
-        elif token.is_word("GRAPH"):
-            _check_graph(token, following, declared, prologue, source, inside=in_window[-1])
-        opens_window = position > 0 and body[position - 1].is_word("WINDOW")
+        elif token.is_word("GRAPH") and inside[-1] != "service":
+            in_window = inside[-1] == "window"
+            _check_graph(token, following, declared, prologue, source, inside=in_window)
+        opens = _opened_by(body[position - 1]) if position else None
     for each in declarations:
         if each.clause.name not in used:
             raise source.unsupported(
@@ -61,6 +71,16 @@ def resolve_references(
                 "Read it with WINDOW, or delete its declaration.",
             )
     return tuple(resolved)
+
+
+_Inside = Literal["window", "service"] | None
+
+
+def _opened_by(word: Token) -> _Inside:
+    """What the brace opens that follows the name after a word."""
+    if word.is_word("WINDOW"):
+        return "window"
+    return "service" if word.is_word("SERVICE") or word.is_word("SILENT") else None
 
 
 def _window_name(word: Token, name: Token | None, *, is_outside: bool, source: Source) -> Token:

@@ -121,6 +121,13 @@ def test_windows_may_stand_wherever_graph_may() -> None:
     ]
 
 
+def test_a_block_in_a_window_may_name_graphs_of_the_remote() -> None:
+    query = translate(
+        f"SELECT * {_W} {{ WINDOW W {{ ?s ?p ?o SERVICE <u:r> {{ GRAPH ?g {{ ?o ?q ?z }} }} }} }}"
+    )
+    assert [each.service.block for each in query.asked] == ["GRAPH ?g { ?o ?q ?z }"]
+
+
 def test_what_only_presents_the_answer_is_shown_as_it_is_written() -> None:
     query = translate(f"SELECT * {_W} {_READ} ORDER BY EXISTS {{ WINDOW  W {{ ?s ?p 1 }} }}")
     assert query.presentation == ("ORDER BY EXISTS { WINDOW W { ?s ?p 1 } }",)
@@ -148,6 +155,12 @@ _UNSUPPORTED = [
     ("ASK FROM NAMED WINDOW <W> ON S [RANGE 1d] {}", 1, 23, "<W>"),
     (f"SELECT * {_W} {_READ[:-1]}\nFILTER(?o < NOW()) }}", 2, 13, "NOW()"),
     (f"SELECT * {_W} {_READ[:-1]}\nSERVICE ?x {{ }} }}", 2, 1, "SERVICE"),
+    (
+        f"SELECT * {_W} {_READ[:-1]}\nSERVICE SILENT <u:r> {{ {{ WINDOW W {{}} }} }} }}",
+        2,
+        26,
+        "WINDOW W",
+    ),
 ]
 
 

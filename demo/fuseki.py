@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 import subprocess
@@ -12,10 +13,9 @@ from dataclasses import dataclass
 from http.client import HTTPConnection
 from pathlib import Path
 
+from demo.bounded_process import bounded_process
 from setup.fuseki import installed
 from setup.java import LAUNCHER
-from tests.support.bounded_process import bounded_process
-from tests.support.endpoints import Credentials
 
 STARTS_WITHIN = 60.0
 """Seconds; it mostly takes two."""
@@ -27,6 +27,20 @@ _STARTED = re.compile(r"Start Fuseki \(http=(\d+)\)")
 # Fuseki without its pages and their administration, which would write files.
 _MAIN = "org.apache.jena.fuseki.main.cmds.FusekiMainCmd"
 _JAVA_OPTIONS = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m")
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """A user with a password, neither of them real."""
+
+    user: str
+    password: str
+
+    @property
+    def basic(self) -> str:
+        """The `Authorization` header of RFC 7617."""
+        pair = f"{self.user}:{self.password}".encode()
+        return f"Basic {base64.b64encode(pair).decode()}"
 
 
 @dataclass(frozen=True, slots=True)

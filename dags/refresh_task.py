@@ -1,0 +1,93 @@
+"""The task that refreshes one remote: a child process that is given its secret by a pipe."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+from airflow.sdk import AssetAlias, BaseHook, BaseOperator, Context
+from airflow.sdk.exceptions import AirflowException, AirflowFailException
+
+from dags.common import CODE, CONFIG, NOTHING_TO_DO, asset, child_environment
+from jobs.errors import EXIT_USAGE
+from jobs.replicas.names import DeclaredRemote
+from lake.tables import replica
+
+
+class RefreshRemote(BaseOperator):
+    """Runs `jobs.refresh_remotes` for one remote, without Spark.
+
+    The connection is looked up while the task runs, and its login and password go to the standard
+    input of the child: they are in no argument, variable, template or log. The event of the asset
+    `replicas/<remote>` is emitted if there is something for ingest to take.
+
+    Args:
+        remote: who is asked.
+        wiring: `pool` and other arguments of the task.
+    """
+
+    def __init__(self, *, remote: DeclaredRemote, **wiring: Any) -> None:
+        table = replica(remote.name).name
+        # Events of an asset itself are emitted by every success; those of an alias on request.
+        self._changes = AssetAlias(f"changes of {table}")
+        super().__init__(task_id=f"refresh_{remote.name}", outlets=[self._changes], **wiring)
+        self.remote = remote.name
+        self.connection = remote.connection
+        self._table = table
+        self._child: subprocess.Popen[str] | None = None
+
+    def execute(self, context: Context) -> None:
+        """Refresh, and emit the event.
+
+        Raises:
+            AirflowFailException: the configuration is wrong, which another try does not change.
+            AirflowException: it failed; a retry continues the evaluation with what is left of its
+                budget.
+        """
+        code = self._run(str(context["run_id"]))
+        if code == 0:
+            context["outlet_events"][self._changes].add(asset(self._table))
+        elif code == EXIT_USAGE:
+            raise AirflowFailException(f"{self.remote}: the configuration is wrong, see above.")
+        elif code != NOTHING_TO_DO:
+            raise AirflowException(f"{self.remote}: refresh ended with exit code {code}.")
+
+    def on_kill(self) -> None:
+        """End the child."""
+        if self._child is not None:
+            self._child.kill()
+
+    def _run(self, run_id: str) -> int:
+        """The exit code of the child, whose lines are logged."""
+        command = [sys.executable, "-m", "jobs.refresh_remotes", "--config", str(CONFIG)]
+        command += ["--run-id", run_id, "--remote", self.remote, "--credentials", "--event"]
+        with subprocess.Popen(
+            command,
+            cwd=CODE,
+            env=child_environment(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        ) as child:
+            self._child = child
+            try:
+                assert child.stdin is not None
+                assert child.stdout is not None
+                with child.stdin:
+                    json.dump(self._credentials(), child.stdin)
+                for line in child.stdout:
+                    self.log.info("%s", line.rstrip())
+                return child.wait()
+            finally:
+                # Also if the time of the task is over.
+                child.kill()
+                self._child = None
+
+    def _credentials(self) -> dict[str, dict[str, str]]:
+        if self.connection is None:
+            return {}
+        found = BaseHook.get_connection(self.connection)
+        return {self.connection: {"login": found.login or "", "password": found.password or ""}}

@@ -1,0 +1,1 @@
+"""A stream beside a SPARQL endpoint, through the DAGs."""

@@ -1,0 +1,86 @@
+"""Expectations of the requests to remotes."""
+
+from __future__ import annotations
+
+from expectations.suite import Expectation, Suite
+
+REQUESTS_SUITE = Suite(
+    name="requests",
+    # One row per request. `reserved`, `settled`: its rows of each phase; `spent_*`: by all requests
+    # of the evaluation, as settled, else as reserved; `*_budget`: what that may spend. `gap`:
+    # seconds since the remote was sent another request; `waited`: seconds since the time until
+    # which it had asked not to be sent any; both null if there is no such time, or it was not sent.
+    # `is_over`: whether the evaluation has ended; `is_abandoned`: whether the run that made the
+    # request died; `is_declared`: whether it went to the host that is declared for the remote.
+    columns=(
+        "remote",
+        "evaluation",
+        "request_id",
+        "reserved",
+        "settled",
+        "host",
+        "url",
+        "spent_requests",
+        "spent_keys",
+        "spent_bytes",
+        "spent_seconds",
+        "requests_budget",
+        "keys_budget",
+        "bytes_budget",
+        "seconds_budget",
+        "gap",
+        "pause",
+        "waited",
+        "is_over",
+        "is_abandoned",
+        "is_declared",
+        "is_new",
+    ),
+    shown=(
+        "remote",
+        "evaluation",
+        "request_id",
+        "reserved",
+        "settled",
+        "host",
+        "spent_requests",
+        "spent_keys",
+        "spent_bytes",
+        "spent_seconds",
+        "gap",
+        "waited",
+    ),
+    # The newest request that was checked before is there for its time only.
+    rows="is_new",
+    expectations=(
+        Expectation(
+            "budget_is_kept",
+            "An evaluation spends at most its budget of requests, keys, bytes and seconds.",
+            "spent_requests <= requests_budget AND spent_keys <= keys_budget"
+            # A sum of seconds that were divided may differ from the whole in its last digits.
+            " AND spent_bytes <= bytes_budget AND spent_seconds <= seconds_budget + 1e-6",
+        ),
+        Expectation(
+            "every_request_is_settled_or_abandoned",
+            "Every request is reserved once, and settled once unless its run died.",
+            "reserved = 1 AND (settled = 1 OR (settled = 0 AND (NOT is_over OR is_abandoned)))",
+        ),
+        Expectation(
+            "only_declared_hosts",
+            "Requests go to the host that is declared for their remote.",
+            "is_declared",
+        ),
+        Expectation(
+            "politeness_is_kept",
+            "Requests to a remote are at least `pause` apart, and none is sent while it has asked"
+            " for none.",
+            # Times of a wall clock, which may be corrected meanwhile.
+            "(gap IS NULL OR gap >= pause - 0.01) AND (waited IS NULL OR waited >= -0.01)",
+        ),
+        Expectation(
+            "urls_have_no_secret",
+            "No recorded address has a user, a password, a query or a fragment.",
+            r"url IS NULL OR url RLIKE '\\Ahttps?://[^/?#@ ]+(/[^?# ]*)?\\z'",
+        ),
+    ),
+)

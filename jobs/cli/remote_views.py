@@ -1,0 +1,57 @@
+"""The views of SQL about remotes: `replica_<remote>` and `freshness_current`."""
+
+from __future__ import annotations
+
+import duckdb
+
+from jobs.catalog.names import REPLICA
+from jobs.cli.answer_logs import register_table
+from jobs.freshness.replica_rows import MAPPINGS, replica_rows
+from jobs.replicas.remotes import load_remotes
+from jobs.settings import Settings
+from lake.commit_files import LOG
+from lake.lake import Lake, local_folder
+from lake.tables import FRESHNESS, replica
+
+FRESHNESS_CURRENT = "freshness_current"
+
+_NEWEST = """
+SELECT * FROM {rows}
+QUALIFY row_number() OVER (PARTITION BY remote, pattern ORDER BY evaluation DESC, round DESC) = 1
+"""
+
+
+def remote_views(settings: Settings) -> list[str]:
+    """The views about remotes that a statement can name."""
+    folder = local_folder(settings.lake)
+    if folder is not None:
+        names = [log.parent.name for log in folder.glob(f"replicas/*/{LOG}")]
+    else:
+        lake = settings.open_lake()
+        declared = (remote.name for remote in load_remotes(settings.remotes).values())
+        names = [name for name in declared if lake.exists(replica(name).name)]
+    return [*(f"{REPLICA}_{name}" for name in sorted(names)), FRESHNESS_CURRENT]
+
+
+def create_remote_view(connection: duckdb.DuckDBPyConnection, lake: Lake, name: str) -> bool:
+    """Create the view `name` if it is one about remotes; whether it is."""
+    if name == FRESHNESS_CURRENT:
+        relation = f"{FRESHNESS.name} log"
+        if register_table(connection, lake, FRESHNESS.name, relation):
+            _create(connection, name, _NEWEST, relation)
+        return True
+    if not name.startswith(f"{REPLICA}_"):
+        return False
+    remote = name.removeprefix(f"{REPLICA}_")
+    rows = replica_rows(lake, remote)
+    if rows is None:
+        return False
+    relation = f"{replica(remote).name} log"
+    connection.register(relation, rows)
+    _create(connection, name, MAPPINGS, relation)
+    return True
+
+
+def _create(connection: duckdb.DuckDBPyConnection, name: str, query: str, relation: str) -> None:
+    statement = query.format(rows=f'"{relation}"')
+    connection.execute(f'CREATE TEMP VIEW "{name}" AS {statement}')

@@ -1,0 +1,85 @@
+"""Rows of the tables about remotes; of each table only those that are wanted (no Spark)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from lake.commit import arrow_schema
+from lake.lake import Lake
+from lake.metadata import Metadata
+from lake.tables import FRESHNESS, SERVICES, Table, replica
+
+Filter = tuple[str, str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class RoundCommit:
+    """A commit of `replicas/<remote>`.
+
+    Attributes:
+        round: its number.
+        changed_round: the newest round, up to this one, that changed a mapping; 0 if none did.
+    """
+
+    round: int
+    changed_round: int
+
+
+def rows_of(lake: Lake, table: Table, filters: Sequence[Filter] = ()) -> pa.Table:
+    """The rows of a table that meet all filters; none if there is no such table."""
+    schema = arrow_schema(table)
+    if not lake.exists(table.name):
+        return schema.empty_table()
+    found = lake.rows(table.name, table.column_names, filters or None)
+    return found.select(list(table.column_names)).cast(schema)
+
+
+def services_of(lake: Lake) -> list[dict[str, Any]]:
+    """The rows of `services`: one per pattern."""
+    found: list[dict[str, Any]] = rows_of(lake, SERVICES).to_pylist()
+    return found
+
+
+def newest_evaluation(lake: Lake, remote: str) -> datetime | None:
+    """The instant of the last evaluation of a remote; None before the first."""
+    if not lake.exists(FRESHNESS.name):
+        return None
+    found = lake.rows(FRESHNESS.name, ["evaluation"], [("remote", "=", remote)])
+    newest: datetime | None = pc.max(found["evaluation"]).as_py()
+    return newest
+
+
+def newest_rows(lake: Lake, remote: str) -> list[dict[str, Any]]:
+    """The rows of `freshness` of the last evaluation of a remote."""
+    evaluation = newest_evaluation(lake, remote)
+    if evaluation is None:
+        return []
+    filters = [("remote", "=", remote), ("evaluation", "=", evaluation)]
+    return of_newest_round(rows_of(lake, FRESHNESS, filters).to_pylist())
+
+
+def of_newest_round(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Those rows of `freshness` that are of the newest round."""
+    newest = max((row["round"] for row in rows), default=0)
+    return [row for row in rows if row["round"] == newest]
+
+
+def round_commits(lake: Lake, remote: str, after: int) -> Iterator[RoundCommit]:
+    """The commits of the rounds of a remote, newest first, down to that of the round `after`.
+
+    It costs as much as there are commits since.
+    """
+    for commit in lake.commits(replica(remote).name):
+        metadata = Metadata.from_json(commit.get("userMetadata"))
+        if metadata is None or "round" not in metadata.extra:
+            continue
+        number = int(metadata.extra["round"])
+        yield RoundCommit(number, int(metadata.extra["changed_round"]))
+        if number <= after:
+            return

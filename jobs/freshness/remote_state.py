@@ -1,0 +1,246 @@
+"""How fresh the replica of a remote is now, by its last evaluation and the time since (pure).
+
+Ages grow when no evaluation runs: an age now is that of the last evaluation and the time since.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final, Literal
+
+from jobs.replicas.remotes import Remote
+from jobs.sparql.frontend.rspql.durations import parse_duration
+
+State = Literal["unused", "never_evaluated", "fresh", "backing_off", "warn", "error"]
+STATES: Final[tuple[State, ...]] = (
+    "unused",
+    "never_evaluated",
+    "fresh",
+    "warn",
+    "backing_off",
+    "error",
+)
+"""From the best to the worst. unused: no query asks for it; never_evaluated: it was not refreshed
+since a query asks for it; backing_off: it has asked to be left alone for now."""
+UNITS: Final = ("keys", "requests", "bytes", "seconds")
+"""What a budget is of."""
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class PatternState:
+    """How fresh the replica of a pattern is.
+
+    Attributes:
+        pattern: its id.
+        state: of it.
+        candidates: keys that answers depend on, at the last evaluation; None before the first.
+        never_asked: those of them without an answer.
+        oldest: age of the oldest candidate's answer now, in seconds; None if there is none.
+        median: median of the ages, the same way.
+        p95: 95th percentile of the ages, the same way.
+        share_fresh: share of the candidates that were fresh at the last evaluation, or None.
+        waiting: seconds since the pattern is known, if none of its keys was ever answered.
+        reason: why it is in this state, or empty.
+    """
+
+    pattern: str
+    state: State
+    candidates: int | None = None
+    never_asked: int | None = None
+    oldest: float | None = None
+    median: float | None = None
+    p95: float | None = None
+    share_fresh: float | None = None
+    waiting: float | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteState:
+    """How fresh the replica of a remote is: as its worst pattern.
+
+    Attributes:
+        remote: as declared.
+        state: the worst of its patterns.
+        patterns: those of its last evaluation, else those that queries ask for.
+        evaluation: instant of its last evaluation; None before the first.
+        next_allowed: when it may be asked again; None before the first evaluation.
+        used: what that spent, by unit.
+        budget: what it could spend, by unit.
+        policy: name of its policy.
+        alpha: the weight that the policy used, or None.
+        stop: why it ended, or None.
+        reason: why it is in this state, or empty.
+    """
+
+    remote: Remote
+    state: State
+    patterns: tuple[PatternState, ...] = ()
+    evaluation: datetime | None = None
+    next_allowed: datetime | None = None
+    used: Mapping[str, float] | None = None
+    budget: Mapping[str, float] | None = None
+    policy: str = ""
+    alpha: float | None = None
+    stop: str | None = None
+    reason: str = ""
+
+    @property
+    def candidates(self) -> int:
+        """Keys that answers depend on, of all patterns."""
+        return sum(each.candidates or 0 for each in self.patterns)
+
+    @property
+    def never_asked(self) -> int:
+        """Those of them without an answer."""
+        return sum(each.never_asked or 0 for each in self.patterns)
+
+    @property
+    def share_fresh(self) -> float | None:
+        """Share of the candidates that were fresh at the last evaluation."""
+        known = [each for each in self.patterns if each.share_fresh is not None]
+        candidates = sum(each.candidates or 0 for each in known)
+        if not candidates:
+            return None
+        return sum((each.share_fresh or 0) * (each.candidates or 0) for each in known) / candidates
+
+    def largest(self, measure: Literal["oldest", "median", "p95", "waiting"]) -> float | None:
+        """The largest value of an age, in seconds, among the patterns."""
+        found = [getattr(each, measure) for each in self.patterns]
+        return max((each for each in found if each is not None), default=None)
+
+
+def seconds_of(duration: str | None) -> float | None:
+    """The seconds of a duration of remotes.yml."""
+    return None if duration is None else parse_duration(duration) / 1_000_000
+
+
+def remote_state(
+    remote: Remote, newest: Sequence[Row], services: Sequence[Row], now: datetime
+) -> RemoteState:
+    """How fresh the replica of a remote is.
+
+    Args:
+        remote: as declared.
+        newest: the rows of `freshness` of its last evaluation.
+        services: the rows of `services` about it.
+        now: the time.
+    """
+    first_seen = {row["pattern"]: row["first_seen"] for row in services}
+    if not newest:
+        return _never_evaluated(remote, first_seen, now)
+    patterns = tuple(
+        _pattern_state(remote, row, first_seen.get(row["pattern"]), now)
+        for row in sorted(newest, key=lambda each: str(each["pattern"]))
+    )
+    worst = max(patterns, key=lambda each: STATES.index(each.state))
+    first = newest[0]
+    return RemoteState(
+        remote,
+        worst.state,
+        patterns,
+        evaluation=first["evaluation"],
+        next_allowed=_next_allowed(remote, newest),
+        used={unit: first[f"{unit}_used"] for unit in UNITS},
+        budget={unit: first[f"{unit}_budget"] for unit in UNITS},
+        policy=first["policy"] or "",
+        alpha=first["alpha"],
+        stop=first["stop"],
+        reason=worst.reason,
+    )
+
+
+def _never_evaluated(
+    remote: Remote, first_seen: Mapping[str, datetime], now: datetime
+) -> RemoteState:
+    error_after = seconds_of(remote.error_after)
+    if not first_seen:
+        return RemoteState(remote, "unused", reason="no query asks for it")
+    patterns = tuple(
+        _waiting(pattern, _since(seen, now), error_after, "it was never evaluated")
+        for pattern, seen in sorted(first_seen.items())
+    )
+    worst = max(patterns, key=lambda each: STATES.index(each.state))
+    return RemoteState(remote, worst.state, patterns, reason=worst.reason)
+
+
+def _waiting(pattern: str, waiting: float, error_after: float | None, reason: str) -> PatternState:
+    state: State = "never_evaluated"
+    if error_after is not None and waiting > error_after:
+        state = "error"
+        reason = f"{reason} since a query asks for it, {age_text(waiting)} ago"
+    return PatternState(pattern, state, waiting=waiting, reason=reason)
+
+
+def _pattern_state(
+    remote: Remote, row: Row, first_seen: datetime | None, now: datetime
+) -> PatternState:
+    since = _since(row["evaluation"], now)
+    ages = {
+        name: None if row[f"{name}_seconds"] is None else row[f"{name}_seconds"] + since
+        for name in ("oldest", "median", "p95")
+    }
+    waiting = None
+    if row["candidates"] and row["never_asked"] == row["candidates"] and first_seen is not None:
+        waiting = _since(first_seen, now)
+    state, reason = _assessed(remote, row, ages["oldest"], waiting, now)
+    return PatternState(
+        row["pattern"],
+        state,
+        row["candidates"],
+        row["never_asked"],
+        **ages,
+        share_fresh=row["share_fresh"],
+        waiting=waiting,
+        reason=reason,
+    )
+
+
+def _assessed(
+    remote: Remote, row: Row, oldest: float | None, waiting: float | None, now: datetime
+) -> tuple[State, str]:
+    """The state of a pattern, and why."""
+    share, not_before = row["share_fresh"], row["not_before"]
+    least = remote.min_fresh
+    for state, limit in (("error", remote.error_after), ("warn", remote.warn_after)):
+        seconds, name = seconds_of(limit), f"{state}_after"
+        if state == "warn" and not_before is not None and not_before > now:
+            return "backing_off", row["reason"] or "the remote has asked to be left alone"
+        if seconds is None:
+            continue
+        found: State = "error" if state == "error" else "warn"
+        if oldest is not None and oldest > seconds:
+            return found, f"the oldest answer is {age_text(oldest)} old; `{name}` is {limit}"
+        if waiting is not None and waiting > seconds:
+            reason = f"none of its {row['candidates']:,} keys was answered in {age_text(waiting)}"
+            return found, f"{reason}; `{name}` is {limit}"
+        if state == "error" and least is not None and share is not None and share < least:
+            return found, f"{share:.0%} of the keys are fresh; `min_fresh` is {least:.0%}"
+    if row["never_asked"]:
+        return "warn", f"{row['never_asked']:,} keys were never answered"
+    return "fresh", ""
+
+
+def _next_allowed(remote: Remote, newest: Sequence[Row]) -> datetime:
+    """When the next evaluation begins, or the remote may be asked again, if that is later."""
+    every = timedelta(microseconds=parse_duration(remote.every))
+    times = [newest[0]["evaluation"] + every, *(row["not_before"] for row in newest)]
+    allowed: datetime = max(time for time in times if time is not None)
+    return allowed
+
+
+def _since(time: datetime, now: datetime) -> float:
+    """Seconds since a time; 0 if a clock was set back."""
+    return max((now - time).total_seconds(), 0.0)
+
+
+def age_text(seconds: float) -> str:
+    """An age as people read it: 45s, 12m, 3h, 2d; one digit after the point where it matters."""
+    for unit, size in (("d", 86_400), ("h", 3_600), ("m", 60)):
+        if seconds >= size:
+            return f"{seconds / size:.1f}".removesuffix(".0") + unit
+    return f"{seconds:.0f}s"

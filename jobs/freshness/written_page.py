@@ -1,0 +1,32 @@
+"""The page about freshness, written below the folder of the lake."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+
+from jobs.compute.connection import connect
+from jobs.freshness.history import remote_history
+from jobs.freshness.page import freshness_page
+from jobs.freshness.remote_state import RemoteState
+from jobs.settings import Settings
+from lake.lake import local_folder
+
+PAGE = "reports/freshness.html"
+"""Where the page is, below the lake's folder."""
+
+
+def write_page(settings: Settings, states: Sequence[RemoteState], now: datetime) -> Path | None:
+    """Write the page and return its file; None if the lake is no folder, or there is no remote."""
+    folder = local_folder(settings.lake)
+    if folder is None or not states:
+        return None
+    lake, shown = settings.open_lake(), []
+    for state in states:
+        with connect(settings) as connection:
+            shown.append((state, remote_history(connection, lake, state, now)))
+    page = folder / PAGE
+    page.parent.mkdir(parents=True, exist_ok=True)
+    page.write_text(freshness_page(shown, now), encoding="utf-8")
+    return page

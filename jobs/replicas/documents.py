@@ -1,0 +1,154 @@
+"""A remote that is a document: it is fetched at most once per evaluation and queried here."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from urllib.parse import urlsplit
+
+from jobs.rdf.terms import TermError, canonical_term
+from jobs.replicas.answers import Solution
+from jobs.replicas.asking import Fetched
+from jobs.replicas.budget import Amount
+from jobs.replicas.remotes import Remote
+from jobs.web.isolated import child_environment, fetch_body
+from jobs.web.outcomes import Failure
+from jobs.web.request import FetchRequest, Limits, Secret
+
+ACCEPT = (
+    "text/turtle, application/n-triples, application/trig, application/n-quads,"
+    " application/ld+json, application/rdf+xml;q=0.9"
+)
+_BY_SUFFIX = {
+    ".ttl": "text/turtle",
+    ".nt": "application/n-triples",
+    ".trig": "application/trig",
+    ".nq": "application/n-quads",
+    ".jsonld": "application/ld+json",
+    ".rdf": "application/rdf+xml",
+    ".owl": "application/rdf+xml",
+}
+_OVERHEAD = 0.5
+"""Seconds of a request for what is neither fetching nor searching."""
+_MEMORY = 1 << 30
+"""Address space of a child, in bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Document:
+    content: bytes
+    media_type: str
+
+
+@dataclass(slots=True)
+class DocumentFetcher:
+    """Answers queries from the document of a remote (`jobs.replicas.asking.Fetch`).
+
+    Attributes:
+        remote: whose document it is.
+        authorization: the header, None without one.
+        clock: the time.
+        ca_file: certificates of the authorities to trust in place of the public ones.
+    """
+
+    remote: Remote
+    clock: Callable[[], datetime]
+    authorization: Secret | None = None
+    ca_file: str = ""
+    _document: _Document | None = field(default=None, init=False)
+    _unusable: Failure | None = field(default=None, init=False)
+
+    def __call__(self, text: str, most: Amount, bindings: int) -> Fetched:
+        """Answer a query; the first one fetches the document."""
+        started_at, began = self.clock(), time.monotonic()
+        used, peer, requests = 0, "", 0
+        result: Sequence[Solution] | Failure | None = self._unusable
+        if result is None and self._document is None:
+            requests = 1
+            fetched, used, peer = self._fetch(most)
+            if isinstance(fetched, Failure):
+                result = fetched
+            else:
+                self._document = fetched
+        if result is None:
+            assert self._document is not None, "it was fetched"
+            left = most.seconds - _OVERHEAD - (time.monotonic() - began)
+            result = self._answer(self._document, text, bindings, left)
+            if isinstance(result, Failure) and result.kind == "not_results":
+                # It would be no other one for other keys.
+                self._unusable = result
+        took = Amount(requests, most.keys, used, time.monotonic() - began)
+        return Fetched(result, took, started_at, "GET", peer)
+
+    def _fetch(self, most: Amount) -> tuple[_Document | Failure, int, str]:
+        request = FetchRequest(
+            url=self.remote.url or self.remote.iri,
+            accept=ACCEPT,
+            contact=self.remote.contact,
+            limits=Limits(bytes=most.bytes, seconds=max(most.seconds / 2, 0.1)),
+            allow=self.remote.allow,
+            ports=self.remote.ports,
+            authorization=self.authorization,
+            ca_file=self.ca_file,
+        )
+        outcome, usage = fetch_body(request)
+        used = usage.bytes if usage.measured else most.bytes
+        if isinstance(outcome, Failure):
+            return outcome, used, usage.peer
+        media_type = _media_type(request.url, outcome.content_type)
+        return _Document(outcome.value, media_type), used, usage.peer
+
+    def _answer(
+        self, document: _Document, text: str, bindings: int, seconds: float
+    ) -> Sequence[Solution] | Failure:
+        task = {
+            "media_type": document.media_type,
+            "base": self.remote.url or self.remote.iri,
+            "query": text,
+            "most": bindings,
+            "memory": _MEMORY,
+        }
+        given = json.dumps(task).encode() + b"\n" + document.content
+        command = [sys.executable, "-m", "jobs.replicas.document_worker"]
+        try:
+            child = subprocess.run(
+                command,
+                input=given,
+                capture_output=True,
+                timeout=max(seconds, 0.1),
+                check=False,
+                env=child_environment(),
+            )
+        except subprocess.TimeoutExpired:
+            return Failure("deadline_passed", "the document was not searched in time")
+        if child.returncode:
+            return Failure("too_much_memory", "the document could not be searched")
+        return _solutions(child.stdout)
+
+
+def _solutions(output: bytes) -> Sequence[Solution] | Failure:
+    found = [json.loads(line) for line in output.splitlines()]
+    if found and "unusable" in found[0]:
+        return Failure("not_results", f"the document cannot be read: {found[0]['unusable']}")
+    try:
+        return [
+            {name: canonical_term(term, "object") for name, term in solution.items()}
+            for solution in found
+        ]
+    except TermError as error:
+        return Failure("not_results", f"the document has a term that is none: {error}")
+
+
+def _media_type(url: str, content_type: str) -> str:
+    """The format of a document: as its server says, unless that is only `text/plain`."""
+    said = content_type.partition(";")[0].strip().lower()
+    path = urlsplit(url).path.lower()
+    for suffix, media_type in _BY_SUFFIX.items():
+        if path.endswith(suffix) and said in ("", "text/plain", "application/octet-stream"):
+            return media_type
+    return said

@@ -1,0 +1,121 @@
+"""`weir freshness` and the pages of `weir report`, over tables written by hand."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from jobs.compute import session
+from jobs.errors import EXIT_FAILED, EXIT_QUALITY
+from jobs.freshness.remote_state import age_text
+from tests.support.projects.command_line import Weir
+from tests.support.replicas import written
+from tests.support.replicas.written import PATTERN, REMOTES, RemoteTables, remote_project
+
+
+@pytest.fixture
+def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RemoteTables:
+    """A remote that was evaluated a few minutes ago; Spark cannot be started."""
+    monkeypatch.setattr(session, "_start", None)
+    monkeypatch.setattr(written, "START", datetime.now(UTC) - timedelta(minutes=25))
+    monkeypatch.chdir(tmp_path)
+    found = remote_project(tmp_path)
+    found.refresh({"a": ('"1"',), "b": ('"1"',)})
+    found.refresh({"b": ('"2"',), "c": None}, not_asked=1)
+    return found
+
+
+def test_the_state_of_every_remote_is_printed(weir: Weir, tables: RemoteTables) -> None:
+    del tables
+    called = weir("freshness", "--patterns")
+    assert called.code == 0
+    assert "fresh" in called.out
+    for used in ("2 of 20", "2 of 4", "10,000 of 100,000", "0.5 of 8"):
+        assert used in called.out
+    assert PATTERN in called.out
+    assert PATTERN not in weir("freshness").out
+
+
+def test_json_has_the_fields_of_source_freshness_and_ours(weir: Weir, tables: RemoteTables) -> None:
+    called = weir("freshness", "--output", "json")
+    (result,) = called.json["results"]
+    assert called.code == 0
+    assert result["unique_id"] == "source.weir.replicas.wd"
+    assert (result["status"], result["reason"]) == ("warn", "2 keys were never answered")
+    assert result["criteria"] == {
+        "warn_after": {"count": 20, "period": "minute"},
+        "error_after": {"count": 1, "period": "hour"},
+        "filter": None,
+    }
+    snapshot, loaded = (
+        datetime.fromisoformat(result[name]) for name in ("snapshotted_at", "max_loaded_at")
+    )
+    assert loaded == tables.evaluation(1)
+    age = (snapshot - loaded).total_seconds()
+    assert result["max_loaded_at_time_ago_in_s"] == pytest.approx(age, abs=0.001)
+    assert result["oldest_seconds"] >= result["median_seconds"]
+    assert (result["candidates"], result["never_asked"]) == (4, 2)
+    assert datetime.fromisoformat(result["last_evaluation"]) == tables.evaluation(2)
+    assert datetime.fromisoformat(result["next_allowed"]) == tables.evaluation(3)
+    assert result["used"]["keys"] == 2
+    assert [each["pattern"] for each in result["patterns"]] == [PATTERN]
+
+
+def test_a_replica_that_is_too_old_ends_with_its_own_exit_code(
+    weir: Weir, tables: RemoteTables
+) -> None:
+    (tables.folder / "remotes.yml").write_text(
+        REMOTES.replace("PT1H", "PT10M").replace("PT20M", "PT90S")
+    )
+    called = weir("freshness", "--output", "json")
+    assert called.code == EXIT_QUALITY
+    (result,) = called.json["results"]
+    assert (result["status"], result["state"]) == ("error", "error")
+    assert result["criteria"]["warn_after"] == {"count": 90, "period": "second"}
+    assert "the oldest answer is" in called.err
+
+
+def test_a_warning_does_not_fail(weir: Weir, tables: RemoteTables) -> None:
+    (tables.folder / "remotes.yml").write_text(REMOTES.replace("PT20M", "PT10M"))
+    called = weir("freshness", "--output", "json")
+    assert (called.code, called.json["results"][0]["status"]) == (0, "warn")
+
+
+def test_a_damaged_table_is_a_runtime_error_of_every_remote(
+    weir: Weir, tables: RemoteTables
+) -> None:
+    log = tables.folder / "tables/freshness/_delta_log"
+    sorted(log.glob("*.json"))[-1].write_text("")
+    called = weir("freshness", "--output", "json")
+    assert called.code == EXIT_FAILED
+    (result,) = called.json["results"]
+    assert (result["unique_id"], result["status"]) == ("source.weir.replicas.wd", "runtime error")
+    assert "freshness" in result["error"]
+
+
+def test_without_remotes_it_says_so(weir: Weir, tables: RemoteTables) -> None:
+    (tables.folder / "remotes.yml").unlink()
+    called = weir("freshness")
+    assert (called.code, called.out) == (
+        0,
+        f"No remote is declared in {tables.folder / 'remotes.yml'}.\n",
+    )
+    assert weir("freshness", "--output", "json").json["results"] == []
+
+
+def test_the_report_writes_the_page_of_remotes_too(weir: Weir, tables: RemoteTables) -> None:
+    page = tables.folder / "tables/reports/freshness.html"
+    called = weir("report")
+    assert called.out.splitlines() == ["Wrote weir.html.", f"Wrote {page}."]
+    assert "wd: <span class=warn>warn</span>" in page.read_text()
+    (tables.folder / "remotes.yml").unlink()
+    assert weir("report").out == "Wrote weir.html.\n"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0, "0s"), (59, "59s"), (60, "1m"), (5400, "1.5h"), (172800, "2d")]
+)
+def test_an_age_is_read_in_its_largest_unit(seconds: float, text: str) -> None:
+    assert age_text(seconds) == text

@@ -1,0 +1,248 @@
+"""`weir refresh`, `weir remotes`, `weir run --refresh` and `weir doctor` over real endpoints."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from demo.fuseki import Credentials
+from jobs.compute import session
+from jobs.settings import Settings
+from jobs.stage import claimed
+from tests.support.endpoints import port_of
+from tests.support.oxigraph_endpoint import OxigraphEndpoint
+from tests.support.projects.command_line import Weir
+from tests.support.projects.replicas import IRI, ReplicaProject
+
+QUERY = f"""SELECT ?user ?n WHERE {{
+  ?user <http://x/city> ?city
+  SERVICE <{IRI}> {{ ?city <http://x/population> ?n }}
+}}
+"""
+OTHER = "http://other.example/sparql"
+ACCESS = Credentials("reader", "not-a-real-password")
+
+
+@pytest.fixture
+def endpoint() -> Iterator[OxigraphEndpoint]:
+    with OxigraphEndpoint(credentials=ACCESS) as running:
+        running.update(
+            "INSERT DATA { <http://x/a> <http://x/population> 1 ."
+            " <http://x/b> <http://x/population> 2 }"
+        )
+        yield running
+
+
+@pytest.fixture
+def project(
+    endpoint: OxigraphEndpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> ReplicaProject:
+    """A project with the remote `wd`, whose connection is in the environment."""
+
+    def fail(settings: Settings, name: str) -> None:
+        del settings, name
+        raise AssertionError("Spark was started")
+
+    monkeypatch.setattr(session, "_start", fail)
+    monkeypatch.chdir(tmp_path)
+    found = ReplicaProject(tmp_path)
+    found.declare(
+        url=endpoint.query_url,
+        allow=["127.0.0.1/32"],
+        ports=[port_of(endpoint)],
+        connection="wd",
+        every="PT1H",
+        budget={"keys": 10, "requests": 4, "bytes": "200kB", "seconds": 8},
+    )
+    secret = {"login": ACCESS.user, "password": ACCESS.password}
+    monkeypatch.setenv("AIRFLOW_CONN_WD", json.dumps(secret))
+    found.query("cities", QUERY)
+    found.patch(
+        "A <http://x/u> <http://x/city> <http://x/a> .",
+        "A <http://x/v> <http://x/city> <http://x/b> .",
+    )
+    return found
+
+
+def declare_also(project: ReplicaProject, **changes: Any) -> None:
+    """Declare another remote with the settings of the first one, but for some."""
+    file = project.folder / "remotes.yml"
+    first = yaml.safe_load(file.read_text())["remotes"][0]
+    file.write_text(yaml.safe_dump({"remotes": [{**first, **changes}, first]}))
+
+
+def test_a_run_without_refresh_asks_nobody(
+    project: ReplicaProject, endpoint: OxigraphEndpoint, weir: Weir
+) -> None:
+    assert weir("run").code == 0
+    assert endpoint.queries == 0
+    assert not project.settings.open_lake().exists("answers/cities")
+
+
+def test_a_run_with_refresh_publishes_what_the_remote_says_at_once(
+    project: ReplicaProject, endpoint: OxigraphEndpoint, weir: Weir
+) -> None:
+    called = weir("run", "--refresh", "--output", "json")
+    assert (called.code, called.json["errors"]) == (0, [])
+    assert len(project.answer("cities")) == 2
+    assert [stage["stage"] for stage in called.json["stages"]] == [
+        *("ingest", "maintain", "refresh", "ingest", "maintain", "validate", "publish")
+    ]
+    assert [q["rows"] for q in called.json["queries"]] == [2]
+    assert endpoint.queries == 1
+    again = weir("run", "--refresh", "--output", "json")
+    assert [stage["stage"] for stage in again.json["stages"]] == ["ingest"]
+    assert endpoint.queries == 1
+
+
+def test_what_was_maintained_before_an_evaluation_without_changes_is_not_maintained_twice(
+    project: ReplicaProject, endpoint: OxigraphEndpoint, weir: Weir
+) -> None:
+    endpoint.update("DROP ALL")
+    called = weir("run", "--refresh", "--output", "json")
+    assert [stage["stage"] for stage in called.json["stages"]] == [
+        *("ingest", "maintain", "refresh", "ingest", "validate", "publish")
+    ]
+    assert (called.code, project.answer("cities")) == (0, {})
+
+
+def test_a_remote_that_fails_does_not_keep_a_run_from_publishing_the_others(
+    project: ReplicaProject, weir: Weir
+) -> None:
+    declare_also(project, name="locked", iri=OTHER, connection="absent")
+    project.query("others", QUERY.replace(IRI, OTHER))
+    called = weir("run", "--refresh", "--output", "json")
+    assert called.code == 2
+    assert [error.partition(".")[0] for error in called.json["errors"]] == [
+        "AIRFLOW_CONN_ABSENT: there is no connection absent"
+    ]
+    assert len(project.answer("cities")) == 2
+
+
+def test_refresh_reports_what_was_asked_and_what_it_took(
+    project: ReplicaProject, weir: Weir
+) -> None:
+    assert project.folder
+    weir("run")
+    called = weir("refresh", "--output", "json")
+    assert (called.code, called.json["errors"]) == (0, [])
+    (row,) = called.json["remotes"]
+    names = ("remote", "outcome", "round", "asked", "answered", "changed", "never_asked", "state")
+    assert [row[name] for name in names] == ["wd", "evaluated", 1, 2, 2, 2, 0, "fresh"]
+    assert row["budget"] == {"keys": 10, "requests": 4, "bytes": 200_000, "seconds": 8.0}
+    used = row["used"]
+    assert (used["keys"], used["requests"]) == (2, 1)
+    assert 0 < used["bytes"] <= 200_000
+    assert 0 < used["seconds"] <= 8
+    (again,) = weir("refresh", "wd", "--output", "json").json["remotes"]
+    assert (again["outcome"], again["round"], again["used"]) == ("not due", 1, used)
+
+
+def test_refresh_prints_a_line_per_remote(project: ReplicaProject, weir: Weir) -> None:
+    assert project.folder
+    weir("run")
+    called = weir("refresh")
+    assert (called.code, called.err) == (0, "")
+    lines = [line.split() for line in called.out.splitlines()]
+    head = next(words for words in lines if words[:1] == ["remote"])
+    row = next(words for words in lines if words[:1] == ["wd"])
+    assert head[:5] == ["remote", "outcome", "evaluation", "asked", "answered"]
+    assert row[:2] == ["wd", "evaluated"]
+    assert "2/10" in row
+
+
+def test_a_remote_that_no_query_asks_is_not_needed(project: ReplicaProject, weir: Weir) -> None:
+    (project.folder / "queries" / "cities.rq").unlink()
+    weir("run")
+    (row,) = weir("refresh", "--output", "json").json["remotes"]
+    assert (row["outcome"], row["evaluation"], row["next_at"]) == ("not needed", None, None)
+
+
+def test_an_error_of_one_remote_does_not_hide_the_others(
+    project: ReplicaProject, weir: Weir
+) -> None:
+    declare_also(project, name="locked", iri=OTHER, connection="absent")
+    project.query("others", QUERY.replace(IRI, OTHER))
+    weir("run")
+    called = weir("refresh", "--output", "json")
+    outcomes = {row["remote"]: row["outcome"] for row in called.json["remotes"]}
+    assert outcomes == {"locked": "failed", "wd": "evaluated"}
+    assert called.code == 2
+    assert "there is no connection absent" in called.err
+
+
+def test_another_run_of_the_same_remote_is_exit_code_4(project: ReplicaProject, weir: Weir) -> None:
+    weir("run")
+    with claimed(project.settings.open_lake(), "refresh", "other", 60, of="wd"):
+        called = weir("refresh")
+    assert called.code == 4
+
+
+def test_a_remote_that_is_not_declared_is_exit_code_2(project: ReplicaProject, weir: Weir) -> None:
+    assert project.folder
+    called = weir("refresh", "nobody")
+    assert called.code == 2
+    assert "there is no remote nobody" in called.err
+    assert "Remotes: wd." in called.err
+
+
+def test_remotes_lists_who_is_asked_for_whom_and_when(project: ReplicaProject, weir: Weir) -> None:
+    declare_also(project, name="idle", iri=OTHER)
+    weir("run")
+    idle, wd = weir("remotes", "--output", "json").json
+    assert (idle["remote"], idle["queries"], idle["next_at"]) == ("idle", [], None)
+    assert (wd["remote"], wd["iri"], wd["every"], wd["policy"]) == ("wd", IRI, "PT1H", "LRU.F+")
+    assert wd["budget"] == {"keys": 10, "requests": 4, "bytes": 200_000, "seconds": 8.0}
+    assert [*wd["patterns"].values()] == [["cities"]]
+    due = wd["next_at"]
+    weir("refresh")
+    assert weir("remotes", "--output", "json").json[1]["next_at"] > due
+    assert "200,000 B" in weir("remotes").out
+
+
+def test_pools_have_a_slot_per_remote(project: ReplicaProject, weir: Weir) -> None:
+    declare_also(project, name="idle", iri=OTHER)
+    pools = weir("remotes", "pools").json
+    assert {name: pool["slots"] for name, pool in pools.items()} == {"weir_idle": 1, "weir_wd": 1}
+    assert all(pool["description"] for pool in pools.values())
+
+
+def test_without_remotes_there_is_nothing_to_refresh(project: ReplicaProject, weir: Weir) -> None:
+    (project.folder / "remotes.yml").unlink()
+    (project.folder / "queries" / "cities.rq").unlink()
+    assert "No remote is declared" in weir("refresh").out
+    assert "No remote is declared" in weir("remotes").out
+    assert weir("remotes", "pools").json == {}
+
+
+def findings(weir: Weir) -> dict[str, dict[str, Any]]:
+    return {row["check"]: row for row in weir("doctor", "--output", "json").json}
+
+
+def test_doctor_checks_remotes_and_their_connections(
+    project: ReplicaProject, weir: Weir, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = findings(weir)
+    assert (found["remotes"]["ok"], found["remotes"]["found"]) == (True, "wd")
+    assert found["connection wd"]["ok"]
+    monkeypatch.delenv("AIRFLOW_CONN_WD")
+    missing = findings(weir)["connection wd"]
+    assert not missing["ok"]
+    assert "add the connection wd" in missing["fix"]
+    project.query("others", QUERY.replace(IRI, OTHER))
+    assert "no remote is declared with this IRI" in findings(weir)["query"]["found"]
+    (project.folder / "remotes.yml").write_text("remotes:\n  - name: wd\n    colour: red\n")
+    wrong = findings(weir)["remotes"]
+    assert not wrong["ok"]
+    assert "remotes.yml:3:5: remotes.0.colour: unknown key" in wrong["found"]
+
+
+def test_doctor_prints_no_secret(project: ReplicaProject, weir: Weir) -> None:
+    assert project.folder
+    called = weir("doctor", "--output", "json")
+    assert ACCESS.password not in called.out + called.err

@@ -1,0 +1,326 @@
+"""Remotes through Airflow: 30 evaluations of a real Fuseki whose data change, one of them killed.
+
+The first evaluation and the last two are runs of the DAG; those between them are calls of its
+entry point in this process, which take a tenth of the time.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import os
+import random
+import sqlite3
+import sys
+import threading
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+import yaml
+from deltalake import DeltaTable
+
+from demo.fuseki import Credentials, Fuseki, running_fuseki
+from jobs.ingest_changes import ingest_changes
+from jobs.maintain_queries import maintain_queries
+from jobs.publish_answers import publish_answers
+from jobs.refresh_remotes import NOTHING_TO_DO, main
+from jobs.settings import CONFIG_FILE, Settings
+from jobs.validate_answers import validate_answers
+from lake.commit import KILL_AT
+from tests.dags.installation import HERE, Airflow, Runs
+from tests.support.endpoints import port_of
+
+pytestmark = pytest.mark.slow
+
+CANARY = Credentials("reader", "canary-4f1c-not-a-real-password")
+IRI = "http://remote.example/sparql"
+KEYS, EVALUATIONS, LAST_BY_DAG, LAST_WITHOUT_CHANGES = 200, 30, 2, 6
+LAST_DAGS = ("refresh_remotes", "ingest_changes", "refresh_remotes", "maintain_queries")
+LOGGED = {"AIRFLOW__LOGGING__LOGGING_LEVEL": "INFO"}
+BUDGET = {"keys": 40, "requests": 4, "bytes": 60_000, "seconds": 8}
+QUERY = f"""SELECT ?user ?value WHERE {{
+  ?user <http://x/item> ?item
+  SERVICE <{IRI}> {{ ?item <http://x/value> ?value }}
+}}
+"""
+
+
+def without_spark() -> NoReturn:
+    raise AssertionError("a few hundred quads need no Spark")
+
+
+@dataclass
+class Watched:
+    """What a look at all processes has found.
+
+    Attributes:
+        refreshes: processes that refresh.
+        leaks: those whose arguments or variables have the secret.
+    """
+
+    refreshes: set[int] = field(default_factory=set)
+    leaks: set[str] = field(default_factory=set)
+
+
+@contextmanager
+def watched() -> Iterator[Watched]:
+    """Look at the arguments and the environment of every process, until the block is left."""
+    found, stop = Watched(), threading.Event()
+
+    def look() -> None:
+        while not stop.wait(0.02):
+            for each in Path("/proc").glob("[0-9]*"):
+                try:
+                    arguments, variables = (
+                        (each / name).read_bytes() for name in ("cmdline", "environ")
+                    )
+                except OSError:
+                    continue
+                if b"jobs.refresh_remotes" in arguments:
+                    found.refreshes.add(int(each.name))
+                if any(secret in arguments + variables for secret in secrets()):
+                    found.leaks.add(arguments.replace(b"\0", b" ").decode(errors="replace"))
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    try:
+        yield found
+    finally:
+        stop.set()
+        thread.join()
+
+
+def secrets() -> tuple[bytes, ...]:
+    """The password as it is, and as the header has it."""
+    pair = f"{CANARY.user}:{CANARY.password}".encode()
+    return CANARY.password.encode(), base64.b64encode(pair)
+
+
+@dataclass
+class Scenario:
+    """What has happened.
+
+    Attributes:
+        airflow: has the project.
+        killed: the DAG run whose refresh was killed.
+        last: the DAG runs at the end.
+        processes: what was seen while they ran.
+        values: of each item, in Fuseki.
+    """
+
+    airflow: Airflow
+    killed: Runs
+    last: Runs
+    processes: Watched
+    values: dict[int, int]
+
+    def rows(self, table: str) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = (
+            Settings.load(self.airflow.project / CONFIG_FILE).open_lake().rows(table).to_pylist()
+        )
+        return found
+
+    @property
+    def answer(self) -> Counter[tuple[str, str]]:
+        """The published answer."""
+        found: Counter[tuple[str, str]] = Counter()
+        for row in self.rows("answers/values"):
+            found[row["user"], row["value"]] += row["weight"]
+        return Counter({row: times for row, times in found.items() if times})
+
+
+def set_value(fuseki: Fuseki, item: int, value: int) -> None:
+    subject = f"<http://x/i{item}> <http://x/value>"
+    fuseki.update(
+        f"DELETE WHERE {{ {subject} ?v }} ; INSERT DATA {{ {subject} {value} }}",
+    )
+
+
+def declare(project: Path, fuseki: Fuseki) -> None:
+    """Users with an item each, the query for their values, and the remote."""
+    quads = "".join(f"A <http://x/u{n}> <http://x/item> <http://x/i{n}> .\n" for n in range(KEYS))
+    for file in (*project.glob("patches/*"), *project.glob("queries/*")):
+        file.unlink()
+    (project / "patches" / "1.rdfp").write_text(f"TX .\n{quads}TC .\n")
+    (project / "queries" / "values.rq").write_text(QUERY)
+    remote = {
+        "name": "fuseki",
+        "iri": IRI,
+        "url": fuseki.query_url,
+        "allow": ["127.0.0.1/32"],
+        "ports": [port_of(fuseki)],
+        "connection": "fuseki_reader",
+        "contact": "tests@example.org",
+        "every": "PT1S",
+        "pause": "PT0S",
+        "policy": "LRU",
+        "batch_keys": 10,
+        "budget": BUDGET,
+        "warn_after": "PT1H",
+        "error_after": "PT2H",
+    }
+    (project / "remotes.yml").write_text(yaml.safe_dump({"remotes": [remote]}))
+
+
+def run_stages(project: Path, *stages: Any) -> None:
+    settings = Settings.load(project / CONFIG_FILE)
+    for stage in stages:
+        stage(without_spark, settings, f"test-{stage.__name__}")
+
+
+def evaluate(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Call the entry point until it has made a round: the next second has another evaluation."""
+    connection = {"fuseki_reader": {"login": CANARY.user, "password": CANARY.password}}
+    arguments = ["--config", str(project / CONFIG_FILE), "--remote", "fuseki", "--credentials"]
+    before = rounds(project)
+    while rounds(project) == before:
+        monkeypatch.setattr(sys, "stdin", io.StringIO(json.dumps(connection)))
+        assert main([*arguments, "--event"]) in (0, NOTHING_TO_DO)
+
+
+def rounds(project: Path) -> int:
+    lake = Settings.load(project / CONFIG_FILE).open_lake()
+    if not lake.exists("replicas/fuseki"):
+        return 0
+    return len(set(lake.rows("freshness", ["round"])["round"].to_pylist()))
+
+
+@pytest.fixture(scope="module")
+def scenario(
+    tmp_path_factory: pytest.TempPathFactory, airflow_database: Path
+) -> Iterator[Scenario]:
+    airflow = Airflow(tmp_path_factory.mktemp("refresh"), airflow_database, HERE / "project")
+    project, chosen = airflow.project, random.Random(17)
+    values = {item: item for item in range(KEYS)}
+    with (
+        pytest.MonkeyPatch.context() as monkeypatch,
+        running_fuseki(tmp_path_factory.mktemp("fuseki"), CANARY) as fuseki,
+    ):
+        declare(project, fuseki)
+        inserted = " . ".join(f"<http://x/i{n}> <http://x/value> {n}" for n in range(KEYS))
+        fuseki.update(f"INSERT DATA {{ {inserted} }}")
+        run_stages(project, ingest_changes, maintain_queries, validate_answers, publish_answers)
+        airflow.add_connection("fuseki_reader", CANARY.user, CANARY.password)
+        with watched() as processes:
+            killed = airflow.run_dags(
+                "refresh_remotes", variables={**LOGGED, KILL_AT: "refresh:after:requests"}
+            )
+        between = EVALUATIONS - 1 - LAST_BY_DAG
+        for number in range(between):
+            if number < between + LAST_BY_DAG - LAST_WITHOUT_CHANGES:
+                for item in chosen.sample(range(KEYS), 8):
+                    values[item] += 1000
+                    set_value(fuseki, item, values[item])
+            evaluate(project, monkeypatch)
+            if number == between // 2:
+                run_stages(project, ingest_changes)
+        with watched() as at_the_end:
+            last = airflow.run_dags(*LAST_DAGS, variables=LOGGED)
+        processes.refreshes |= at_the_end.refreshes
+        processes.leaks |= at_the_end.leaks
+        yield Scenario(airflow, killed, last, processes, values)
+
+
+def test_a_refresh_that_is_killed_makes_its_run_fail(scenario: Scenario) -> None:
+    assert all(scenario.killed.codes)
+    assert "refresh ended with exit code -9" in scenario.killed.output
+
+
+def test_the_runs_after_it_succeed(scenario: Scenario) -> None:
+    assert scenario.last.codes == [0] * len(LAST_DAGS), scenario.last.output[-8000:]
+    assert scenario.airflow.newest_states("refresh_remotes") == {
+        "refresh_fuseki": "success",
+        "check_freshness": "success",
+        "any_failure": "skipped",
+    }
+
+
+def test_the_answer_is_that_of_the_query_over_the_replica_and_over_fuseki(
+    scenario: Scenario,
+) -> None:
+    newest: dict[str, dict[str, Any]] = {}
+    mappings: dict[tuple[str, int], list[dict[str, Any]]] = defaultdict(list)
+    for row in sorted(scenario.rows("replicas/fuseki"), key=lambda row: row["round"]):
+        if row["part"] == "key":
+            newest[row["key"]] = row
+        elif row["multiplicity"]:
+            mappings[row["key"], row["round"]].append(row)
+    of_replica: Counter[tuple[str, str]] = Counter()
+    for key, row in newest.items():
+        for mapping in mappings[key, row["rows_round"]]:
+            value = json.loads(mapping["mapping"])["value"]
+            of_replica[key.replace("/i", "/u"), value] += mapping["multiplicity"]
+    of_fuseki = {
+        (f"<http://x/u{n}>", f'"{value}"^^<http://www.w3.org/2001/XMLSchema#integer>')
+        for n, value in scenario.values.items()
+    }
+    assert len(newest) == KEYS
+    assert scenario.answer == of_replica == Counter(of_fuseki)
+
+
+def test_every_evaluation_kept_its_budget_in_all_units(scenario: Scenario) -> None:
+    spent: dict[Any, dict[str, dict[str, Any]]] = defaultdict(dict)
+    for row in sorted(scenario.rows("requests"), key=lambda row: row["phase"]):
+        # `reserved` comes before `settled`, which takes its place.
+        spent[row["evaluation"]][row["request_id"]] = row
+    assert len(spent) == EVALUATIONS
+    for requests in spent.values():
+        for unit, most in BUDGET.items():
+            assert 0 < sum(row[unit] for row in requests.values()) <= most
+    unsettled = [
+        row["phase"]
+        for rows in spent.values()
+        for row in rows.values()
+        if row["phase"] != "settled"
+    ]
+    assert len(unsettled) == BUDGET["requests"]
+
+
+def test_every_check_holds(scenario: Scenario) -> None:
+    quality = scenario.rows("quality")
+    assert [row for row in quality if not row["success"]] == []
+    checked = {row["table"].partition("/")[0] for row in quality}
+    assert {"quads", "answers", "requests", "replicas", "freshness"} <= checked
+
+
+def test_ingest_is_triggered_if_there_is_anything_to_take(scenario: Scenario) -> None:
+    """Five evaluations see all keys, so the last one of six without changes finds none."""
+    with closing(sqlite3.connect(scenario.airflow.database)) as database:
+        events = database.execute(
+            "SELECT e.source_task_id, a.name FROM asset_event e JOIN asset a ON a.id = e.asset_id"
+            " WHERE e.source_dag_id = 'refresh_remotes'"
+        ).fetchall()
+    assert events == [("refresh_fuseki", "replicas/fuseki")]
+
+
+def test_the_secret_is_nowhere_but_encrypted_in_the_connection(scenario: Scenario) -> None:
+    with closing(sqlite3.connect(scenario.airflow.database)) as database:
+        (stored,) = database.execute(
+            "SELECT password, is_encrypted FROM connection WHERE conn_id = 'fuseki_reader'"
+        ).fetchall()
+    assert stored[1] == 1
+    folder = scenario.airflow.project.parent
+    files = [file for file in folder.rglob("*") if file.is_file()]
+    found = [file for file in files if any(secret in file.read_bytes() for secret in secrets())]
+    assert found == []
+    text = "".join(
+        str(DeltaTable(str(log.parent)).to_pyarrow_table().to_pylist())
+        for log in folder.rglob("_delta_log")
+    )
+    assert "http://x/i0" in text
+    # `airflow dags test` logs to its output.
+    output = text + scenario.killed.output + scenario.last.output
+    assert "fuseki: 40 of 40 keys answered" in output
+    assert not any(secret.decode() in output for secret in secrets())
+
+
+def test_no_process_has_the_secret_in_its_arguments_or_variables(scenario: Scenario) -> None:
+    assert scenario.processes.refreshes
+    assert os.getpid() not in scenario.processes.refreshes
+    assert scenario.processes.leaks == set()

@@ -1,0 +1,121 @@
+"""What the DAGs of a project with remotes are, beside those of any project."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.dags.installation import HERE, describe
+
+REMOTES = """remotes:
+  - name: wd
+    iri: http://remote.example/sparql
+    connection: wd_login
+    contact: tests@example.org
+  - name: geo
+    iri: http://geo.example/sparql
+    every: PT1H
+    contact: tests@example.org
+"""
+REFRESHES = ("refresh_wd", "refresh_geo")
+
+
+def project(folder: Path, remotes: str) -> Path:
+    """The project beside this file, with remotes."""
+    shutil.copytree(HERE / "project", folder)
+    (folder / "remotes.yml").write_text(remotes)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def with_remotes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    folder = tmp_path_factory.mktemp("remotes")
+    return describe(folder / "home", project(folder / "project", REMOTES))
+
+
+@pytest.fixture(scope="module")
+def tasks(with_remotes: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = with_remotes["dags"]["refresh_remotes"]["tasks"]
+    return found
+
+
+def test_a_project_with_remotes_has_a_dag_more(with_remotes: dict[str, Any]) -> None:
+    assert with_remotes["import_errors"] == {}
+    assert set(with_remotes["dags"]) == {
+        *("ingest_changes", "maintain_queries", "compact_lake", "refresh_remotes")
+    }
+
+
+def test_loading_the_dags_imports_no_engine(with_remotes: dict[str, Any]) -> None:
+    assert with_remotes["heavy_modules"] == []
+
+
+def test_remotes_are_refreshed_as_often_as_the_shortest_time_between_evaluations(
+    with_remotes: dict[str, Any],
+) -> None:
+    assert with_remotes["dags"]["refresh_remotes"]["schedule"] == "*/10 * * * *"
+
+
+def test_ingest_runs_by_the_clock_and_when_a_refresh_found_changes(
+    with_remotes: dict[str, Any],
+) -> None:
+    assert with_remotes["dags"]["ingest_changes"]["schedule"] == [
+        *("*/15 * * * *", "replicas/wd", "replicas/geo")
+    ]
+
+
+def test_no_dag_runs_twice_at_once_or_for_the_past(with_remotes: dict[str, Any]) -> None:
+    dag = with_remotes["dags"]["refresh_remotes"]
+    assert (dag["max_active_runs"], dag["catchup"]) == (1, False)
+
+
+def test_each_remote_has_a_task_in_its_own_pool(tasks: dict[str, Any]) -> None:
+    pools = {name: tasks[name]["pool"] for name in REFRESHES}
+    assert pools == {"refresh_wd": "weir_wd", "refresh_geo": "weir_geo"}
+
+
+def test_freshness_is_checked_whether_a_refresh_failed_or_not(tasks: dict[str, Any]) -> None:
+    assert {name: task["downstream"] for name, task in tasks.items()} == {
+        **{name: ["any_failure", "check_freshness"] for name in REFRESHES},
+        "check_freshness": ["any_failure"],
+        "any_failure": [],
+    }
+    rules = {name: task["trigger_rule"] for name, task in tasks.items()}
+    assert (rules["check_freshness"], rules["any_failure"]) == ("all_done", "one_failed")
+
+
+def test_a_refresh_is_retried_and_a_failed_check_is_not(tasks: dict[str, Any]) -> None:
+    assert {name: task["retries"] for name, task in tasks.items()} == {
+        **dict.fromkeys(REFRESHES, 2),
+        "check_freshness": 0,
+        "any_failure": 0,
+    }
+
+
+def test_a_success_alone_is_no_event_of_the_replica(tasks: dict[str, Any]) -> None:
+    outlets = {outlet for task in tasks.values() for outlet in task["outlets"]}
+    assert outlets == {"changes of replicas/wd", "changes of replicas/geo"}
+
+
+def test_one_pool_can_take_the_place_of_all(tmp_path: Path) -> None:
+    found = describe(
+        tmp_path / "home",
+        project(tmp_path / "project", REMOTES),
+        WEIR_REFRESH_POOL="default_pool",
+        WEIR_REFRESH_SCHEDULE="7 * * * *",
+    )
+    dag = found["dags"]["refresh_remotes"]
+    assert {dag["tasks"][name]["pool"] for name in REFRESHES} == {"default_pool"}
+    assert dag["schedule"] == "7 * * * *"
+
+
+def test_a_wrong_declaration_is_an_error_of_one_dag_with_its_place(tmp_path: Path) -> None:
+    found = describe(
+        tmp_path / "home", project(tmp_path / "project", REMOTES.replace("PT1H", "soon"))
+    )
+    (error,) = found["import_errors"].values()
+    assert "remotes.yml:8:5: remotes.1.every: it is not a duration" in error
+    assert found["dags"]["ingest_changes"]["schedule"] == "*/15 * * * *"
