@@ -52,6 +52,8 @@ FAST = tuple(
     for name in ("budget", "rounds", "answers", "asking", "evaluations", "refresh_remotes")
 )
 """The tests of refreshes, quick ones first."""
+BLOCKS = ("tests/sparql/frontend/test_service_keys.py", "tests/rdf/test_replica_graphs.py")
+"""The tests of blocks: by which keys they are asked, and which graphs have their rows."""
 COPIED = ("jobs", "lake", "tests")
 PARTS = {
     "streams": STREAM_MUTANTS,
@@ -105,7 +107,7 @@ def _first_failure(tree: Path, mutant: str = "") -> str | None:
     return lines[-1][:80] if lines else f"exit {done.returncode}"
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Failed:
     """A plugin of pytest: the name of the first test that failed."""
 
@@ -159,14 +161,20 @@ def run_tests(mutant: str) -> None:
                 sys.exit(f"election {seed}: {broken[0]}")
 
     def run_services() -> None:
+        run_files(*BLOCKS)
         for seed in SERVICES:
             if broken := broken_service_laws(service_case(seed)):
                 sys.exit(f"service {seed}: {broken[0].rpartition(']: ')[2]}")
 
-    def run_refreshes() -> None:
+    def run_files(*files: str) -> None:
         failed = _Failed()
-        if pytest.main(["-q", "-x", "-p", "no:cacheprovider", *FAST], plugins=[failed]):
+        # The copy may be below a folder with a configuration of pytest.
+        options = ["-q", "-x", "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", "."]
+        if pytest.main([*options, *files], plugins=[failed]):
             sys.exit(failed.name or "the tests cannot run")
+
+    def run_refreshes() -> None:
+        run_files(*FAST)
 
     remote = next((each for each in REMOTE_MUTANTS if each.name == mutant), None)
     if remote is not None:

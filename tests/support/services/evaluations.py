@@ -154,14 +154,20 @@ def declared(folder: Path, **settings: Any) -> None:
         project.query(name, text)
 
 
+def filled(remote: PlannedRemote) -> PlannedRemote:
+    """The remote with the data of its step."""
+    assert remote.step is not None
+    for city, numbers in remote.step.population.items():
+        remote.set(city, "http://x/population", *numbers)
+    for city, mayor in remote.step.mayors.items():
+        remote.set(city, "http://x/mayor", mayor)
+    remote.failures = [Failure("server_error", "busy", 503)] * remote.step.transient
+    return remote
+
+
 def refresh(folder: Path, step: Step, late: float) -> None:
     """Evaluate the remote of a step, so many seconds after its time."""
-    remote = PlannedRemote(step=step, folder=folder)
-    for city, numbers in step.population.items():
-        remote.set(city, "http://x/population", *numbers)
-    for city, mayor in step.mayors.items():
-        remote.set(city, "http://x/mayor", mayor)
-    remote.failures = [Failure("server_error", "busy", 503)] * step.transient
+    remote = filled(PlannedRemote(step=step, folder=folder))
     now = START + EVERY * step.number + timedelta(seconds=late)
     # A summary is written often, so that runs are killed around it too.
     with mock.patch("jobs.replicas.known_keys._COMMITS", 2):

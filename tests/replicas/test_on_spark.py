@@ -1,0 +1,62 @@
+"""Refresh where Spark computes every relation: the rounds are those of the driver."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from jobs.refresh_remotes import refresh_remotes
+from tests.support.projects.replicas import START, ReplicaProject
+from tests.support.services.evaluations import (
+    EVERY,
+    PlannedRemote,
+    declared,
+    filled,
+    random_steps,
+)
+
+STEPS = 4
+_OWN = ("asked_at", "answered_at", "seconds", "request_id", "run_id")
+
+
+def rounds(project: ReplicaProject) -> list[tuple[Any, ...]]:
+    """The rows of the inbox, without ids and times."""
+    return sorted(
+        (tuple(str(value) for name, value in row.items() if name not in _OWN))
+        for row in project.table("replicas/wd")
+    )
+
+
+@pytest.mark.spark
+def test_spark_finds_the_same_rounds(tmp_path: Path, spark: SparkSession) -> None:
+    here, there = tmp_path / "driver", tmp_path / "spark"
+    for folder in (here, there):
+        declared(folder, budget={"keys": 9, "requests": 9}, explore=1)
+    started: list[Path] = []
+    for step in random_steps(3, STEPS):
+        for folder in (here, there):
+            remote = filled(PlannedRemote(step=step, folder=folder))
+            project = ReplicaProject(folder, remote, START + EVERY * step.number)
+            if step.patch:
+                project.patch(*step.patch)
+                project.stages("ingest", "maintain")
+            settings = project.settings
+            if folder == there:
+                limits = settings.limits.model_copy(update={"driver_rows": 0})
+                settings = settings.model_copy(update={"limits": limits})
+
+            def session(of: Path = folder) -> SparkSession:
+                started.append(of)
+                return spark
+
+            result = refresh_remotes(
+                session, settings, "refresh", surroundings=project.surroundings()
+            )
+            assert not result.errors
+    assert {*started} == {there}
+    found = rounds(ReplicaProject(there))
+    assert found == rounds(ReplicaProject(here))
+    assert len(found) > 9
