@@ -49,7 +49,7 @@ POINTS = {
     for moment in ("before", "after")
 }
 AMPLE = {"keys": 2000, "requests": 500, "bytes": "2GB", "seconds": 3600}
-_TIMES = {"asked_at", "answered_at", "seconds", "request_id", "run_id"}
+_TIMES = {"asked_at", "answered_at", "previous_at", "seconds", "request_id", "run_id"}
 _COUNTS = (
     *("remote", "pattern", "evaluation", "round", "changed_keys", "candidates", "never_asked"),
     *("elected", "answered", "changed", "unchanged", "gone", "suspect", "failed", "too_large"),
