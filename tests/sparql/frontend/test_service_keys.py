@@ -34,7 +34,7 @@ def test_the_key_is_what_a_block_and_its_partner_bind(pattern: str, key: tuple[s
     [
         (f"?a <u:p> ?b {_BLOCK} FILTER(?n > 3)", 1),
         (f"?a <u:p> ?b {_BLOCK} OPTIONAL {{ ?a <u:q> ?c }} FILTER(?n > 3)", 1),
-        # A solution without a match is there whatever ?n would have been.
+        # A solution without a match is there for any ?n.
         (f"?a <u:p> ?b OPTIONAL {{ {_BLOCK} }} FILTER(!BOUND(?n) || ?n > 3)", 0),
         (f"?a <u:p> ?b MINUS {{ {_BLOCK} }} FILTER(?n > 3)", 0),
     ],
