@@ -12,8 +12,11 @@ import pytest
 from jobs.catalog.names import declarations, folders_of
 from jobs.cli.views import query_lake
 from jobs.errors import ConfigurationError, WeirError
+from jobs.replicas.inbox import SUMMARY_FORMAT
 from jobs.replicas.remotes import load_remotes
+from lake.appended import commit_digest
 from lake.commit import write
+from lake.lake import Lake
 from lake.metadata import Metadata
 from lake.tables import FRESHNESS, replica, replica_summary
 from tests.support.replicas.written import PATTERN, REMOTES, RemoteTables, remote_project
@@ -53,6 +56,13 @@ def test_the_view_of_a_replica_has_the_mappings_that_each_key_has_now(
     assert mappings(tables) == EXPECTED
 
 
+def up_to(lake: Lake, version: int) -> Metadata:
+    """Of a summary that has the rounds up to a version of the inbox."""
+    digest = commit_digest(lake, replica("wd").name, version)
+    extra = {"format": SUMMARY_FORMAT, "version": version, "commit": digest}
+    return Metadata("s", "refresh", 0, extra=extra)
+
+
 def test_a_summary_of_the_inbox_gives_the_same(tables: RemoteTables) -> None:
     lake = tables.settings.open_lake()
     version = lake.version(replica("wd").name)
@@ -60,9 +70,7 @@ def test_a_summary_of_the_inbox_gives_the_same(tables: RemoteTables) -> None:
     known = [row for row in lake.rows(replica("wd").name).to_pylist() if row["round"] == 1]
     kept = [row for row in known if row["key"] == '["<urn:a>"]' and row["part"] == "mapping"]
     assert version is not None
-    extra = {"version": version}
-    metadata = Metadata("s", "refresh:wd", 0, extra=extra)
-    write(lake, replica_summary("wd"), [*kept, *rows], metadata, mode="overwrite")
+    write(lake, replica_summary("wd"), [*kept, *rows], up_to(lake, version), mode="overwrite")
     assert mappings(tables) == EXPECTED
     tables.refresh({"b": ()})
     assert mappings(tables) == EXPECTED[:2]
@@ -70,7 +78,7 @@ def test_a_summary_of_the_inbox_gives_the_same(tables: RemoteTables) -> None:
 
 def test_after_a_commit_that_removed_rows_the_whole_inbox_is_read(tables: RemoteTables) -> None:
     lake = tables.settings.open_lake()
-    metadata = Metadata("s", "refresh:wd", 0, extra={"version": 1})
+    metadata = up_to(lake, 1)
     write(lake, replica_summary("wd"), [], metadata, mode="overwrite")
     assert mappings(tables) == EXPECTED[2:]
     rows = lake.rows(replica("wd").name)

@@ -13,8 +13,8 @@ def sql() -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect()
     connection.execute(
         """
-        CREATE TABLE sources AS SELECT * FROM (VALUES (0, 'a'), (1, 'a'), (2, 'b'), (3, 'b'))
-            t(ordinal, source);
+        CREATE TABLE sources AS SELECT * FROM (VALUES (0, 'a', ''), (1, 'a', ''), (2, 'b', ''),
+            (3, 'b', ''), (4, 'r', '<urn:weir:replica:r>')) t(ordinal, source, replica);
         CREATE TABLE owners AS SELECT * FROM (VALUES ('<old>', 'a')) t(graph, source);
         CREATE TABLE epochs AS SELECT * FROM (VALUES (0, 7), (2, 8)) t(ordinal, epoch);
         CREATE TABLE changes(ordinal INT, graph TEXT);
@@ -48,6 +48,14 @@ def test_of_two_that_write_a_new_graph_the_first_change_set_wins(
     write(sql, (1, "<new>"), (2, "<new>"))
     refused = rows(sql, ownership.refusals("written").sql("duckdb"))
     assert refused == [("b", 2, "<new>", "a")]
+
+
+def test_the_graph_of_a_replica_is_its_own(sql: duckdb.DuckDBPyConnection) -> None:
+    write(
+        sql, (0, "<urn:weir:replica:r>"), (2, "<urn:weir:replica:x>"), (4, "<urn:weir:replica:r>")
+    )
+    refused = rows(sql, ownership.refusals("written").sql("duckdb"))
+    assert refused == [("a", 0, "<urn:weir:replica:r>", ""), ("b", 2, "<urn:weir:replica:x>", "")]
 
 
 def test_only_accepted_change_sets_own_graphs(sql: duckdb.DuckDBPyConnection) -> None:

@@ -311,7 +311,9 @@ def test_rows_that_follow_from_rows_that_are_held_back_are_held_back(tmp_path: P
     arrive(project, 0)
     with pytest.raises(QualityError, match="row_count_is_within_max_rows"):
         run(project)
-    with pytest.raises(QualityError, match="often: the query q, whose stream it reads, is held"):
+    with pytest.raises(
+        QualityError, match="often: the query q, whose stream it reads, is not published"
+    ):
         publish_answers(no_spark, project.settings, "test")
     assert not project.settings.open_lake().exists("answers/often")
     project.query("q", SEEN.format(op="ISTREAM"))
