@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.mutants.mutant import Mutant
+from tests.mutants.remotes import REMOTE_MUTANTS
 from tests.mutants.replicas import REPLICA_MUTANTS
 from tests.mutants.rules import RULE_MUTANTS
 from tests.mutants.streams import STREAM_MUTANTS
@@ -499,4 +500,5 @@ MUTANTS = (
     *STREAM_MUTANTS,
     *RULE_MUTANTS,
     *REPLICA_MUTANTS,
+    *REMOTE_MUTANTS,
 )

@@ -37,7 +37,7 @@ REMOTE_MUTANTS = (
     ),
     Mutant(
         "a mapping that is given more often appears from the first on",
-        "replicas/rounds",
+        "replicas/key_rows",
         "range(min(before, after) + 1, max(before, after) + 1)",
         "range(1, max(before, after) + 1)",
     ),
@@ -116,14 +116,14 @@ REMOTE_MUTANTS = (
     Mutant(
         "a first answer does not wait for its keys",
         "replicas/readiness",
-        "if is_first and keys.missing:",
-        "if limit is not None and keys.missing:",
+        "if is_first and keys.missing and",
+        "if limit is not None and keys.missing and",
     ),
     Mutant(
         "a first answer does not wait for rounds to be ingested",
         "replicas/readiness",
-        'any_of([is_null(column("answered_at", "k")), later])',
-        'is_null(column("answered_at", "k"))',
+        'any_of([is_missing, column("first_round", "k") > number(until)])',
+        "is_missing",
     ),
     Mutant(
         "an epoch of a round has no time of its own",
@@ -133,8 +133,8 @@ REMOTE_MUTANTS = (
     ),
     Mutant(
         "a clock that is set back gives a second evaluation",
-        "refresh_remotes",
-        "time_at(due if last is None else max(due, last.mark.evaluation))",
+        "replicas/schedule",
+        "time_at(due if last is None else max(due, last.evaluation))",
         "time_at(due)",
     ),
     Mutant(
