@@ -54,15 +54,17 @@ REPLICAS_SUITE = Suite(
             " times.",
             # Of a key that did not change, the mappings are in an earlier round.
             "times = 0 OR (rows >= 0 AND (CASE WHEN rows_round = round THEN rows = found_rows"
-            " AND content = found_content AND least_number >= 0 AND repeated = 0"
+            " AND (content = found_content OR (status = 'dropped' AND content IS NULL"
+            " AND rows = 0))"
+            " AND least_number >= 0 AND repeated = 0"
             " ELSE found_rows = 0 AND (rows_round IS NULL OR rows_round < round) END))",
         ),
         Expectation(
             "only_answers_change_mappings",
-            "Only the mappings of keys that changed, or are gone, become others.",
-            "times = 0 OR (status IN ('changed', 'gone') OR (changed_mappings = 0"
+            "Only the mappings of keys that changed, are gone or are dropped become others.",
+            "times = 0 OR (status IN ('changed', 'gone', 'dropped') OR (changed_mappings = 0"
             " AND status IN ('unchanged', 'failed', 'suspect', 'too_large')))"
-            " AND (status <> 'gone' OR rows = 0)",
+            " AND (status NOT IN ('gone', 'dropped') OR rows = 0)",
         ),
         Expectation(
             "changes_are_among_answers",
@@ -71,8 +73,8 @@ REPLICAS_SUITE = Suite(
         ),
         Expectation(
             "keys_have_a_request",
-            "Every key was asked for by a recorded request of the evaluation.",
-            "times = 0 OR requests = 1",
+            "Every key was asked for by a recorded request of the evaluation, or is dropped.",
+            "times = 0 OR requests = 1 OR (status = 'dropped' AND requests = 0)",
         ),
         Expectation(
             "patterns_are_registered",

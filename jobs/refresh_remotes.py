@@ -33,6 +33,7 @@ from jobs.replicas.inbox import JOB, RoundMark, last_round
 from jobs.replicas.remotes import Remote, load_remotes
 from jobs.replicas.request_log import RequestLog
 from jobs.replicas.schedule import asking_queries, evaluation_at, following
+from jobs.replicas.unused import unused_patterns
 from jobs.replicas.wanted import Asker, askers
 from jobs.settings import Settings
 from jobs.stage import Progress, claimed, new_run_id, silent
@@ -176,9 +177,11 @@ def _refresh(
             return RefreshedRemote(remote.name, last.mark, False, next_at)
         completion = Completion.read(lake)
         listed = askers(asking_queries(settings), completion, remote.term)
-        if not listed:
+        asked = {each.block.pattern for each in listed}
+        now, mark = around.clock.now(), last.mark if last else None
+        if not listed and not unused_patterns(remote, mark, asked, now):
             progress(f"{remote.name}: no maintained query asks it")
-            return RefreshedRemote(remote.name, last.mark if last else None, False)
+            return RefreshedRemote(remote.name, mark, False)
         _record_services(lake, remote, listed, around.clock.now(), run_id)
         version = last.mark.requests_version if last else -1
         log = RequestLog.since(

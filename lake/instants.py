@@ -17,6 +17,11 @@ def time_at(instant: int) -> datetime:
     return INSTANT_0 + timedelta(microseconds=instant)
 
 
+def seconds_since_1970(time: datetime) -> float:
+    """The instant of a time, in seconds; one without a zone, as Spark gives them, is local."""
+    return time.astimezone(UTC).timestamp()
+
+
 def time_text(time: datetime) -> str:
     """A time with a zone as people write it, in UTC: 2026-01-01T00:00:00Z."""
     return time.astimezone(UTC).isoformat().replace("+00:00", "Z")

@@ -285,6 +285,7 @@ REQUESTS = Table(
         Column("outcome", "STRING", "answered, not_sent, or why not (`jobs.web.outcomes`)"),
         Column("reason", "STRING", "why it was not answered, in a sentence, or null"),
         Column("attempt", "BIGINT", "which try of its keys it is, from 1"),
+        Column("not_before", "TIMESTAMP", "until when it asked to be left alone, or null"),
         Column("started_at", "TIMESTAMP", "when it was sent; of a reservation, when that was made"),
         _RUN_ID,
     ),
@@ -404,7 +405,7 @@ _ROUND = (
     Column(
         "status",
         "STRING",
-        "of a key: changed, unchanged, gone, failed, suspect or too_large; else null",
+        "of a key: changed, unchanged, gone, failed, suspect, too_large or dropped; else null",
     ),
     Column("mapping", "STRING", "terms by variable, as a JSON object; null for a key"),
     Column("before", "BIGINT", "how often the key had the mapping before; null for a key"),

@@ -23,14 +23,14 @@ QUALIFY row_number() OVER (PARTITION BY remote, pattern ORDER BY evaluation DESC
 
 def remote_views(settings: Settings) -> list[str]:
     """The views about remotes that a statement can name."""
-    folder = local_folder(settings.lake)
+    folder, lake = local_folder(settings.lake), settings.open_lake()
+    current = [FRESHNESS_CURRENT] if lake.exists(FRESHNESS.name) else []
     if folder is not None:
         names = [log.parent.name for log in folder.glob(f"replicas/*/{LOG}")]
     else:
-        lake = settings.open_lake()
         declared = (remote.name for remote in load_remotes(settings.remotes).values())
         names = [name for name in declared if lake.exists(replica(name).name)]
-    return [*(f"{REPLICA}_{name}" for name in sorted(names)), FRESHNESS_CURRENT]
+    return [*(f"{REPLICA}_{name}" for name in sorted(names)), *current]
 
 
 def create_remote_view(connection: duckdb.DuckDBPyConnection, lake: Lake, name: str) -> bool:

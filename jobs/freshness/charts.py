@@ -7,8 +7,8 @@ from datetime import datetime
 from itertools import groupby, pairwise
 from typing import Any, Final
 
-from jobs.freshness.remote_state import age_text
 from jobs.freshness.svg import COLOURS, Frame, Point, dot, path, rectangle
+from jobs.replicas.states import age_text
 
 Row = Mapping[str, Any]
 

@@ -18,8 +18,9 @@ from expectations.freshness import FRESHNESS_SUITE
 from expectations.replicas import REPLICAS_SUITE, ROUNDS_SUITE
 from expectations.requests import REQUESTS_SUITE
 from expectations.suite import Suite
-from jobs.freshness.remote_state import RemoteState, seconds_of
+from jobs.freshness.remote_state import RemoteState
 from jobs.replicas.answers import Row, content_of
+from jobs.replicas.states import limit_seconds
 
 _REQUESTS = r"""
 WITH phases AS (
@@ -245,7 +246,7 @@ def current_frame(states: Sequence[RemoteState]) -> pa.Table:
             "pattern": each.pattern,
             "oldest_seconds": each.oldest,
             "waiting_seconds": each.waiting,
-            "error_after": seconds_of(state.remote.error_after),
+            "error_after": limit_seconds(state.remote.error_after),
             "share_fresh": each.share_fresh,
             "min_fresh": state.remote.min_fresh,
         }

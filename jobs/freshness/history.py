@@ -12,8 +12,9 @@ import pyarrow as pa
 
 from jobs.freshness.charts import OUTCOMES
 from jobs.freshness.reading import rows_of
-from jobs.freshness.remote_state import UNITS, RemoteState, seconds_of
+from jobs.freshness.remote_state import UNITS, RemoteState
 from jobs.freshness.replica_rows import NEWEST_KEYS, replica_rows
+from jobs.replicas.states import limit_seconds
 from lake.lake import Lake
 from lake.tables import FRESHNESS, replica
 
@@ -107,7 +108,7 @@ def remote_history(
     connection.register("oldest", _oldest(state))
     connection.register("times", _places(times))
     # An evaluation takes some of the time between two of them.
-    slack = seconds_of(state.remote.every)
+    slack = limit_seconds(state.remote.every)
     connection.execute(_KEYS, {"now": now, "slack": slack})
     return RemoteHistory(
         evaluations,

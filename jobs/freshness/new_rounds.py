@@ -12,9 +12,9 @@ import pyarrow as pa
 
 from jobs.freshness.checked_rounds import CheckedRounds
 from jobs.freshness.reading import RoundCommit, of_newest_round, round_commits, rows_of
-from jobs.freshness.remote_state import seconds_of
 from jobs.progress.watermarks import head
 from jobs.replicas.remotes import Remote
+from jobs.replicas.states import limit_seconds
 from lake.instants import INSTANT_0
 from lake.lake import Lake
 from lake.ledger import ABANDONED, FAILED
@@ -173,7 +173,7 @@ def _declared(rounds: RemoteRounds) -> dict[str, Any]:
         "remote": remote.name,
         "hostname": address.hostname,
         "authority": address.netloc.lower(),
-        "pause": seconds_of(remote.pause),
+        "pause": limit_seconds(remote.pause),
         **{f"{unit}_budget": value for unit, value in remote.budget},
         "checked_round": rounds.before.round,
         "checked_evaluation": rounds.checked_evaluation,

@@ -15,7 +15,8 @@ from jobs.freshness.charts import (
     staleness_chart,
 )
 from jobs.freshness.history import BOUNDS, RemoteHistory
-from jobs.freshness.remote_state import RemoteState, age_text, seconds_of
+from jobs.freshness.remote_state import RemoteState
+from jobs.replicas.states import age_text, limit_seconds
 
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 84rem; padding: 0 1rem; }
@@ -49,7 +50,9 @@ def _remote(state: RemoteState, history: RemoteHistory) -> str:
     if rows:
         charts = "".join(
             (
-                age_chart(rows, seconds_of(remote.warn_after), seconds_of(remote.error_after)),
+                age_chart(
+                    rows, limit_seconds(remote.warn_after), limit_seconds(remote.error_after)
+                ),
                 ccdf_chart(history.quantiles),
                 staleness_chart(rows),
                 outcome_chart(rows),

@@ -11,19 +11,9 @@ from datetime import datetime, timedelta
 from typing import Any, Final, Literal
 
 from jobs.replicas.remotes import Remote
+from jobs.replicas.states import STATES, Aged, State, age_text, assess, limit_seconds
 from jobs.sparql.frontend.rspql.durations import parse_duration
 
-State = Literal["unused", "never_evaluated", "fresh", "backing_off", "warn", "error"]
-STATES: Final[tuple[State, ...]] = (
-    "unused",
-    "never_evaluated",
-    "fresh",
-    "warn",
-    "backing_off",
-    "error",
-)
-"""From the best to the worst. unused: no query asks for it; never_evaluated: it was not refreshed
-since a query asks for it; backing_off: it has asked to be left alone for now."""
 UNITS: Final = ("keys", "requests", "bytes", "seconds")
 """What a budget is of."""
 
@@ -114,11 +104,6 @@ class RemoteState:
         return max((each for each in found if each is not None), default=None)
 
 
-def seconds_of(duration: str | None) -> float | None:
-    """The seconds of a duration of remotes.yml."""
-    return None if duration is None else parse_duration(duration) / 1_000_000
-
-
 def remote_state(
     remote: Remote, newest: Sequence[Row], services: Sequence[Row], now: datetime
 ) -> RemoteState:
@@ -157,7 +142,7 @@ def remote_state(
 def _never_evaluated(
     remote: Remote, first_seen: Mapping[str, datetime], now: datetime
 ) -> RemoteState:
-    error_after = seconds_of(remote.error_after)
+    error_after = limit_seconds(remote.error_after)
     if not first_seen:
         return RemoteState(remote, "unused", reason="no query asks for it")
     patterns = tuple(
@@ -187,7 +172,19 @@ def _pattern_state(
     waiting = None
     if row["candidates"] and row["never_asked"] == row["candidates"] and first_seen is not None:
         waiting = _since(first_seen, now)
-    state, reason = _assessed(remote, row, ages["oldest"], waiting, now)
+    not_before = row["not_before"]
+    backing_off = None
+    if not_before is not None and not_before > now:
+        backing_off = row["reason"] or "the remote has asked to be left alone"
+    aged = Aged(
+        row["candidates"],
+        row["never_asked"],
+        ages["oldest"],
+        row["share_fresh"],
+        waiting,
+        backing_off,
+    )
+    state, reason = assess(remote, aged)
     return PatternState(
         row["pattern"],
         state,
@@ -198,31 +195,6 @@ def _pattern_state(
         waiting=waiting,
         reason=reason,
     )
-
-
-def _assessed(
-    remote: Remote, row: Row, oldest: float | None, waiting: float | None, now: datetime
-) -> tuple[State, str]:
-    """The state of a pattern, and why."""
-    share, not_before = row["share_fresh"], row["not_before"]
-    least = remote.min_fresh
-    for state, limit in (("error", remote.error_after), ("warn", remote.warn_after)):
-        seconds, name = seconds_of(limit), f"{state}_after"
-        if state == "warn" and not_before is not None and not_before > now:
-            return "backing_off", row["reason"] or "the remote has asked to be left alone"
-        if seconds is None:
-            continue
-        found: State = "error" if state == "error" else "warn"
-        if oldest is not None and oldest > seconds:
-            return found, f"the oldest answer is {age_text(oldest)} old; `{name}` is {limit}"
-        if waiting is not None and waiting > seconds:
-            reason = f"none of its {row['candidates']:,} keys was answered in {age_text(waiting)}"
-            return found, f"{reason}; `{name}` is {limit}"
-        if state == "error" and least is not None and share is not None and share < least:
-            return found, f"{share:.0%} of the keys are fresh; `min_fresh` is {least:.0%}"
-    if row["never_asked"]:
-        return "warn", f"{row['never_asked']:,} keys were never answered"
-    return "fresh", ""
 
 
 def _next_allowed(remote: Remote, newest: Sequence[Row]) -> datetime:
@@ -236,11 +208,3 @@ def _next_allowed(remote: Remote, newest: Sequence[Row]) -> datetime:
 def _since(time: datetime, now: datetime) -> float:
     """Seconds since a time; 0 if a clock was set back."""
     return max((now - time).total_seconds(), 0.0)
-
-
-def age_text(seconds: float) -> str:
-    """An age as people read it: 45s, 12m, 3h, 2d; one digit after the point where it matters."""
-    for unit, size in (("d", 86_400), ("h", 3_600), ("m", 60)):
-        if seconds >= size:
-            return f"{seconds / size:.1f}".removesuffix(".0") + unit
-    return f"{seconds:.0f}s"

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from jobs.freshness.remote_state import PatternState, RemoteState, State
+from jobs.freshness.remote_state import PatternState, RemoteState
+from jobs.replicas.states import State
 from jobs.sparql.frontend.rspql.durations import parse_duration
 
 _STATUS: Final[Mapping[State, str]] = {

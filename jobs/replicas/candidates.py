@@ -6,7 +6,6 @@ import random
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -34,6 +33,7 @@ from jobs.replicas.key_rows import mapping_of
 from jobs.replicas.known_keys import KnownKeys
 from jobs.replicas.questions import Block
 from jobs.replicas.wanted import WANTED
+from lake.instants import seconds_since_1970
 
 MOST = 200_000
 """Keys that are ranked: of more, those that wait longest."""
@@ -131,13 +131,8 @@ def _rows(engine: Engine, known: KnownKeys, most: int) -> list[dict[str, Any]]:
     for values in engine.rows(query):
         row: dict[str, Any] = dict(zip(("pattern", "key", "seen", *_KNOWN), values, strict=True))
         at = row["answered_at"]
-        found.append(row | {"answered_at": None if at is None else seconds_of(at)})
+        found.append(row | {"answered_at": None if at is None else seconds_since_1970(at)})
     return found
-
-
-def seconds_of(time: datetime) -> float:
-    """Seconds since 1970; a time of Spark is local and has no zone."""
-    return time.astimezone(UTC).timestamp()
 
 
 def _counts(engine: Engine, known: KnownKeys) -> tuple[dict[str, int], dict[str, int]]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -44,6 +44,12 @@ from jobs.replicas.known_keys import KnownKeys, known_keys, summarize
 from jobs.replicas.remotes import Remote
 from jobs.replicas.request_log import RequestLog, version_of_requests
 from jobs.replicas.rounds import KeyRound, round_of
+from jobs.replicas.unused import (
+    answered_patterns,
+    dropped_rows,
+    unused_keys,
+    unused_patterns,
+)
 from jobs.replicas.wanted import Asker, make_wanted
 from jobs.sparql.algebra.windows import TimeWindow
 from jobs.web.retries import Attempt, open_until
@@ -116,7 +122,8 @@ class RemoteEvaluation:
             seed = microseconds(evaluation)
             sampled = proposed.sampled(elected, self.remote.explore, seed)
             asked = self._ask([*elected, *sampled], proposed, blocks, attempts)
-        before = self._histories([*elected, *sampled], proposed, known)
+        places = [proposed.places[each.key] for each in (*elected, *sampled)]
+        before = self._known_of(places, known)
         key_rounds = round_of(
             asked.outcomes, lambda block, key: before[block.pattern, key_text(key)].known
         )
@@ -126,6 +133,8 @@ class RemoteEvaluation:
         )
         attempts = (*(self.last.mark.attempts if self.last else ()), *self.log.attempts())
         not_before = asked.not_before or _open_until(attempts)
+        unused = self._unused(blocks)
+        dropped = self._known_of(unused_keys(self.engine, known, unused), known)
         number = self.last.mark.round + 1 if self.last else 1
         evaluated = Evaluated(
             number,
@@ -144,13 +153,28 @@ class RemoteEvaluation:
         )
         flips = _flips(key_rounds, blocks)
         learned = learn(policy, arms, proposed.candidates, at, flips)
-        mark = self._mark(evaluated, key_rounds, attempts, learned, run_id)
+        is_changed = any(each.before != each.rows for each in key_rounds) or any(
+            history.known.rows for history in dropped.values()
+        )
+        mark = replace(
+            self._mark(evaluated, attempts, learned, run_id, is_changed=is_changed),
+            answered=answered_patterns(
+                self.last.mark if self.last else None, key_rounds, unused, dropped
+            ),
+        )
+        round_ = RoundOf(number, evaluation, run_id)
         rows = round_rows(
-            RoundOf(number, evaluation, run_id),
+            round_,
             [(each, before[each.block.pattern, key_text(each.key)]) for each in key_rounds],
             drawn,
         )
-        append_round(self.lake, self.remote.name, mark, [*rows], run_id)
+        append_round(
+            self.lake,
+            self.remote.name,
+            mark,
+            [*rows, *dropped_rows(round_, dropped)],
+            run_id,
+        )
         summarize(self.engine, self.lake, self.remote.name, known, run_id)
         return mark
 
@@ -180,9 +204,12 @@ class RemoteEvaluation:
     def _waits(self, attempts: Sequence[PastAttempt]) -> tuple[datetime, str] | None:
         """Until when the remote must not be asked, and why; None if it may be."""
         now = self.clock.now()
-        known = self.last.mark.not_before if self.last else None
-        if known is not None and time_at(known) > now:
-            return time_at(known), "the remote asked to wait, or failed too often"
+        stored = self.last.mark.not_before if self.last else None
+        # A run that was killed after its requests has left no round that says so.
+        known = [time_at(stored) if stored is not None else None, self.log.not_before()]
+        later = [time for time in known if time is not None and time > now]
+        if later:
+            return max(later), "the remote asked to wait, or failed too often"
         until = _open_until(attempts)
         if until is not None and until > now:
             return until, "too many requests in a row failed"
@@ -216,36 +243,39 @@ class RemoteEvaluation:
         )
         return asking.ask(wanted)
 
-    def _histories(
-        self, keys: Sequence[Candidate], proposed: Proposed, known: KnownKeys
-    ) -> Mapping[Place, History]:
+    def _unused(self, blocks: Sequence[AskedBlock]) -> list[str]:
+        """The patterns whose answers leave the graph with this round."""
+        last = self.last.mark if self.last else None
+        asked = {block.pattern for block in blocks}
+        return unused_patterns(self.remote, last, asked, self.clock.now())
+
+    def _known_of(self, places: Sequence[Place], known: KnownKeys) -> Mapping[Place, History]:
         """What is known of some keys."""
-        places = [proposed.places[each.key] for each in keys]
         found: dict[Place, History] = dict.fromkeys(places, NEVER)
         if not places or known.version < 0:
             return found
-        self.engine.load("elected", _as_table(places))
-        keys_ = self._elected_rows(known.keys, _OF_KEY)
-        return found | histories(keys_, self._elected_rows(known.mappings, _OF_MAPPING))
+        self.engine.load("some", _as_table(places))
+        keys = self._rows_of_some(known.keys, _OF_KEY)
+        return found | histories(keys, self._rows_of_some(known.mappings, _OF_MAPPING))
 
-    def _elected_rows(self, relation: str, names: Sequence[str]) -> list[dict[str, Any]]:
+    def _rows_of_some(self, relation: str, names: Sequence[str]) -> list[dict[str, Any]]:
         query = select(
             *columns(names, "r"),
             from_=rows_of(relation, "r"),
-            joins=[semi_join(rows_of("elected", "e"), *equal(["pattern", "key"], "r", "e"))],
+            joins=[semi_join(rows_of("some", "e"), *equal(["pattern", "key"], "r", "e"))],
         )
         return [dict(zip(names, row, strict=True)) for row in self.engine.rows(query)]
 
     def _mark(
         self,
         evaluated: Evaluated,
-        key_rounds: Sequence[KeyRound],
         attempts: Sequence[PastAttempt],
         arms: Arms,
         run_id: str,
+        *,
+        is_changed: bool,
     ) -> RoundMark:
         changed_before = self.last.mark.changed_round if self.last else 0
-        is_changed = any(each.before != each.rows for each in key_rounds)
         not_before = evaluated.not_before
         return RoundMark(
             evaluated.round,

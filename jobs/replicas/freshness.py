@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Any, Literal
+from datetime import datetime
+from typing import Any
 
 import numpy as np
 
@@ -19,9 +19,8 @@ from jobs.replicas.key_rows import key_text
 from jobs.replicas.questions import Key
 from jobs.replicas.remotes import Remote
 from jobs.replicas.rounds import KeyRound, Status
-from jobs.sparql.frontend.rspql.durations import parse_duration
+from jobs.replicas.states import Aged, assess, limit_seconds
 
-State = Literal["fresh", "warn", "error", "backing_off"]
 ANSWERED: tuple[Status, ...] = ("changed", "unchanged", "gone", "suspect")
 """What a round says of a key that was answered."""
 
@@ -68,8 +67,8 @@ def freshness_rows(remote: Remote, evaluated: Evaluated, run_id: str) -> list[di
         "evaluation": evaluated.evaluation,
         "round": evaluated.round,
         "changed_keys": sum(each.before != each.rows for each in evaluated.key_rounds),
-        "warn_after": _seconds(remote.warn_after),
-        "error_after": _seconds(remote.error_after),
+        "warn_after": limit_seconds(remote.warn_after),
+        "error_after": limit_seconds(remote.error_after),
         "min_fresh": remote.min_fresh,
         **_budget(remote, evaluated.spent),
         "policy": remote.rule.name,
@@ -140,7 +139,7 @@ def _ages(remote: Remote, evaluated: Evaluated, pattern: str) -> dict[str, Any]:
     ages = np.sort(np.maximum(now - after[~np.isnan(after)], 0.0))
     total = proposed.total.get(pattern, 0)
     never = proposed.never.get(pattern, 0) - first
-    warn_after = _seconds(remote.warn_after)
+    warn_after = limit_seconds(remote.warn_after)
     fresh = None
     if warn_after is not None and total:
         # Those that are not ranked were answered most recently.
@@ -155,8 +154,21 @@ def _ages(remote: Remote, evaluated: Evaluated, pattern: str) -> dict[str, Any]:
         "p95_seconds": _quantile(ages, 0.95),
         "share_fresh": fresh,
     }
-    state, reason = _state(remote, evaluated, found)
-    return found | {"state": state, "reason": reason}
+    state, reason = assess(remote, _aged(evaluated, found))
+    return found | {"state": state, "reason": reason or None}
+
+
+def _aged(evaluated: Evaluated, found: Mapping[str, Any]) -> Aged:
+    backing_off = None
+    if evaluated.not_before is not None and evaluated.not_before > evaluated.ended_at:
+        backing_off = evaluated.reason or "the remote asked to wait"
+    return Aged(
+        found["candidates"],
+        found["never_asked"],
+        found["oldest_seconds"],
+        found["share_fresh"],
+        backing_off=backing_off,
+    )
 
 
 def _stale(now: float, asked_at: Numbers, intervals: Numbers) -> float:
@@ -166,28 +178,3 @@ def _stale(now: float, asked_at: Numbers, intervals: Numbers) -> float:
 
 def _quantile(ages: Numbers, share: float) -> float | None:
     return float(np.quantile(ages, share)) if len(ages) else None
-
-
-def _state(
-    remote: Remote, evaluated: Evaluated, found: Mapping[str, Any]
-) -> tuple[State, str | None]:
-    """The state of a pattern, and why it is in it."""
-    oldest, share = found["oldest_seconds"], found["share_fresh"]
-    error_after, warn_after = _seconds(remote.error_after), _seconds(remote.warn_after)
-    if error_after is not None and oldest is not None and oldest > error_after:
-        return "error", f"the oldest key is {oldest:.0f} s old, error_after is {error_after:.0f} s"
-    if remote.min_fresh is not None and share is not None and share < remote.min_fresh:
-        return "error", f"{share:.0%} of the keys are fresh, min_fresh is {remote.min_fresh:.0%}"
-    if evaluated.not_before is not None and evaluated.not_before > evaluated.ended_at:
-        return "backing_off", evaluated.reason or "the remote asked to wait"
-    if warn_after is not None and oldest is not None and oldest > warn_after:
-        return "warn", f"the oldest key is {oldest:.0f} s old, warn_after is {warn_after:.0f} s"
-    if found["never_asked"]:
-        return "warn", f"{found['never_asked']} keys have never been answered"
-    return "fresh", None
-
-
-def _seconds(duration: str | None) -> float | None:
-    if duration is None:
-        return None
-    return timedelta(microseconds=parse_duration(duration)).total_seconds()

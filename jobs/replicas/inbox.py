@@ -51,6 +51,7 @@ class RoundMark:
         attempts: the last requests, the oldest first.
         weights: what a dynamic alpha has learned, empty without one.
         freshness: the rows of `freshness` of the evaluation, times as instants.
+        answered: by pattern that has answers, when the newest one came.
     """
 
     round: int
@@ -62,6 +63,7 @@ class RoundMark:
     attempts: tuple[PastAttempt, ...] = ()
     weights: tuple[float, ...] = ()
     freshness: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)
+    answered: Mapping[str, int] = field(default_factory=dict, hash=False)
 
     @classmethod
     def of(cls, metadata: Metadata) -> Self:

@@ -34,6 +34,7 @@ from jobs.compute.sql import (
 )
 from jobs.replicas.inbox import JOB, SUMMARY_FORMAT, summary_version
 from jobs.replicas.key_rows import KEY, MAPPING
+from jobs.replicas.rounds import DROPPED
 from lake.appended import NotAppended, appended_rows, commit_digest
 from lake.commit import arrow_schema
 from lake.lake import Lake
@@ -114,7 +115,8 @@ def summarize(engine: Engine, lake: Lake, remote: str, known: KnownKeys, run_id:
     with suppress(NotAppended, DeltaError):
         digest = commit_digest(lake, replica(remote).name, known.version)
         extra = {"format": SUMMARY_FORMAT, "version": known.version, "commit": digest}
-        whole = union_all([select("*", from_=rows_of(n)) for n in (known.keys, known.mappings)])
+        kept = select("*", from_=rows_of(known.keys), where=[column("status").neq(text(DROPPED))])
+        whole = union_all([kept, select("*", from_=rows_of(known.mappings))])
         engine.make(Statement("summary_rows", whole))
         metadata = Metadata(run_id, JOB, watermark=0, extra=extra)
         engine.write(replica_summary(remote), "summary_rows", metadata, mode="overwrite")

@@ -29,13 +29,12 @@ from jobs.compute.sql import (
 )
 from jobs.errors import ConfigurationError
 from jobs.progress.completion import Completion
-from jobs.replicas.candidates import seconds_of
 from jobs.replicas.inbox import StoredRound, changed_rounds, rows_of_round
 from jobs.replicas.key_rows import KEY
 from jobs.replicas.known_keys import known_keys
 from jobs.replicas.remotes import Remote, load_remotes
 from jobs.replicas.wanted import WANTED, askers, make_wanted
-from lake.instants import INSTANT_0
+from lake.instants import INSTANT_0, seconds_since_1970
 from lake.lake import Lake
 from lake.tables import TRANSACTIONS
 
@@ -166,7 +165,7 @@ class Readiness:
         ((all_, missing, oldest),) = self.engine.rows(query_)
         at = None
         if isinstance(oldest, datetime):
-            at = INSTANT_0 + timedelta(seconds=seconds_of(oldest))
+            at = INSTANT_0 + timedelta(seconds=seconds_since_1970(oldest))
         return _Keys(int(str(all_)), int(str(missing)), at)
 
 

@@ -106,6 +106,11 @@ class Remote(BaseModel):
     min_fresh: float | None = Field(
         None, ge=0, le=1, description="least share of keys younger than `warn_after`"
     )
+    keep_unused: Duration = Field(
+        "P30D",
+        description="age of the newest answer of a block at which its answers leave the graph if no"
+        " query has the block any more",
+    )
     contact: str = Field(
         min_length=3, description="who answers for the requests: an address in the User-Agent"
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import pyarrow.compute as pc
@@ -111,6 +111,11 @@ class RequestLog:
         ]
         return sorted(found, key=lambda each: each.at)
 
+    def not_before(self) -> datetime | None:
+        """Until when the remote asked to be left alone since the last evaluation that ended."""
+        times = [row.get("not_before") for row in (*self.earlier, *self._own)]
+        return max((time for time in times if time is not None), default=None)
+
     def reserve(self, sent: Sequence[Sent]) -> None:
         """Record, in one commit, requests that may be sent from now on."""
         now = self.clock()
@@ -133,6 +138,7 @@ class RequestLog:
             }
         result = fetched.result
         failure = result if isinstance(result, Failure) else None
+        wait = None if failure is None else failure.retry_after
         return self._row(sent, "settled", fetched.took) | {
             "method": fetched.method,
             "peer": fetched.peer or None,
@@ -140,6 +146,7 @@ class RequestLog:
             "outcome": failure.kind if failure else ANSWERED,
             "reason": failure.reason if failure else None,
             "started_at": fetched.started_at,
+            "not_before": None if wait is None else self.clock() + timedelta(seconds=wait),
         }
 
     def _row(self, sent: Sent, phase: str, amount: Amount) -> dict[str, Any]:

@@ -19,6 +19,10 @@ Status = Literal["changed", "unchanged", "gone", "failed", "suspect", "too_large
 """What a round says of a key: other mappings than before, the same ones, no mappings any more, no
 answer, an answer that is not believed yet, or more mappings than are taken."""
 
+DROPPED = "dropped"
+"""What a round says of a key that it does not ask for: it is as if it had never been asked for
+(`jobs.replicas.unused`)."""
+
 LOST_KEYS = 10
 LOST_SHARE = 0.5
 """If of so many keys with mappings more than this share come back empty, the remote may be loading

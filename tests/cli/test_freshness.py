@@ -9,7 +9,7 @@ import pytest
 
 from jobs.compute import session
 from jobs.errors import EXIT_FAILED, EXIT_QUALITY
-from jobs.freshness.remote_state import age_text
+from jobs.replicas.states import age_text
 from tests.support.projects.command_line import Weir
 from tests.support.replicas import written
 from tests.support.replicas.written import PATTERN, REMOTES, RemoteTables, remote_project

@@ -134,3 +134,19 @@ def test_failures_of_earlier_evaluations_open_the_circuit(tmp_path: Path) -> Non
     project.now += timedelta(minutes=1)
     project.refresh()
     assert len(project.remote.asked) == asked
+
+
+def test_a_wait_that_a_killed_run_was_asked_for_is_kept(tmp_path: Path) -> None:
+    project = project_of(tmp_path)
+    project.now += EVERY
+    project.remote.failures = [Failure("throttled", "slow down", 429, retry_after=1800)]
+    killed_at(project, "refresh:before:replicas/wd")
+    asked = len(project.remote.asked)
+    for _ in range(2):
+        project.refresh()
+        project.now += EVERY
+    assert len(project.remote.asked) == asked
+    assert {row["state"] for row in project.freshness()[1:]} == {"backing_off"}
+    project.now += 2 * EVERY
+    project.refresh()
+    assert len(project.remote.asked) > asked
