@@ -49,7 +49,15 @@ SERVICES = range(30)
 """Seeds of the random queries with SERVICE (`tests.support.services.cases`)."""
 FAST = tuple(
     f"tests/replicas/test_{name}.py"
-    for name in ("budget", "rounds", "answers", "asking", "evaluations", "refresh_remotes")
+    for name in (
+        "budget",
+        "rounds",
+        "answers",
+        "asking",
+        "evaluations",
+        "unused",
+        "refresh_remotes",
+    )
 )
 """The tests of refreshes, quick ones first."""
 BLOCKS = ("tests/sparql/frontend/test_service_keys.py", "tests/rdf/test_replica_graphs.py")

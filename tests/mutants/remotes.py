@@ -80,8 +80,8 @@ REMOTE_MUTANTS = (
     Mutant(
         "a remote that asked to wait is asked",
         "replicas/evaluation",
-        "if known is not None and time_at(known) > now:",
-        "if known is not None and time_at(known) > now + timedelta(days=1):",
+        "[time_at(stored) if stored is not None else None, self.log.not_before()]",
+        "[None, self.log.not_before()]",
     ),
     Mutant(
         "the oldest round of a key is what is known of it",
@@ -142,5 +142,35 @@ REMOTE_MUTANTS = (
         "refresh_remotes",
         "if metadata.watermark < mark.round:",
         "if metadata.watermark > mark.round:",
+    ),
+    Mutant(
+        "answers of blocks that queries have are dropped once they are old",
+        "replicas/unused",
+        "if pattern not in asked and at <= before",
+        "if at <= before",
+    ),
+    Mutant(
+        "keys beyond the most of a round are never dropped",
+        "replicas/unused",
+        "    if len(dropped) < AT_ONCE:\n        for",
+        "    if True:\n        for",
+    ),
+    Mutant(
+        "keys that were dropped count as asked for",
+        "replicas/unused",
+        '"status": DROPPED,',
+        '"status": DROPPED, "asked_at": history.answered_at,',
+    ),
+    Mutant(
+        "a round that only drops keys is no epoch",
+        "replicas/evaluation",
+        "            history.known.rows for history in dropped.values()",
+        "            False for history in dropped.values()",
+    ),
+    Mutant(
+        "a killed run forgets that the remote asked to wait",
+        "replicas/evaluation",
+        "self.log.not_before()]",
+        "None]",
     ),
 )
