@@ -29,16 +29,20 @@ from jobs.replicas.answers import Solution
 from jobs.replicas.asking import Fetch, Fetched
 from jobs.replicas.budget import Amount
 from jobs.replicas.evaluation import Clock
+from jobs.replicas.inbox import inbox_names
 from jobs.replicas.remotes import Remote
 from jobs.settings import Settings
 from jobs.stage import Stage, silent
 from jobs.validate_answers import validate_answers
+from lake.maintenance import compact_files
+from lake.tables import LEDGER_SUMMARY, SHARED_TABLES, replica, replica_summary
 
 FULL_EVALUATIONS = 10_080
 KEYS, BUDGET, STEADY = 100, 20, 5
 """Keys of the remote, keys of an evaluation, minutes between two changes of the remote."""
-INGESTED, PUBLISHED = 10, 60
-"""Evaluations between two runs of ingest and maintain, and of validate and publish."""
+INGESTED, PUBLISHED, COMPACTED = 10, 60, 1_440
+"""Evaluations between two runs of ingest and maintain, of validate and publish, and of merging
+small files, which `compact_lake` does once a day."""
 MEASURED = 50
 """Evaluations around one that counts."""
 AIM, ANSWER_AIM = 1.5, 15.0
@@ -138,6 +142,8 @@ class Refreshes:
                 seen = _evaluated(_settings(made) if is_cold else kept, world, number)
                 if is_measured:
                     (cold if is_cold else warm).append(seen)
+                if number % COMPACTED == 0:
+                    _compact(kept)
                 if number % INGESTED == 0:
                     _run(kept, _STAGES if number % PUBLISHED == 0 else _STAGES[:2])
                 world.now = _START + timedelta(minutes=number)
@@ -172,7 +178,8 @@ class Refreshes:
             notes=[
                 f"A key of the remote changes every {STEADY} evaluations; ingest and"
                 f" maintain run after every {INGESTED}th, validate and publish after every"
-                f" {PUBLISHED}th. The remote is in the process, and the time is simulated.",
+                f" {PUBLISHED}th; small files are merged after every {COMPACTED:,}th, as they are"
+                " once a day. The remote is in the process, and the time is simulated.",
                 "Tables open: the process keeps what it opened, as `weir run --every` does. Each"
                 f" figure is the median of {MEASURED // 2} evaluations around the one named.",
             ],
@@ -248,6 +255,16 @@ def _kept(made: Project) -> Iterator[Settings]:
 def _run(settings: Settings, stages: Sequence[Stage]) -> None:
     for stage in stages:
         stage(late_session(settings), settings, "bench")  # type: ignore[arg-type]
+
+
+def _compact(settings: Settings) -> None:
+    """Merge small files as `compact_lake` does, which needs Spark for other work."""
+    lake = settings.open_lake()
+    names = [*(table.name for table in (*SHARED_TABLES, LEDGER_SUMMARY)), "embeddings/cities"]
+    for remote in inbox_names(lake):
+        names += [replica(remote).name, replica_summary(remote).name]
+    for name in (*names, "answers/cities"):
+        compact_files(lake, name, settings.limits.file_bytes)
 
 
 def _evaluated(settings: Settings, world: _World, number: int) -> _Seen:

@@ -30,6 +30,7 @@ from jobs.maintain.tasks import tasks_behind
 from jobs.progress.completion import Completion
 from jobs.progress.streams import DeletedEvents, deleted_events, stream_names
 from jobs.progress.watermarks import head
+from jobs.replicas.inbox import inbox_names
 from jobs.settings import Settings
 from jobs.stage import Progress, claimed, run_stage, silent
 from lake.earlier_rows import delete_earlier_rows, earlier_rows, may_have_earlier_rows
@@ -37,7 +38,15 @@ from lake.instants import instant_text
 from lake.lake import Lake
 from lake.maintenance import Consolidated, compact_files, consolidate, keep_feed, vacuum
 from lake.metadata import Metadata
-from lake.tables import LEDGER_SUMMARY, QUADS, SHARED_TABLES, TRIPLES, stream
+from lake.tables import (
+    LEDGER_SUMMARY,
+    QUADS,
+    SHARED_TABLES,
+    TRIPLES,
+    replica,
+    replica_summary,
+    stream,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +88,8 @@ def compact_lake(
         lake.refresh()
         names = [table.name for table in (*SHARED_TABLES, LEDGER_SUMMARY)]
         names += [stream(name).name for name in stream_names(lake)]
+        for name in inbox_names(lake):
+            names += [replica(name).name, replica_summary(name).name]
         for query in Catalog.of(settings).members:
             names += [f"embeddings/{query.name}", f"answers/{query.name}"]
             output = OutputStream.of(query)

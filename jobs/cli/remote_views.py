@@ -7,10 +7,9 @@ import duckdb
 from jobs.catalog.names import REPLICA
 from jobs.cli.answer_logs import register_table
 from jobs.freshness.replica_rows import MAPPINGS, replica_rows
-from jobs.replicas.remotes import load_remotes
+from jobs.replicas.inbox import inbox_names
 from jobs.settings import Settings
-from lake.commit_files import LOG
-from lake.lake import Lake, local_folder
+from lake.lake import Lake
 from lake.tables import FRESHNESS, replica
 
 FRESHNESS_CURRENT = "freshness_current"
@@ -23,14 +22,9 @@ QUALIFY row_number() OVER (PARTITION BY remote, pattern ORDER BY evaluation DESC
 
 def remote_views(settings: Settings) -> list[str]:
     """The views about remotes that a statement can name."""
-    folder, lake = local_folder(settings.lake), settings.open_lake()
+    lake = settings.open_lake()
     current = [FRESHNESS_CURRENT] if lake.exists(FRESHNESS.name) else []
-    if folder is not None:
-        names = [log.parent.name for log in folder.glob(f"replicas/*/{LOG}")]
-    else:
-        declared = (remote.name for remote in load_remotes(settings.remotes).values())
-        names = [name for name in declared if lake.exists(replica(name).name)]
-    return [*(f"{REPLICA}_{name}" for name in sorted(names)), *current]
+    return [*(f"{REPLICA}_{name}" for name in inbox_names(lake)), *current]
 
 
 def create_remote_view(connection: duckdb.DuckDBPyConnection, lake: Lake, name: str) -> bool:

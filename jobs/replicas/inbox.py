@@ -18,7 +18,7 @@ from lake.appended import NotAppended, appended_rows, commit_digest
 from lake.commit import arrow_schema, write
 from lake.lake import Lake
 from lake.metadata import Metadata
-from lake.tables import replica, replica_summary
+from lake.tables import SERVICES, replica, replica_summary
 
 JOB: Literal["refresh"] = "refresh"
 SUMMARY_FORMAT = 1
@@ -85,6 +85,14 @@ class StoredRound:
 def last_round(lake: Lake, remote: str) -> StoredRound | None:
     """The newest round of a remote; None before its first one."""
     return next(_rounds(lake, remote), None)
+
+
+def inbox_names(lake: Lake) -> tuple[str, ...]:
+    """The remotes that have an inbox, be they declared or not."""
+    if not lake.exists(SERVICES.name):
+        return ()
+    known = lake.rows(SERVICES.name, ["remote"])["remote"].unique().to_pylist()
+    return tuple(name for name in sorted(map(str, known)) if lake.exists(replica(name).name))
 
 
 def append_round(

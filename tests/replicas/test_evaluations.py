@@ -8,7 +8,9 @@ from unittest import mock
 
 import pytest
 
+from jobs.compact_lake import compact_lake
 from jobs.web.outcomes import Failure
+from tests.support.projects.ingest import no_spark
 from tests.support.projects.replicas import IRI, START, ReplicaProject
 
 POPULATION = "http://x/population"
@@ -150,3 +152,19 @@ def test_a_wait_that_a_killed_run_was_asked_for_is_kept(tmp_path: Path) -> None:
     project.now += 2 * EVERY
     project.refresh()
     assert len(project.remote.asked) > asked
+
+
+def test_the_files_of_rounds_are_merged_and_refreshes_go_on(tmp_path: Path) -> None:
+    project = project_of(tmp_path)
+    for number in range(3):
+        project.now += EVERY
+        project.remote.set("http://x/a", POPULATION, number + 5)
+        project.refresh()
+    compact_lake(no_spark, project.settings, "compact")
+    assert len(project.settings.open_lake().existing("replicas/wd").file_uris()) == 1
+    project.now += EVERY
+    project.remote.set("http://x/b", POPULATION, 9)
+    project.refresh()
+    assert statuses(project) == [(2, 0, 0), *[(1, 1, 0)] * 4]
+    project.run()
+    assert {row[1][1] for row in project.answer("cities")} == {"7", "9"}
