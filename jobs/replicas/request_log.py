@@ -166,7 +166,9 @@ class RequestLog:
         }
 
     def _append(self, rows: list[Mapping[str, Any]]) -> None:
-        write(self.lake, REQUESTS, rows, Metadata(self.run_id, JOB, watermark=0))
+        metadata = Metadata(self.run_id, JOB, watermark=0)
+        # A table of an earlier version of Weir gets the columns that are new.
+        write(self.lake, REQUESTS, rows, metadata, merge_schema=True)
         self._own += rows
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from deltalake.exceptions import CommitFailedError
 
-from lake import claims, ledger
+from lake import claims, ledger, small_files
 from lake.claims import AlreadyRunning
 from lake.commit import create_if_missing, write
 from lake.lake import Lake
@@ -92,6 +92,15 @@ def test_a_ledger_of_an_earlier_version_gets_the_columns_that_are_new(tmp_path: 
     ledger.record(Lake(root), [LedgerRow("r", "validate", 1, "succeeded", "q", checked_run="m")])
     rows = Lake(root).rows("runs", columns=["checked_run"]).to_pylist()
     assert {row["checked_run"] for row in rows} == {None, "m"}
+
+
+def test_the_files_of_many_runs_are_merged(tmp_path: Path) -> None:
+    lake = Lake(str(tmp_path))
+    for number in range(1, 41):
+        assert claims.claim(lake, "ingest", f"run-{number}", lease_seconds=LEASE) == number
+        ledger.record(lake, [LedgerRow(f"run-{number}", "ingest", number, ledger.SUCCEEDED)])
+    assert len(Lake(str(tmp_path)).existing("runs").file_uris()) < 2 * small_files.MANY
+    assert len(statuses(tmp_path)) == 80
 
 
 def test_a_finished_run_lets_the_next_one_in(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
+from deltalake import write_deltalake
 
 from jobs.compact_lake import compact_lake
 from jobs.web.outcomes import Failure
@@ -168,3 +169,19 @@ def test_the_files_of_rounds_are_merged_and_refreshes_go_on(tmp_path: Path) -> N
     assert statuses(project) == [(2, 0, 0), *[(1, 1, 0)] * 4]
     project.run()
     assert {row[1][1] for row in project.answer("cities")} == {"7", "9"}
+
+
+def test_requests_of_an_earlier_version_get_the_column_that_is_new(tmp_path: Path) -> None:
+    project = project_of(tmp_path)
+    lake = project.settings.open_lake()
+    table = lake.existing("requests")
+    rows = lake.rows("requests").drop_columns(["not_before"])
+    write_deltalake(table, rows, mode="overwrite", schema_mode="overwrite")
+    project.now += EVERY
+    project.remote.failures = [Failure("throttled", "slow down", 429, retry_after=60)]
+    project.refresh()
+    times = [row["not_before"] for row in project.table("requests")]
+    assert [time is not None for time in times].count(True) == 1
+    project.now += EVERY
+    project.refresh()
+    assert project.freshness()[-1]["state"] == "fresh"
