@@ -168,8 +168,8 @@ def test_the_files_of_rounds_are_merged_and_refreshes_go_on(tmp_path: Path) -> N
     project.refresh()
     assert statuses(project) == [(2, 0, 0), *[(1, 1, 0)] * 4]
     project.run()
-    number = '"{}"^^<http://www.w3.org/2001/XMLSchema#integer>'
-    assert {row[1] for row in project.answer("cities")} == {number.format(7), number.format(9)}
+    literal = '"{}"^^<http://www.w3.org/2001/XMLSchema#integer>'
+    assert {row[1] for row in project.answer("cities")} == {literal.format(7), literal.format(9)}
 
 
 def test_requests_of_an_earlier_version_get_the_column_that_is_new(tmp_path: Path) -> None:
