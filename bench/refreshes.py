@@ -19,6 +19,7 @@ import yaml
 
 from bench.places import WORK, Project, project
 from bench.results import Scenario, Target, Timing, machine
+from jobs.compact_lake import delete_commits
 from jobs.compute.resources import Resources
 from jobs.compute.session import late_session
 from jobs.ingest_changes import ingest_changes
@@ -42,7 +43,7 @@ KEYS, BUDGET, STEADY = 100, 20, 5
 """Keys of the remote, keys of an evaluation, minutes between two changes of the remote."""
 INGESTED, PUBLISHED, COMPACTED = 10, 60, 1_440
 """Evaluations between two runs of ingest and maintain, of validate and publish, and of merging
-small files, which `compact_lake` does once a day."""
+small files and deleting commits, which `compact_lake` does once a day."""
 MEASURED = 50
 """Evaluations around one that counts."""
 AIM, ANSWER_AIM = 1.5, 15.0
@@ -258,13 +259,15 @@ def _run(settings: Settings, stages: Sequence[Stage]) -> None:
 
 
 def _compact(settings: Settings) -> None:
-    """Merge small files as `compact_lake` does, which needs Spark for other work."""
+    """Merge small files and delete commits as `compact_lake` does, which needs Spark for other
+    work."""
     lake = settings.open_lake()
     names = [*(table.name for table in (*SHARED_TABLES, LEDGER_SUMMARY)), "embeddings/cities"]
     for remote in inbox_names(lake):
         names += [replica(remote).name, replica_summary(remote).name]
     for name in (*names, "answers/cities"):
         compact_files(lake, name, settings.limits.file_bytes)
+    delete_commits(lake)
 
 
 def _evaluated(settings: Settings, world: _World, number: int) -> _Seen:

@@ -1,4 +1,4 @@
-"""Maintenance: merge small files, consolidate the logs of the graph, delete old events and files.
+"""Maintenance: merge small files, consolidate the graph, delete old events, files and commits.
 
 A log is consolidated up to the slowest watermark of all embedding tables, but never within the
 newest `limits.keep_epochs` epochs: no change that a query still needs is lost, be it out of the
@@ -24,6 +24,8 @@ from jobs.compute.engine import Engine
 from jobs.compute.session import Session, Spark, session_of
 from jobs.engine.relations import BEFORE_ALL
 from jobs.errors import BusyError, ConfigurationError
+from jobs.freshness.old_rounds import delete_old_rounds
+from jobs.ingest.pending import source_positions
 from jobs.ingest.sources.declared import load_sources
 from jobs.maintain.emitted_streams import OutputStream
 from jobs.maintain.tasks import tasks_behind
@@ -38,6 +40,7 @@ from lake.instants import instant_text
 from lake.lake import Lake
 from lake.maintenance import Consolidated, compact_files, consolidate, keep_feed, vacuum
 from lake.metadata import Metadata
+from lake.old_commits import delete_old_commits
 from lake.tables import (
     LEDGER_SUMMARY,
     QUADS,
@@ -100,6 +103,7 @@ def compact_lake(
                 progress(f"{table.name}: commits are kept {days[0]} days, removed files {days[1]}")
         fewer = {name: compact_files(lake, name, limits.file_bytes) for name in names}
         deleted = {name: vacuum(lake, name) for name in names}
+        delete_commits(lake)
         for name in names:
             if fewer[name] or deleted[name]:
                 progress(f"{name}: {fewer[name]} files fewer, {deleted[name]} deleted")
@@ -129,6 +133,19 @@ def needed_after(settings: Settings, lake: Lake) -> int:
         elif wants_all.get(name):
             slowest = 0
     return max(0, min(slowest, completion.head - settings.limits.keep_epochs))
+
+
+def delete_commits(lake: Lake) -> None:
+    """Delete the commits that nobody reads any more, also where a log is not a local one."""
+    remotes = inbox_names(lake)
+    for table in (*SHARED_TABLES, LEDGER_SUMMARY, *map(replica_summary, remotes)):
+        version = lake.version(table.name)
+        if table.log_commits is not None and version is not None:
+            delete_old_commits(lake, table.name, version - table.log_commits)
+    positions = source_positions(lake)
+    for remote in remotes:
+        last = positions[remote].last
+        delete_old_rounds(lake, remote, 0 if last is None else int(last))
 
 
 def _delete_rows(

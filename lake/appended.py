@@ -12,11 +12,10 @@ from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.dataset as ds
-from deltalake.fs import DeltaStorageHandler
 from pyarrow import fs
 
 from lake.commit_files import actions, commit_file
-from lake.lake import Lake, local_folder
+from lake.lake import Lake
 
 
 class NotAppended(Exception):  # noqa: N818  (named after what is wrong)
@@ -29,7 +28,7 @@ def commit_digest(lake: Lake, table_name: str, version: int) -> str:
     Raises:
         NotAppended: the log no longer holds the commit.
     """
-    return hashlib.sha256(_commit(_files(lake, table_name), version)).hexdigest()
+    return hashlib.sha256(_commit(lake.files(table_name), version)).hexdigest()
 
 
 def appended_rows(
@@ -43,7 +42,7 @@ def appended_rows(
         NotAppended: the log no longer holds one of the commits, a commit did more than append, or a
             file was deleted since.
     """
-    files = _files(lake, table_name)
+    files = lake.files(table_name)
     paths = [
         path for version in range(after + 1, last + 1) for path in _added(_commit(files, version))
     ]
@@ -78,13 +77,3 @@ def _commit(files: fs.FileSystem, version: int) -> bytes:
             return bytes(stream.read())
     except FileNotFoundError as error:
         raise NotAppended(f"the log no longer holds version {version}") from error
-
-
-def _files(lake: Lake, table_name: str) -> fs.FileSystem:
-    """The files below the folder of a table."""
-    address = lake.location(table_name)
-    folder = local_folder(address)
-    if folder is not None:
-        # See `lake.lake._Table` for why not delta-rs.
-        return fs.SubTreeFileSystem(str(folder), fs.LocalFileSystem())
-    return fs.PyFileSystem(DeltaStorageHandler(address, lake.storage_options))

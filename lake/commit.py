@@ -21,6 +21,7 @@ from deltalake.schema import PrimitiveType
 
 from lake.lake import Lake
 from lake.metadata import Metadata
+from lake.old_commits import delete_old_commits_as_they_arise
 from lake.small_files import merge_small_files
 from lake.tables import ColumnType, Table
 
@@ -107,7 +108,8 @@ def write(
 
     A Spark frame is written by Spark, everything else by delta-rs in this process, which takes 5 ms
     instead of 150 for a few rows. Columns are taken by name and cast to the table's definition.
-    If the table then has many small files, these are merged in a second commit.
+    If the table then has many small files, these are merged in a second commit, and if its log has
+    more commits than it keeps, old ones are deleted.
 
     Args:
         lake: which holds the table.
@@ -144,6 +146,7 @@ def write(
     version = _version_of(lake, table, metadata)
     if mode == "append" and merge_small_files(lake.existing(table.name), WRITER):
         lake.committed(table.name)
+    delete_old_commits_as_they_arise(lake, table)
     return version
 
 

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 from deltalake import DeltaTable
 from deltalake.exceptions import TableNotFoundError
+from deltalake.fs import DeltaStorageHandler
 from pyarrow import fs
 
 from lake.commit_files import LOG, commit_file, commits_after, last_checkpoint
@@ -86,6 +87,15 @@ class Lake:
                         self._first[table_name] = found.version()
                         self._note_commit(table_name, found)
             return found
+
+    def files(self, table_name: str) -> fs.FileSystem:
+        """The files below the folder of a table."""
+        address = self.location(table_name)
+        folder = local_folder(address)
+        if folder is not None:
+            # See `_Table` for why not delta-rs.
+            return fs.SubTreeFileSystem(str(folder), fs.LocalFileSystem())
+        return fs.PyFileSystem(DeltaStorageHandler(address, self.storage_options))
 
     def existing(self, table_name: str) -> DeltaTable:
         """`open` of a table that must be there.
@@ -327,8 +337,13 @@ class _Table(DeltaTable):
 
     def update_incremental(self) -> None:
         folder = local_folder(unquote(self.table_uri))
-        # Mostly there is nothing new, as one look shows; delta-rs takes some milliseconds.
-        if folder is None or (folder / commit_file(self.version() + 1)).exists():
+        # Mostly there is nothing new, as one look shows; delta-rs takes some milliseconds. If the
+        # log no longer has this version, it may have lost the next one too.
+        if (
+            folder is None
+            or (folder / commit_file(self.version() + 1)).exists()
+            or not (folder / commit_file(self.version())).exists()
+        ):
             super().update_incremental()
 
     def get_add_actions(self, flatten: bool = False) -> Any:

@@ -14,6 +14,7 @@ from deltalake import CommitProperties, DeltaTable, write_deltalake
 
 from lake.commit import WRITER, arrow_schema, checkpoint, create_if_missing
 from lake.lake import Lake
+from lake.old_commits import delete_old_commits_as_they_arise
 from lake.processes import identity
 from lake.small_files import merge_small_files
 from lake.tables import RUNS
@@ -61,6 +62,7 @@ def record(lake: Lake, rows: Sequence[LedgerRow]) -> None:
     # Commits that rearrange files are skipped by those who read the newest rows.
     merge_small_files(table, WRITER)
     lake.committed(RUNS.name)
+    delete_old_commits_as_they_arise(lake, RUNS)
 
 
 def append_to(table: DeltaTable, rows: Sequence[LedgerRow], properties: CommitProperties) -> None:

@@ -19,13 +19,18 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One Delta table: its folder below the lake, its columns and its Delta properties."""
+    """One Delta table: its folder below the lake, its columns and its Delta properties.
+
+    log_commits: how many commits its log keeps at least; older ones are deleted as new ones arise.
+        None if only the properties limit them.
+    """
 
     name: str
     comment: str
     columns: tuple[Column, ...]
     cluster_by: tuple[str, ...] = ()
     properties: tuple[tuple[str, str], ...] = ()
+    log_commits: int | None = None
 
     def __post_init__(self) -> None:
         names = [column.name.lower() for column in self.columns]
@@ -59,9 +64,14 @@ _KEPT_HISTORY = (
     ("delta.checkpointInterval", "50"),
 )
 # Every Delta reader can use a table without deletion vectors, column mapping and change feed.
-_PLAIN = (("delta.enableDeletionVectors", "false"), ("delta.checkpointInterval", "50"))
+_READABLE = (("delta.enableDeletionVectors", "false"), ("delta.checkpointInterval", "50"))
+# Read as they are now.
+_PLAIN = (*_READABLE, ("delta.deletedFileRetentionDuration", "interval 1 days"))
 # The newest commit of ours says how far the table is complete, however old it is.
-_MARKED = (*_PLAIN, ("delta.enableExpiredLogCleanup", "false"))
+_MARKED = (*_READABLE, ("delta.enableExpiredLogCleanup", "false"))
+
+LOG_COMMITS = 1_000
+"""Commits that the log of a table keeps whose earlier versions nobody reads."""
 
 _EPOCH = Column("epoch", "BIGINT", "transaction that asserted (+) or retracted (-) the row")
 _SIGN = Column("weight", "INT", "+1 asserted, -1 retracted")
@@ -128,6 +138,7 @@ GRAPHS = Table(
         _RUN_ID,
     ),
     properties=_PLAIN,
+    log_commits=LOG_COMMITS,
 )
 
 REJECTED = Table(
@@ -144,6 +155,7 @@ REJECTED = Table(
         _RUN_ID,
     ),
     properties=_PLAIN,
+    log_commits=LOG_COMMITS,
 )
 
 RUNS = Table(
@@ -187,6 +199,7 @@ RUNS = Table(
         Column("commit_metadata", "STRING", "metadata of the commit table_version, as JSON"),
     ),
     properties=_PLAIN,
+    log_commits=LOG_COMMITS,
 )
 
 LEDGER_SUMMARY = Table(
@@ -199,6 +212,7 @@ LEDGER_SUMMARY = Table(
         ("delta.logRetentionDuration", "interval 1 days"),
         ("delta.deletedFileRetentionDuration", "interval 1 days"),
     ),
+    log_commits=LOG_COMMITS,
 )
 
 QUALITY = Table(
@@ -217,6 +231,7 @@ QUALITY = Table(
         Column("recorded_at", "TIMESTAMP", "when the row was written"),
     ),
     properties=_PLAIN,
+    log_commits=LOG_COMMITS,
 )
 
 STREAM_EPOCHS = Table(
@@ -290,6 +305,7 @@ REQUESTS = Table(
         _RUN_ID,
     ),
     properties=_PLAIN,
+    log_commits=LOG_COMMITS,
 )
 
 SERVICES = Table(
@@ -307,6 +323,7 @@ SERVICES = Table(
         _RUN_ID,
     ),
     properties=_PLAIN,
+    log_commits=LOG_COMMITS,
 )
 
 FRESHNESS = Table(
@@ -364,6 +381,7 @@ FRESHNESS = Table(
         _RUN_ID,
     ),
     properties=_PLAIN,
+    log_commits=LOG_COMMITS,
 )
 
 SHARED_TABLES = (
@@ -445,6 +463,7 @@ def replica_summary(remote: str) -> Table:
         comment=f"The newest rows of each key of `replicas/{remote}`, up to a version of it.",
         columns=_ROUND,
         properties=LEDGER_SUMMARY.properties,
+        log_commits=LEDGER_SUMMARY.log_commits,
     )
 
 

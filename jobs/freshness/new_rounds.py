@@ -89,7 +89,7 @@ def new_rounds(lake: Lake, remote: Remote, before: CheckedRounds) -> RemoteRound
     epochs, epoch = _epochs(lake, remote, before.epoch, newest)
     evaluations = (row["evaluation"] for row in times if row["round"] <= before.round)
     checked_evaluation = max(evaluations, default=INSTANT_0)
-    commits = round_commits(lake, remote.name, min(before.round, before.ingested))
+    commits = round_commits(lake, remote.name, before.round, before.ingested)
     since = [("owner", "=", remote.name), ("evaluation", ">=", checked_evaluation)]
     new = [("round", ">", before.round), ("round", "<=", newest)]
     return RemoteRounds(

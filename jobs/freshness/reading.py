@@ -70,8 +70,9 @@ def of_newest_round(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return [row for row in rows if row["round"] == newest]
 
 
-def round_commits(lake: Lake, remote: str, after: int) -> Iterator[RoundCommit]:
-    """The commits of the rounds of a remote, newest first, down to that of the round `after`.
+def round_commits(lake: Lake, remote: str, round: int, ingested: int) -> Iterator[RoundCommit]:
+    """The commits of the rounds of a remote, newest first, down to the first one that is not later
+    than `round` and has no change after the round `ingested`.
 
     It costs as much as there are commits since.
     """
@@ -79,7 +80,7 @@ def round_commits(lake: Lake, remote: str, after: int) -> Iterator[RoundCommit]:
         metadata = Metadata.from_json(commit.get("userMetadata"))
         if metadata is None or "round" not in metadata.extra:
             continue
-        number = int(metadata.extra["round"])
-        yield RoundCommit(number, int(metadata.extra["changed_round"]))
-        if number <= after:
+        found = RoundCommit(int(metadata.extra["round"]), int(metadata.extra["changed_round"]))
+        yield found
+        if found.round <= round and found.changed_round <= ingested:
             return

@@ -84,7 +84,7 @@ class StoredRound:
 
 def last_round(lake: Lake, remote: str) -> StoredRound | None:
     """The newest round of a remote; None before its first one."""
-    return next(_rounds(lake, remote), None)
+    return next(rounds_of(lake, remote), None)
 
 
 def inbox_names(lake: Lake) -> tuple[str, ...]:
@@ -109,7 +109,7 @@ def changed_rounds(lake: Lake, remote: str, after: int) -> list[StoredRound]:
     No more commits are read than there are since the first of them.
     """
     found = []
-    for stored in _rounds(lake, remote):
+    for stored in rounds_of(lake, remote):
         mark = stored.mark
         if mark.changed_round <= after:
             break
@@ -148,8 +148,8 @@ def summary_version(lake: Lake, remote: str, newest: int) -> int:
     return version
 
 
-def _rounds(lake: Lake, remote: str) -> Iterator[StoredRound]:
-    """The rounds that the log still has, the newest first."""
+def rounds_of(lake: Lake, remote: str) -> Iterator[StoredRound]:
+    """The rounds whose commits the log still has, the newest first."""
     for commit in lake.commits(replica(remote).name):
         metadata = Metadata.from_json(commit.get("userMetadata"))
         if metadata is not None and metadata.job == JOB:

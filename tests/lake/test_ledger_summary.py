@@ -417,7 +417,7 @@ def test_an_object_store_is_read_the_same_way(lake: Lake, monkeypatch: pytest.Mo
     sum_up(lake)
     fill(lake, ledger, 10)
     # delta-rs then reads the folder as it reads any other store.
-    monkeypatch.setattr(appended, "local_folder", lambda _: None)
+    monkeypatch.setattr("lake.lake.local_folder", lambda _: None)
     assert commits_read(lake) == len(ledger.commits) - 10
     Lake(lake.root).existing(RUNS.name).create_checkpoint()
     _log(lake, 11).unlink()

@@ -1,0 +1,161 @@
+"""Old commits leave the log of a table: it stays short, and nothing else changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from deltalake import DeltaTable
+from pyarrow import fs
+
+from lake import old_commits
+from lake.commit import write
+from lake.commit_files import LOG
+from lake.lake import Lake
+from lake.ledger import CLAIMED, LedgerRow, record
+from lake.metadata import Metadata
+from lake.old_commits import delete_old_commits
+from lake.tables import GRAPHS, RUNS
+
+KEPT, AT_ONCE, CHECKPOINTS = 20, 5, 5
+TABLE = replace(
+    GRAPHS, log_commits=KEPT, properties=(("delta.checkpointInterval", str(CHECKPOINTS)),)
+)
+
+
+@pytest.fixture
+def lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lake:
+    monkeypatch.setattr(old_commits, "_AT_ONCE", AT_ONCE)
+    return Lake(str(tmp_path))
+
+
+def append(lake: Lake, *numbers: int) -> None:
+    for number in numbers:
+        row = {"graph": f"<urn:g{number}>", "source": "s", "run_id": str(number)}
+        write(lake, TABLE, [row], Metadata(str(number), "ingest", number))
+
+
+def numbers(lake: Lake) -> list[int]:
+    return sorted(int(str(run)) for run in lake.rows(TABLE.name)["run_id"].to_pylist())
+
+
+def logged(lake: Lake, name: str = TABLE.name) -> list[int]:
+    """The versions whose commits the log has."""
+    folder = Path(lake.location(name)) / LOG
+    return sorted(int(each.stem) for each in folder.glob("*.json"))
+
+
+def test_the_log_stays_short_and_has_all_rows(lake: Lake) -> None:
+    for number in range(200):
+        append(lake, number)
+        assert len(logged(lake)) <= KEPT + AT_ONCE + CHECKPOINTS + 2
+    assert numbers(Lake(lake.root)) == [*range(200)]
+
+
+def test_at_least_as_many_commits_stay_as_the_table_says(lake: Lake) -> None:
+    append(lake, *range(100))
+    assert len(logged(lake)) >= KEPT
+
+
+def test_the_commits_that_stay_have_no_gap_and_every_version_of_them_can_be_read(
+    lake: Lake,
+) -> None:
+    append(lake, *range(100))
+    versions = logged(lake)
+    assert versions == [*range(versions[0], versions[-1] + 1)]
+    for version in versions:
+        assert DeltaTable(lake.location(TABLE.name), version=version).version() == version
+
+
+def test_a_table_without_a_limit_keeps_its_log(lake: Lake) -> None:
+    for number in range(60):
+        row = {"graph": f"<urn:g{number}>", "source": "s", "run_id": str(number)}
+        unlimited = replace(TABLE, log_commits=None)
+        write(lake, unlimited, [row], Metadata(str(number), "ingest", number))
+    assert logged(lake)[0] == 0
+
+
+def test_a_process_whose_next_commit_is_gone_sees_the_newest_state(lake: Lake) -> None:
+    append(lake, *range(3))
+    other = Lake(lake.root)
+    assert numbers(other) == [0, 1, 2]
+    append(lake, *range(3, 100))
+    other.catch_up()
+    assert numbers(other) == [*range(100)]
+
+
+def test_a_process_whose_next_commit_is_gone_appends_to_the_newest_state(lake: Lake) -> None:
+    append(lake, *range(3))
+    other = Lake(lake.root)
+    assert other.exists(TABLE.name)
+    append(lake, *range(3, 100))
+    append(other, 100)
+    assert numbers(Lake(lake.root)) == [*range(101)]
+
+
+def test_the_log_of_an_object_store_is_shortened_the_same_way(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unlimited = replace(TABLE, log_commits=None)
+    for number in range(60):
+        row = {"graph": f"<urn:g{number}>", "source": "s", "run_id": str(number)}
+        write(lake, unlimited, [row], Metadata(str(number), "ingest", number))
+    # delta-rs then reads the folder as it reads any other store.
+    monkeypatch.setattr("lake.lake.local_folder", lambda _: None)
+    delete_old_commits(Lake(lake.root), TABLE.name, 42)
+    assert logged(lake)[0] == 40
+    assert numbers(Lake(lake.root)) == [*range(60)]
+
+
+def test_deleting_that_is_interrupted_leaves_no_gap(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unlimited = replace(TABLE, log_commits=None)
+    for number in range(60):
+        row = {"graph": f"<urn:g{number}>", "source": "s", "run_id": str(number)}
+        write(lake, unlimited, [row], Metadata(str(number), "ingest", number))
+    with dying_after(7, monkeypatch), pytest.raises(KeyboardInterrupt):
+        delete_old_commits(lake, TABLE.name, 40)
+    versions = logged(lake)
+    assert versions[0] > 0
+    assert versions == [*range(versions[0], versions[-1] + 1)]
+    assert numbers(Lake(lake.root)) == [*range(60)]
+
+
+def test_the_log_of_the_ledger_is_shortened(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(120):
+        record(lake, [LedgerRow(str(number), "ingest", number, CLAIMED)])
+    shortened = replace(RUNS, log_commits=20)
+    monkeypatch.setattr("lake.ledger.RUNS", shortened)
+    monkeypatch.setattr(old_commits, "_AT_ONCE", AT_ONCE)
+    record(lake, [LedgerRow("120", "ingest", 120, CLAIMED)])
+    assert logged(lake, RUNS.name)[0] > 0
+    runs = Lake(lake.root).rows(RUNS.name, ["number"])["number"].to_pylist()
+    assert sorted(int(str(run)) for run in runs) == [*range(121)]
+
+
+@contextmanager
+def dying_after(deletions: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Every file system of a lake stops the process after so many deletions."""
+    whole, left = Lake.files, [deletions]
+
+    class Dying:
+        def __init__(self, files: fs.FileSystem) -> None:
+            self.files = files
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self.files, name)
+
+        def delete_file(self, path: str) -> None:
+            if not left[0]:
+                raise KeyboardInterrupt
+            left[0] -= 1
+            self.files.delete_file(path)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Lake, "files", lambda lake, name: Dying(whole(lake, name)))
+        yield
