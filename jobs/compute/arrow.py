@@ -18,7 +18,7 @@ class RowsByKey:
         self._rows = rows
         runs = pc.call_function("run_end_encode", [rows[key].combine_chunks()])
         ends = runs.run_ends.to_pylist()
-        begins = [0, *ends[:-1]]
+        begins = [0, *ends][: len(ends)]
         values = map(str, runs.values.to_pylist())
         self._slices = {
             value: (begin, end - begin)

@@ -42,6 +42,11 @@ def test_every_row_is_cut_out_for_its_query(seed: int) -> None:
         assert sorted(found[query].to_pylist(), key=repr) == sorted(own, key=repr)
 
 
+def test_where_there_are_no_rows_no_query_has_any() -> None:
+    empty = pa.table({"query": pa.array([], pa.string()), "epoch": pa.array([], pa.int64())})
+    assert by_query(empty)["pairs"].num_rows == 0
+
+
 def test_queries_that_are_read_together_have_their_own_rows_of_the_range(
     lake: HandMadeLake,
 ) -> None:
