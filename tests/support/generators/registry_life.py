@@ -5,10 +5,9 @@ from __future__ import annotations
 import random
 import re
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, Protocol
 
 from tests.support.projects.graphs import knows, name
-from tests.support.projects.maintain import MaintainedProject
 
 VARIABLES = ("a", "b", "n", "m")
 """All variables that a text may publish: only Spark can add columns to an answer table."""
@@ -30,6 +29,9 @@ _FILTERS = (
 _FROM = ("", "FROM <urn:g> ", "FROM <urn:g> FROM <urn:h> ")
 _FORMS = ("SELECT", "SELECT DISTINCT", "ASK", "CONSTRUCT { ?a <urn:saw> ?b . ?b <urn:is> ?n }")
 
+
+BROKEN = "SELECT nonsense"
+"""A text that is no query."""
 
 _VARIABLE = re.compile(r"\?\w+")
 
@@ -70,6 +72,16 @@ class Text:
                 return replace(self, body=_body(chance))
 
 
+class Registry(Protocol):
+    """Where queries are registered."""
+
+    def query(self, name: str, text: str) -> None:
+        """Register a query, or edit it."""
+
+    def remove_query(self, name: str) -> None:
+        """Take a query out of the registry."""
+
+
 @dataclass
 class Life:
     """A query of a project: its text, and whether its file is valid, broken or removed."""
@@ -78,7 +90,7 @@ class Life:
     text: Text
     file: Literal["there", "broken", "away"] = "there"
 
-    def advance(self, project: MaintainedProject, chance: random.Random) -> None:
+    def advance(self, project: Registry, chance: random.Random) -> None:
         """Take one random step."""
         event = chance.choices(("keep", "edit", "break", "remove"), (3, 6, 1, 1))[0]
         if self.file == "away" and event != "edit":
@@ -88,7 +100,7 @@ class Life:
         match event:
             case "break":
                 self.file = "broken"
-                project.query(self.query, "SELECT nonsense")
+                project.query(self.query, BROKEN)
             case "remove":
                 self.file = "away"
                 project.remove_query(self.query)

@@ -1,0 +1,101 @@
+"""Whether a project has what it must have: by pyoxigraph, and by an undisturbed project."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow.compute as pc
+
+from jobs.progress.watermarks import head
+from lake.ledger import ABANDONED, CLAIMED
+from tests.support.projects.maintain import MaintainedProject, evaluate
+from tests.support.streams.projects import answer_log
+from tests.torture.life import Step, registered
+
+_TABLES = (
+    "quads",
+    "triples",
+    "transactions",
+    "graphs",
+    "rejected",
+    "late",
+    "stream_epochs",
+    "streams/readings",
+)
+_OWN = {"run_id", "ingested_at", "recorded_at", "quads_version", "triples_version", "change_id"}
+"""Columns that differ from run to run."""
+_LOGS = {"quads", "triples"}
+"""Tables that compaction consolidates: what counts is their state."""
+
+Claim = tuple[str, int]
+"""A job and the number of a run."""
+
+
+def wrong_answers(project: MaintainedProject, step: Step) -> Iterator[str]:
+    """What the graph and the published answers have wrong at the newest epoch, by pyoxigraph."""
+    lake = project.settings.open_lake()
+    newest = head(lake)
+    terms = {
+        (str(q.graph_name), str(q.subject), str(q.predicate), str(q.object)) for q in step.state
+    }
+    yield from _different("quads", Counter(project.state(newest)), Counter(terms))
+    for query in registered(project):
+        text = (project.folder / f"queries/{query}.rq").read_text()
+        if not lake.exists(f"answers/{query}"):
+            yield f"{query}: not published"
+            continue
+        yield from _different(query, project.answer(query, newest), evaluate(text, step.state))
+
+
+def differences(project: MaintainedProject, undisturbed: MaintainedProject) -> Iterator[str]:
+    """What differs from an undisturbed project: epochs, states, and the logs of answers."""
+    for table in _TABLES:
+        ours, theirs = (_rows(each, table) for each in (project, undisturbed))
+        yield from _different(table, ours, theirs)
+    for query in sorted(_published(project) | _published(undisturbed)):
+        log = answer_log if query == "hot" else MaintainedProject.signed
+        ours, theirs = (
+            Counter(log(each, query)) if query in _published(each) else Counter()
+            for each in (project, undisturbed)
+        )
+        yield from _different(f"the log of {query}", ours, theirs)
+
+
+def claims(project: MaintainedProject) -> tuple[set[Claim], set[Claim]]:
+    """The claims without an end, and those that were found to be abandoned."""
+    lake = project.settings.open_lake()
+    if not lake.exists("runs"):
+        return set(), set()
+    rows = lake.rows("runs", ["job", "number", "status", "query"])
+    about_runs = rows.filter(pc.is_null(rows["query"])).to_pylist()
+    ended = {(row["job"], row["number"]) for row in about_runs if row["status"] != CLAIMED}
+    abandoned = {(r["job"], r["number"]) for r in about_runs if r["status"] == ABANDONED}
+    return {(row["job"], row["number"]) for row in about_runs} - ended, abandoned
+
+
+def _rows(project: MaintainedProject, table: str) -> Counter[Any]:
+    if not project.settings.open_lake().exists(table):
+        return Counter()
+    if table in _LOGS:
+        rows = project.settings.open_lake().rows(table)
+        names = [name for name in rows.column_names if name not in {"epoch", "weight"}]
+        state: Counter[Any] = Counter()
+        for row in rows.to_pylist():
+            state[tuple(row[name] for name in names)] += row["weight"]
+        return Counter({row: weight for row, weight in state.items() if weight})
+    names = [name for name in project.columns(table) if name not in _OWN]
+    return Counter(project.rows(table, *names))
+
+
+def _published(project: MaintainedProject) -> set[str]:
+    logs = (project.folder / "lake/answers").glob("*/_delta_log")
+    return {log.parent.name for log in logs}
+
+
+def _different(what: str, found: Counter[Any], expected: Counter[Any]) -> Iterator[str]:
+    """A line per row that is missing or too much."""
+    for row in expected.keys() | found.keys():
+        if found[row] != expected[row]:
+            yield f"{what}: {found[row]} times instead of {expected[row]}: {row}"

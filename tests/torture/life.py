@@ -1,0 +1,233 @@
+"""The random life of a project: what arrives, which queries are edited, what is asked of it."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+import pyarrow as pa
+import pyoxigraph as ox
+from deltalake import DeltaTable, write_deltalake
+
+from tests.support.generators import registry_life
+from tests.support.projects.maintain import PATCHES, MaintainedProject
+from tests.support.streams.projects import readings
+from tests.support.streams.sensors import HOT, SENSORS
+
+Work = Literal["run", "compact", "drop"]
+"""What a process is asked to do: all stages, compaction, `weir drop` of a query."""
+WRITTEN_AT = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
+"""When all files were written: event times are the same in every project."""
+_FOREIGN = "house"
+_VERSIONS = {"name": "s", "kind": "snapshots", "location": "versions"}
+_TABLE = {"name": "d", "kind": "delta", "location": _FOREIGN, "starting_version": 0}
+_SENSORS = (("s1", "kitchen"), ("s2", "hall"))
+_QUERIES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """What a life has besides patches, snapshots and queries over the graph.
+
+    Attributes:
+        stream: a stream of readings and a query with windows over it.
+        foreign: a foreign Delta table.
+        consolidated: compaction consolidates the logs, which needs Spark.
+    """
+
+    stream: bool = False
+    foreign: bool = False
+    consolidated: bool = False
+
+    @property
+    def needs_spark(self) -> bool:
+        """Whether some of its runs start Spark."""
+        return self.foreign or self.consolidated
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What changes around a project before it is run.
+
+    Attributes:
+        files: new or replaced files by path; None removes one.
+        rows: the rows that the foreign table gets, (subject, predicate, object).
+        deleted: an object; the rows with it leave the foreign table.
+        work: what is done; another work than `run` is followed by one.
+        query: that is dropped.
+        state: the quads that hold afterwards.
+    """
+
+    files: Mapping[str, str | None]
+    rows: tuple[tuple[str, str, str], ...]
+    deleted: str | None
+    work: Work
+    query: str
+    state: frozenset[ox.Quad]
+
+
+@dataclass
+class _Recorder:
+    """Stands in for a project: keeps what would be written."""
+
+    files: dict[str, str | None] = field(default_factory=dict)
+
+    def query(self, name: str, text: str) -> None:
+        self.files[f"queries/{name}.rq"] = text
+
+    def remove_query(self, name: str) -> None:
+        self.files[f"queries/{name}.rq"] = None
+
+
+def declare(project: MaintainedProject, features: Features) -> None:
+    """Write the configuration, the sources and the first queries of a project."""
+    sources: list[dict[str, Any]] = [PATCHES, _VERSIONS]
+    sources += [_TABLE] if features.foreign else []
+    sources += [SENSORS] if features.stream else []
+    limits = {"batch_epochs": 2}
+    if features.consolidated:
+        limits |= {"keep_epochs": 2}
+    project.declare(*sources, **limits)
+    for folder in ("queries", "changes", "versions", *(["events"] if features.stream else [])):
+        (project.folder / folder).mkdir()
+    if features.foreign:
+        _write_foreign(project, [("<urn:a>", "<urn:knows>", "<urn:b>")])
+    if features.stream:
+        project.query("hot", HOT)
+
+
+def steps(seed: str, features: Features, count: int) -> Iterator[Step]:
+    """The steps of a life; a seed and features give the same ones everywhere."""
+    chance = random.Random(seed)
+    queries = registry_life.lives(chance, _QUERIES)
+    patched: set[ox.Quad] = set()
+    version: frozenset[ox.Quad] = frozenset()
+    foreign = [("<urn:a>", "<urn:knows>", "<urn:b>")] if features.foreign else []
+    now, patches = 60, 0
+    for number in range(count):
+        recorder = _Recorder()
+        for query in queries:
+            if number == 0:
+                recorder.query(query.query, str(query.text))
+            elif chance.random() < 0.3:
+                query.advance(recorder, chance)
+        for _ in range(chance.choice((0, 1, 1, 2, 3)) if number else 1):
+            lines = list(registry_life.change_set(chance))
+            if not patches:
+                lines += [f"A {_in_room(*each)}" for each in _SENSORS]
+            patches += 1
+            recorder.files[f"changes/{patches:04}.rdfp"] = _patch(lines)
+            _apply(patched, lines)
+        if chance.random() < 0.3:
+            text = "".join(f"{line} .\n" for line in _document(chance))
+            recorder.files[f"versions/{number:04}.nt"] = text
+            version = frozenset(_quads(text, "s"))
+        rows: tuple[tuple[str, str, str], ...] = ()
+        deleted = None
+        if features.foreign and chance.random() < 0.4:
+            rows = tuple(_row(chance) for _ in range(2))
+            foreign += rows
+            if chance.random() < 0.5:
+                deleted = rows[0][2]
+                foreign = [row for row in foreign if row[2] != deleted]
+        if features.stream and chance.random() < 0.6:
+            recorder.files[f"events/{number:04}.nt"], now = _readings(chance, now)
+        work, dropped = _work(chance, queries) if number > 1 else ("run", "")
+        held = frozenset(_quads("".join(f"{' '.join(row)} .\n" for row in foreign), "d"))
+        state = frozenset(patched) | version | held
+        yield Step(recorder.files, rows, deleted, work, dropped, state)
+
+
+def apply(step: Step, project: MaintainedProject) -> None:
+    """Let the inputs of a step arrive."""
+    for path, text in step.files.items():
+        file = project.folder / path
+        if text is None:
+            file.unlink()
+            continue
+        project.write(path, text)
+        os.utime(file, (WRITTEN_AT, WRITTEN_AT))
+    if step.rows:
+        _write_foreign(project, step.rows)
+    if step.deleted is not None:
+        DeltaTable(project.folder / _FOREIGN).delete(f"object = '{step.deleted}'")
+
+
+def registered(project: MaintainedProject) -> list[str]:
+    """The names of the queries over the graph that can be maintained."""
+    broken = broken_queries(project)
+    return [name for name in _queries(project) if name not in broken and name != "hot"]
+
+
+def broken_queries(project: MaintainedProject) -> set[str]:
+    """The names of the queries whose text is nonsense."""
+    queries = _queries(project).items()
+    return {name for name, text in queries if text == registry_life.BROKEN}
+
+
+def _queries(project: MaintainedProject) -> dict[str, str]:
+    files = sorted((project.folder / "queries").glob("*.rq"))
+    return {file.stem: file.read_text() for file in files}
+
+
+def _work(chance: random.Random, queries: list[registry_life.Life]) -> tuple[Work, str]:
+    work = chance.choices(("run", "compact", "drop"), (12, 3, 1))[0]
+    if work == "run":
+        return "run", ""
+    return ("compact", "") if work == "compact" else ("drop", chance.choice(queries).query)
+
+
+def _write_foreign(project: MaintainedProject, rows: Any) -> None:
+    names = ("subject", "predicate", "object")
+    columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+    feed = {"delta.enableChangeDataFeed": "true"}
+    write_deltalake(project.folder / _FOREIGN, pa.table(columns), mode="append", configuration=feed)
+
+
+def _patch(lines: list[str]) -> str:
+    return "\n".join(["TX .", *(f"{line} ." for line in lines), "TC .", ""])
+
+
+def _apply(state: set[ox.Quad], lines: list[str]) -> None:
+    for line in lines:
+        (quad,) = _quads(f"{line[2:]} .", "p")
+        (state.add if line[0] == "A" else state.discard)(quad)
+
+
+def _quads(text: str, source: str) -> Iterator[ox.Quad]:
+    """The quads of a text; those without a graph are in that of their source."""
+    for quad in ox.parse(text.encode(), format=ox.RdfFormat.N_QUADS):
+        if quad.graph_name == ox.DefaultGraph():
+            graph = ox.NamedNode(f"urn:weir:graph:{source}")
+            quad = ox.Quad(quad.subject, quad.predicate, quad.object, graph)
+        yield quad
+
+
+def _document(chance: random.Random) -> list[str]:
+    found = {line[2:].rpartition(" ")[0] for line in registry_life.change_set(chance)}
+    return sorted(found)
+
+
+def _row(chance: random.Random) -> tuple[str, str, str]:
+    return (
+        f"<urn:{chance.choice('abcd')}>",
+        chance.choice(("<urn:knows>", "<urn:name>")),
+        chance.choice(("<urn:a>", "<urn:b>", "<urn:c>", '"A"', '"B"')),
+    )
+
+
+def _in_room(sensor: str, room: str) -> str:
+    base = "http://example.org"
+    return f"<{base}/{sensor}> <{base}/in> <{base}/{room}>"
+
+
+def _readings(chance: random.Random, now: int) -> tuple[str, int]:
+    """A file of readings, some of them late, and the time after it."""
+    seconds = [now + chance.randint(0, 15) for _ in range(chance.randint(1, 4))]
+    seconds += [max(0, now - chance.randint(1, 30)) for _ in range(chance.choice((0, 1)))]
+    sensors = [(chance.choice(("s1", "s2")), second) for second in seconds]
+    return readings(*sensors), max(seconds) + chance.randint(1, 15)

@@ -1,0 +1,13 @@
+"""What a process needs to work, imported once for all that are forked; no library has started."""
+
+from __future__ import annotations
+
+import expectations.registration  # noqa: F401
+import jobs.cli.project
+import jobs.compact_lake
+import jobs.compute.resources
+import jobs.rules.program  # noqa: F401
+import tests.support.stages  # noqa: F401
+from expectations.run import library
+
+library()

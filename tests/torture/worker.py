@@ -1,0 +1,322 @@
+"""A process that works for a project until it is killed, with what disturbs it.
+
+It is forked from one that has imported everything, so that it costs little to kill. A process may
+work once, or again and again with its tables, DuckDB and parser kept open, as `weir run --every`.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta, tzinfo
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lake import commit
+from tests.torture.life import Work
+
+if TYPE_CHECKING:
+    from jobs.settings import Settings
+
+FORKED = get_context("forkserver")
+FORKED.set_forkserver_preload(["tests.torture.preloaded", "tests.torture.worker"])
+MARK = "WEIR_TORTURE"
+"""Environment variable that all processes have: none of them may be left."""
+_PATIENCE = 300.0
+"""Seconds after which work counts as hanging."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """A clock that is wrong by so many seconds, from some moment on by others.
+
+    Attributes:
+        before: how many at first.
+        after: how many later.
+        changes_after: seconds from the start of the work to the change.
+    """
+
+    before: float = 0.0
+    after: float = 0.0
+    changes_after: float = 0.0
+
+    def offset(self, elapsed: float) -> float:
+        """How many seconds it is wrong by so long after the start of the work."""
+        return self.before if elapsed < self.changes_after else self.after
+
+
+@dataclass(frozen=True, slots=True)
+class Disturbance:
+    """What is wrong with the surroundings of a process.
+
+    Attributes:
+        clock: that it reads.
+        descriptors: how many files it may open besides those that are open; None for no limit.
+        dies_after: how many checkpoints it passes before it kills itself; None to live.
+    """
+
+    clock: Clock = Clock()
+    descriptors: int | None = None
+    dies_after: int | None = None
+
+
+_Said = tuple[tuple[str, ...], bool, bool]
+"""Errors, whether another process is at work, whether the process cannot go on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How work ended.
+
+    Attributes:
+        seconds: how long it took.
+        errors: what it reported; nothing if all was done.
+        busy: whether it found another process at work.
+        fatal: whether the error was one that ends a process.
+        killed: whether its process was killed.
+        reached: the last checkpoint that it passed.
+    """
+
+    seconds: float
+    errors: tuple[str, ...] = ()
+    busy: bool = False
+    fatal: bool = False
+    killed: bool = False
+    reached: str = ""
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether it says that all was done."""
+        return not (self.errors or self.busy or self.killed)
+
+
+class Hangs(Exception):  # noqa: N818  (named after what is wrong)
+    """Work did not end."""
+
+
+class Worker:
+    """A process for one project, seen from outside.
+
+    Args:
+        folder: of the project.
+        keeps_open: whether what one work opened is there for the next.
+    """
+
+    def __init__(self, folder: Path, *, keeps_open: bool) -> None:
+        self._reached = folder.parent / f"{folder.name}-{time.monotonic_ns()}.reached"
+        self._reached.write_bytes(b"")
+        self._connection, theirs = FORKED.Pipe()
+        self._process = FORKED.Process(
+            target=_serve, args=(theirs, folder, self._reached, keeps_open), daemon=True
+        )
+        self._process.start()
+        theirs.close()
+        self._started = 0.0
+
+    def begin(self, work: Work, query: str = "", disturbance: Disturbance = Disturbance()) -> None:
+        """Have it work; returns when it has begun."""
+        self._reached.write_bytes(b"")
+        self._connection.send((work, query, disturbance))
+        self._receive()
+        self._started = time.monotonic()
+
+    def kill_after(self, seconds: float) -> Ended:
+        """Kill it so long after it began, if the work has not ended by then."""
+        if self._connection.poll(seconds):
+            return self.end()
+        self._process.kill()
+        return self.end()
+
+    def interrupt_after(self, seconds: float) -> Ended:
+        """Send it SIGINT so long after it began, if the work has not ended by then."""
+        if not self._connection.poll(seconds) and self._process.pid is not None:
+            os.kill(self._process.pid, signal.SIGINT)
+        return self.end()
+
+    def end(self) -> Ended:
+        """Wait for the end of the work.
+
+        Raises:
+            Hangs: it takes too long.
+        """
+        ended = self._receive()
+        seconds, reached = time.monotonic() - self._started, self._reached.read_text().strip()
+        if ended is None:
+            # A process that is not waited for counts as alive.
+            self._process.join()
+            return Ended(seconds, killed=True, reached=reached)
+        errors, busy, fatal = ended
+        return Ended(seconds, errors, busy, fatal, reached=reached)
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it can work."""
+        return self._process.is_alive()
+
+    def close(self) -> None:
+        """End it."""
+        with suppress(OSError):
+            self._connection.send(None)
+        self._process.join(_PATIENCE)
+        self._process.kill()
+        self._process.join()
+        self._connection.close()
+        self._reached.unlink(missing_ok=True)
+
+    def _receive(self) -> _Said | None:
+        """What it says; None if it was killed."""
+        try:
+            if not self._connection.poll(_PATIENCE):
+                self._process.kill()
+                self._process.join()
+                raise Hangs(f"no end after {_PATIENCE:.0f} s; {self._reached.read_text()}")
+            found: _Said = self._connection.recv()
+        except (EOFError, ConnectionResetError):
+            return None
+        return found
+
+
+def _serve(connection: Connection, folder: Path, reached: Path, keeps_open: bool) -> None:
+    """Work as asked for until there is nothing more to do."""
+    from jobs.compute.resources import Resources
+    from jobs.settings import Settings
+
+    os.environ[MARK] = "1"
+    output = os.open(folder.parent / "output", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+    settings = Settings.load(folder / "weir.toml")
+    resources = Resources(settings) if keeps_open else None
+    if resources is not None:
+        settings = settings.keeping(resources)
+    left: list[int | None] = [None]
+    _observe_checkpoints(os.open(reached, os.O_WRONLY), left)
+    while (asked := connection.recv()) is not None:
+        work, query, disturbance = asked
+        left[0] = disturbance.dies_after
+        connection.send(None)
+        with _clock(disturbance.clock), _descriptors(disturbance.descriptors):
+            said = _said(settings, work, query)
+        connection.send(said)
+    if resources is not None:
+        resources.close()
+
+
+def _said(settings: Settings, work: Work, query: str) -> _Said:
+    """Work, and say how it ended."""
+    from jobs.errors import BusyError
+    from jobs.expected_errors import as_user_error
+
+    try:
+        return _work(settings, work, query), False, False
+    except BusyError as error:
+        return (str(error),), True, False
+    except BaseException as error:  # noqa: BLE001 - a panic of Rust is no Exception
+        expected = as_user_error(error) if isinstance(error, Exception) else None
+        text = f"{type(error).__name__}: {error}" if expected is None else str(expected)
+        return (text[:1000],), False, expected is None
+
+
+def _work(settings: Settings, work: Work, query: str) -> tuple[str, ...]:
+    """Do what is asked; the errors of single queries, which do not keep others from going on."""
+    from jobs.cli import main
+    from jobs.compact_lake import compact_lake
+    from jobs.compute.session import late_session
+    from jobs.errors import BusyError, WeirError
+    from tests.support.stages import STAGES
+
+    session = late_session(settings)
+    match work:
+        case "compact":
+            compact_lake(session, settings, "compact")
+            return ()
+        case "drop":
+            code = main(["--config", str(settings.project / "weir.toml"), "drop", query, "--yes"])
+            # 2: it has no tables.
+            return () if code in (0, 2) else (f"weir drop: exit code {code}",)
+    errors = []
+    for name, stage in STAGES.items():
+        try:
+            result = stage(session, settings, name)
+        except BusyError:
+            raise
+        except WeirError as error:
+            if name == "ingest":
+                raise
+            errors.append(str(error))
+            continue
+        errors += [str(error) for error in getattr(result, "errors", ())]
+        if name == "ingest" and errors:
+            break
+    return tuple(errors)
+
+
+def _observe_checkpoints(reached: int, left: list[int | None]) -> None:
+    """Note each checkpoint in a file; die at the one after `left`."""
+    original = commit.checkpoint
+
+    def observed(name: str) -> None:
+        os.pwrite(reached, f"{name:100}".encode(), 0)
+        if left[0] is not None:
+            if not left[0]:
+                os.kill(os.getpid(), signal.SIGKILL)
+            left[0] -= 1
+
+    for module in [*sys.modules.values()]:
+        if getattr(module, "checkpoint", None) is original:
+            module.checkpoint = observed  # type: ignore[attr-defined]
+
+
+@contextmanager
+def _clock(clock: Clock) -> Iterator[None]:
+    """A context in which Weir's code reads a clock that is wrong."""
+    if clock == Clock():
+        yield
+        return
+    real, began = time.time, time.monotonic()
+
+    def offset() -> float:
+        return clock.offset(time.monotonic() - began)
+
+    class Wrong(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]
+            return datetime.now(tz) + timedelta(seconds=offset())
+
+    ours = [
+        module
+        for name, module in [*sys.modules.items()]
+        if name.partition(".")[0] in ("jobs", "lake") and vars(module).get("datetime") is datetime
+    ]
+    time.time = lambda: real() + offset()
+    for module in ours:
+        module.datetime = Wrong  # type: ignore[attr-defined]
+    try:
+        yield
+    finally:
+        time.time = real
+        for module in ours:
+            module.datetime = datetime  # type: ignore[attr-defined]
+
+
+@contextmanager
+def _descriptors(count: int | None) -> Iterator[None]:
+    """A context in which only so many further files can be opened."""
+    if count is None:
+        yield
+        return
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    highest = max(int(each.name) for each in Path("/proc/self/fd").iterdir())
+    resource.setrlimit(resource.RLIMIT_NOFILE, (highest + 1 + count, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
