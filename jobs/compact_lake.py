@@ -4,13 +4,18 @@ A log is consolidated up to the slowest watermark of all embedding tables, but n
 newest `limits.keep_epochs` epochs: no change that a query still needs is lost, be it out of the
 registry or its file broken for a while. `weir drop` ends this for a query that is gone. The same
 is true of the events of a stream that are older than its `keep` (`jobs.compact.old_events`).
+
+No other stage is kept from its work: the claim of ingest is held for single commits only. A
+consolidation that lost against a merge of small files is tried once more, alone with the logs.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 
 from jobs.catalog.catalog import Catalog
 from jobs.compact.old_events import (
@@ -38,7 +43,15 @@ from jobs.stage import Progress, claimed, run_stage, silent
 from lake.earlier_rows import delete_earlier_rows, earlier_rows, may_have_earlier_rows
 from lake.instants import instant_text
 from lake.lake import Lake
-from lake.maintenance import Consolidated, compact_files, consolidate, keep_feed, vacuum
+from lake.maintenance import (
+    Consolidated,
+    Overtaken,
+    compact_files,
+    consolidate,
+    keep_feed,
+    keeps_feed,
+    vacuum,
+)
 from lake.metadata import Metadata
 from lake.old_commits import delete_old_commits
 from lake.tables import (
@@ -46,10 +59,14 @@ from lake.tables import (
     QUADS,
     SHARED_TABLES,
     TRIPLES,
+    Table,
     replica,
     replica_summary,
     stream,
 )
+
+_PATIENCE = 60.0
+"""Seconds to wait for an ingest to end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +103,8 @@ def compact_lake(
     lake, limits = settings.open_lake(), settings.limits
     session = session_of(spark)
     with claimed(lake, "compact", run_id, limits.lease_seconds) as run:
-        until, consolidated, events = _delete_rows(session, settings, lake, run_id, progress)
+        until, consolidated = _consolidate(session, settings, lake, run_id, progress)
+        events = tuple(_delete_events(session, settings, lake, run_id, progress))
         # Merging takes long: queries may have been maintained or dropped meanwhile.
         lake.refresh()
         names = [table.name for table in (*SHARED_TABLES, LEDGER_SUMMARY)]
@@ -97,10 +115,7 @@ def compact_lake(
             names += [f"embeddings/{query.name}", f"answers/{query.name}"]
             output = OutputStream.of(query)
             names += [output.table.name] if output is not None else []
-        for table in (QUADS, TRIPLES):
-            days = limits.feed_log_days, limits.feed_file_days
-            if keep_feed(lake, table, *days):
-                progress(f"{table.name}: commits are kept {days[0]} days, removed files {days[1]}")
+        _keep_feeds(settings, lake, run_id, progress)
         fewer = {name: compact_files(lake, name, limits.file_bytes) for name in names}
         deleted = {name: vacuum(lake, name) for name in names}
         delete_commits(lake)
@@ -148,33 +163,59 @@ def delete_commits(lake: Lake) -> None:
         delete_old_rounds(lake, remote, 0 if last is None else int(last))
 
 
-def _delete_rows(
-    session: Session, settings: Settings, lake: Lake, run_id: str, progress: Progress
-) -> tuple[int, dict[str, Consolidated], tuple[DeletedOfStream, ...]]:
-    """Consolidate the logs and delete old events; not while an ingest is appending to them."""
-    try:
-        with claimed(lake, "ingest", run_id, settings.limits.lease_seconds) as run:
-            run.totals |= {"from_epoch": head(lake), "to_epoch": head(lake)}
-            until, consolidated = _consolidate(session, settings, lake, progress)
-            events = _delete_events(session, settings, lake, run_id, progress)
-            return until, consolidated, tuple(events)
-    except BusyError as busy:
-        progress(f"logs are left as they are: {busy}")
-        return 0, {}, ()
+@contextmanager
+def _alone(lake: Lake, settings: Settings, run_id: str, *, brief: bool = True) -> Iterator[None]:
+    """Hold the claim of ingest: for one commit, or for the rewriting of a log."""
+    lease = settings.limits.lease_seconds
+    with claimed(lake, "ingest", run_id, lease, brief=brief, patience=_PATIENCE) as run:
+        run.totals |= {"from_epoch": head(lake), "to_epoch": head(lake)}
+        yield
 
 
 def _consolidate(
-    session: Session, settings: Settings, lake: Lake, progress: Progress
+    session: Session, settings: Settings, lake: Lake, run_id: str, progress: Progress
 ) -> tuple[int, dict[str, Consolidated]]:
-    until, limits = needed_after(settings, lake), settings.limits
-    found = {}
+    """Consolidate the logs, unless an ingest goes on and on; also gives the epoch up to which."""
+    until = needed_after(settings, lake)
+    found: dict[str, Consolidated] = {}
     for table in (QUADS, TRIPLES) if until else ():
-        found[table.name] = result = consolidate(
-            session(), lake, table, until, limits.consolidate_share, limits.rows_per_file
-        )
+        try:
+            result = _consolidate_log(session, settings, lake, table, until, run_id)
+        except BusyError as busy:
+            progress(f"{table.name} is left as it is: {busy}")
+            break
+        found[table.name] = result
         if result.after < result.before:
             progress(f"{table.name}: {result.before:,} rows to {result.after:,}")
     return until, found
+
+
+def _consolidate_log(
+    session: Session, settings: Settings, lake: Lake, table: Table, until: int, run_id: str
+) -> Consolidated:
+    limits = settings.limits
+    values = table, until, limits.consolidate_share, limits.rows_per_file
+    try:
+        alone = partial(_alone, lake, settings, run_id)
+        return consolidate(session(), lake, *values, noting=alone)
+    except Overtaken:
+        with _alone(lake, settings, run_id, brief=False):
+            return consolidate(session(), lake, *values, noting=nullcontext)
+
+
+def _keep_feeds(settings: Settings, lake: Lake, run_id: str, progress: Progress) -> None:
+    """Have the logs keep their commits as long as the limits say."""
+    days = settings.limits.feed_log_days, settings.limits.feed_file_days
+    changed = [table for table in (QUADS, TRIPLES) if not keeps_feed(lake, table, *days)]
+    if not changed:
+        return
+    try:
+        with _alone(lake, settings, run_id):
+            for table in changed:
+                keep_feed(lake, table, *days)
+                progress(f"{table.name}: commits are kept {days[0]} days, removed files {days[1]}")
+    except BusyError as busy:
+        progress(f"how long the logs are kept is left as it is: {busy}")
 
 
 def _delete_events(
@@ -204,7 +245,7 @@ def _delete_events(
     finally:
         engine.release()
     for old in found:
-        deleted = _delete_events_of(lake, old, run_id, settings.limits.consolidate_share)
+        deleted = _delete_events_of(settings, lake, old, run_id, progress)
         table = stream(old.stream).name
         if deleted:
             progress(f"{table}: {deleted:,} events before {instant_text(old.before)} deleted")
@@ -217,12 +258,28 @@ def _delete_events(
         yield DeletedOfStream(old, deleted)
 
 
-def _delete_events_of(lake: Lake, old: OldEvents, run_id: str, least_share: float) -> int:
+def _delete_events_of(
+    settings: Settings, lake: Lake, old: OldEvents, run_id: str, progress: Progress
+) -> int:
     """Delete what may be deleted of a stream if it is worth the writing; gives how many."""
-    table, last = stream(old.stream).name, lake.last_metadata(stream(old.stream).name)
+    table, least_share = stream(old.stream).name, settings.limits.consolidate_share
     found = earlier_rows(lake, table, "instant", old.before)
-    if last is None or not found.rows or found.share < least_share:
+    if not found.rows or found.share < least_share:
         return 0
+    try:
+        # The metadata of the stream's newest commit goes into that of the deletion.
+        with _alone(lake, settings, run_id):
+            return _delete_events_before(lake, old, run_id)
+    except BusyError as busy:
+        progress(f"{table} is left as it is: {busy}")
+        return 0
+
+
+def _delete_events_before(lake: Lake, old: OldEvents, run_id: str) -> int:
+    table = stream(old.stream).name
+    last = lake.last_metadata(table)
+    assert last is not None, "there are events"
+    found = earlier_rows(lake, table, "instant", old.before)
     # Not earlier than what was deleted before, for there are events.
     earlier = deleted_events(lake, old.stream)
     rows = found.rows + (0 if earlier is None else earlier.rows)

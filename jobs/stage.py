@@ -98,7 +98,14 @@ class Claim:
 
 @contextmanager
 def claimed(
-    lake: Lake, job: Job, run_id: str, lease_seconds: int, *, of: str = ""
+    lake: Lake,
+    job: Job,
+    run_id: str,
+    lease_seconds: int,
+    *,
+    of: str = "",
+    brief: bool = False,
+    patience: float = 0.0,
 ) -> Iterator[Claim]:
     """Hold the claim of `job`; at the end its rows are recorded in one commit, failed or not.
 
@@ -111,6 +118,8 @@ def claimed(
         run_id: of the run.
         lease_seconds: how long a run of another machine counts as alive.
         of: what it runs for, if runs for different things may go on at once.
+        brief: whether it is held for moments only, so that others wait for its end.
+        patience: seconds to wait for the end of another run.
 
     Raises:
         BusyError: another run of the job is in progress.
@@ -119,7 +128,13 @@ def claimed(
     name = f"{job}:{of}" if of else job
     try:
         number = claim(
-            lake, name, run_id, lease_seconds=lease_seconds, code_version=version("weir")
+            lake,
+            name,
+            run_id,
+            lease_seconds=lease_seconds,
+            code_version=version("weir"),
+            brief=brief,
+            patience=patience,
         )
     except AlreadyRunning as running:
         raise BusyError(str(running), "", "") from None

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import socket
+import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Final
 
 import pyarrow.compute as pc
 from deltalake import CommitProperties, Transaction
@@ -17,6 +18,13 @@ from lake.ledger import ABANDONED, CLAIMED, LedgerRow, append_to
 from lake.ledger_summary import Ledger, read_ledger, write_summary
 from lake.processes import lives
 from lake.tables import RUNS
+
+BRIEF: Final = "brief"
+"""The `mode` of a claim that is held for moments, so that others wait for its end."""
+_WAIT_FOR_BRIEF = 30.0
+"""Seconds after which a brief claim is taken for one that lasts."""
+_LOOK_EVERY = 0.05
+"""Seconds between looks at the claim of another run that is waited for."""
 
 
 class AlreadyRunning(Exception):  # noqa: N818  (named after what is wrong)
@@ -33,7 +41,14 @@ class AlreadyRunning(Exception):  # noqa: N818  (named after what is wrong)
 
 
 def claim(
-    lake: Lake, job: str, run_id: str, *, lease_seconds: int, code_version: str | None = None
+    lake: Lake,
+    job: str,
+    run_id: str,
+    *,
+    lease_seconds: int,
+    code_version: str | None = None,
+    brief: bool = False,
+    patience: float = 0.0,
 ) -> int:
     """Claim the next number of `job` for this process and return it.
 
@@ -43,18 +58,32 @@ def claim(
     A claim without an end counts as active while its process lives; a claim of another machine
     counts for `lease_seconds`. A dead one is marked `abandoned`.
 
+    Args:
+        lake: has the ledger.
+        job: what is claimed.
+        run_id: of the run that claims it.
+        lease_seconds: how long a claim of another machine counts.
+        code_version: of Weir.
+        brief: whether the claim is held for moments only, so that others wait for its end.
+        patience: seconds to wait for the end of another run.
+
     Raises:
         AlreadyRunning: another run of the job is in progress.
     """
     table = create_if_missing(lake, RUNS)
+    began = time.monotonic()
     while True:
         lake.committed(RUNS.name)
         ledger = read_ledger(lake)
         runs = _runs_of(ledger, job)
         open_claims = _open_claims(runs)
-        for other in open_claims:
-            if _is_active(other, lease_seconds):
+        other = next((each for each in open_claims if _is_active(each, lease_seconds)), None)
+        if other is not None:
+            wait = _WAIT_FOR_BRIEF if other["mode"] == BRIEF else patience
+            if time.monotonic() - began >= wait:
                 raise AlreadyRunning(job, other)
+            time.sleep(_LOOK_EVERY)
+            continue
         number = 1 + max((run["number"] for run in runs), default=0)
         rows = [
             *(
@@ -63,7 +92,14 @@ def claim(
                 )
                 for dead in open_claims
             ),
-            LedgerRow(run_id, job, number, CLAIMED, code_version=code_version),
+            LedgerRow(
+                run_id,
+                job,
+                number,
+                CLAIMED,
+                mode=BRIEF if brief else None,
+                code_version=code_version,
+            ),
         ]
         checkpoint(f"{job}:before:claim")
         try:
@@ -97,7 +133,7 @@ def has_open_claim(lake: Lake) -> bool:
 def _runs_of(ledger: Ledger, job: str) -> list[dict[str, Any]]:
     """The rows about runs of the job as a whole."""
     of_job = (pc.field("job") == job) & pc.field("query").is_null()
-    columns = ["run_id", "number", "status", "host", "pid", "process", "recorded_at"]
+    columns = ["run_id", "number", "status", "mode", "host", "pid", "process", "recorded_at"]
     found: list[dict[str, Any]] = ledger.rows.filter(of_job).select(columns).to_pylist()
     return found
 

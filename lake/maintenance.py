@@ -8,8 +8,14 @@ is a state only is a property of the table (`lake.consolidated`).
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
+from delta.exceptions.captured import (
+    ConcurrentDeleteDeleteException,
+    ConcurrentDeleteReadException,
+)
 from pyspark.sql import SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812
 
@@ -19,6 +25,10 @@ from lake.lake import Lake
 from lake.session import read
 from lake.small_files import merge_files
 from lake.tables import Table, feed_retention
+
+
+class Overtaken(Exception):  # noqa: N818  (named after what happened)
+    """Another process rewrote the same files first; nothing was done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +60,16 @@ def consolidate(
     until: int,
     least_share: float,
     rows_per_file: int,
+    *,
+    noting: Callable[[], AbstractContextManager[object]] = nullcontext,
 ) -> Consolidated:
     """Collapse the history of a log of a set up to the epoch `until` into its state.
 
     Of each row's assertions and retractions up to `until` the last one stays, if it asserts. The
     state at every epoch from `until` on stays the same, and so does every later change. What is
     lost is recorded first: `consolidated_until` is never too early.
+
+    Others may append later epochs meanwhile: Spark reads and replaces the files of one version.
 
     Args:
         spark: the session.
@@ -64,6 +78,11 @@ def consolidate(
         until: the changes up to this epoch are no longer needed.
         least_share: share of the rows that must go to be worth the writing.
         rows_per_file: rows of a written file, about.
+        noting: holds what keeps others from appending, while a property of the table is set: Delta
+            refuses an append during which that happens.
+
+    Raises:
+        Overtaken: files that were read were merged or rewritten meanwhile; nothing was done.
     """
     rows = read(spark, lake, table.name)
     old = F.col("epoch") <= until
@@ -76,7 +95,8 @@ def consolidate(
     if before == 0 or (before - after) / before < max(least_share, 1 / before):
         return Consolidated(before, before)
     checkpoint(f"compact:before:{table.name}")
-    note_consolidation(lake, table.name, until)
+    with noting():
+        note_consolidation(lake, table.name, until)
     rows = read(spark, lake, table.name)
     key = [name for name in table.column_names if name not in ("epoch", "weight")]
     newest = F.row_number().over(Window.partitionBy(*key).orderBy(F.desc("epoch")))
@@ -89,27 +109,33 @@ def consolidate(
     kept = state.unionByName(rows.filter(~old).select(*table.column_names))
     files = -(-after // rows_per_file) or 1
     arranged = kept.repartitionByRange(files, *table.cluster_by) if files > 1 else kept.coalesce(1)
-    (
+    writer = (
         arranged.sortWithinPartitions(*table.cluster_by)
         .write.format("delta")
         .mode("overwrite")
         .option("dataChange", "false")
-        .save(lake.location(table.name))
     )
+    try:
+        writer.save(lake.location(table.name))
+    except (ConcurrentDeleteReadException, ConcurrentDeleteDeleteException) as error:
+        raise Overtaken(f"{table.name}: its files were rewritten meanwhile") from error
     checkpoint(f"compact:after:{table.name}")
     lake.committed(table.name)
     return Consolidated(before, after)
 
 
-def keep_feed(lake: Lake, table: Table, log_days: int, file_days: int) -> bool:
-    """Have a log keep its commits and removed files so many days; whether that is a change."""
+def keeps_feed(lake: Lake, table: Table, log_days: int, file_days: int) -> bool:
+    """Whether a log keeps its commits and removed files so many days; true if there is none."""
     stored = lake.open(table.name)
+    wanted = feed_retention(log_days, file_days)
+    return stored is None or dict(wanted).items() <= stored.metadata().configuration.items()
+
+
+def keep_feed(lake: Lake, table: Table, log_days: int, file_days: int) -> None:
+    """Have a log keep its commits and removed files so many days; no append may go on."""
     wanted = dict(feed_retention(log_days, file_days))
-    if stored is None or wanted.items() <= stored.metadata().configuration.items():
-        return False
-    stored.alter.set_table_properties(wanted)
+    lake.existing(table.name).alter.set_table_properties(wanted)
     lake.committed(table.name)
-    return True
 
 
 def vacuum(lake: Lake, table_name: str) -> int:

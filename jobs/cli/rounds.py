@@ -146,7 +146,8 @@ class Rounds:
                     done.append(each)
                     if stop is not None and stop.is_made:
                         break
-                complete = not done[-1].is_busy and (stop is None or not stop.is_made)
+                is_busy = any(each.is_busy for each in done)
+                complete = not is_busy and (stop is None or not stop.is_made)
             self._rest(before, done)
         except Exception as error:
             expected = as_user_error(error)

@@ -67,6 +67,8 @@ class Done:
     @property
     def summary(self) -> str:
         """What it did, in a few words; the messages of errors are printed apart."""
+        if self.is_busy:
+            return "waits for another run"
         return "failed" if self.result is None else _SUMMARY[self.stage](self.result)
 
 
@@ -130,7 +132,8 @@ def run_stages(
 ) -> Iterator[Done]:
     """Run one stage after the other; those after ingest only if they have anything to do.
 
-    Yields each before the next one starts. The last one is that which found another run at work.
+    Yields each before the next one starts. A stage that another run is at work on is left to that
+    run; the others go on, up to where their input is complete.
 
     Args:
         session: starts Spark.
@@ -144,7 +147,7 @@ def run_stages(
 
     done = _stage("ingest", ingest_changes, session, settings, run_id)
     yield done
-    if done.is_busy or not (done.did_something or has_pending_work(settings) or refresh):
+    if not (done.did_something or has_pending_work(settings) or refresh):
         return
     from jobs.maintain_queries import maintain_queries
 
@@ -153,16 +156,12 @@ def run_stages(
         if done.did_something or has_pending_work(settings):
             maintained = _stage("maintain", maintain_queries, session, settings, run_id)
             yield maintained
-            if maintained.is_busy:
-                return
-            is_maintained = True
+            is_maintained = not maintained.is_busy
         names = _due(settings, refresh)
         if names:
             yield _refresh(session, settings, run_id, names, refresh)
             done = _stage("ingest", ingest_changes, session, settings, run_id)
             yield done
-            if done.is_busy:
-                return
             is_maintained = is_maintained and not done.did_something
         if not (is_maintained or done.did_something or has_pending_work(settings)):
             return
@@ -175,10 +174,7 @@ def run_stages(
         ("publish", publish_answers),
     )
     for name, stage in stages:
-        done = _stage(name, stage, session, settings, run_id)
-        yield done
-        if done.is_busy:
-            return
+        yield _stage(name, stage, session, settings, run_id)
 
 
 def _due(settings: Settings, refresh: Surroundings) -> tuple[str, ...]:
@@ -235,11 +231,13 @@ def _stage(name: str, stage: Callable[..., Any], spark: Any, settings: Any, run_
 
 
 def worst_of(errors: Sequence[WeirError]) -> WeirError:
-    """The error to exit with: another active run, then a failure, then a failed check."""
-    for error in errors:
-        if isinstance(error, BusyError):
-            return error
-    first = next((error for error in errors if not isinstance(error, QualityError)), errors[0])
+    """The error to exit with: a failure, then a failed check, then another active run.
+
+    The other run ends by itself.
+    """
+    first = min(
+        errors, key=lambda error: (isinstance(error, BusyError), isinstance(error, QualityError))
+    )
     others = [str(error) for error in errors if error is not first]
     if not others:
         return first

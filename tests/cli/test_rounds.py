@@ -270,7 +270,7 @@ def test_a_round_beside_another_run_says_so_and_the_next_one_goes_on(resident: R
     with claimed(Settings.load().open_lake(), "maintain", "the other run", 60):
         found = resident.next()
         assert found is not None
-        assert resident.stages(found) == ["ingest", "maintain"]
+        assert resident.stages(found) == ["ingest", "maintain", "validate", "publish"]
         assert ["the other run" in str(error) for error in found.began] == [True]
         assert resident.next() is None
     found = resident.next()

@@ -90,4 +90,5 @@ def test_a_run_beside_another_exits_as_busy(weir: Weir, project: Settings) -> No
         called = weir("run")
     assert called.code == EXIT_BUSY
     assert "the other run" in called.err
+    assert "waits for another run" in called.out
     assert Lake(project.lake).version("quads") is None

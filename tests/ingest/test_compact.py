@@ -61,7 +61,10 @@ def test_compaction_affects_neither_needed_epochs_nor_the_next_ingest(
 
 
 @pytest.mark.spark
-def test_logs_are_not_consolidated_during_an_ingest(spark: SparkSession, history: Project) -> None:
+def test_logs_are_not_consolidated_during_an_ingest(
+    spark: SparkSession, history: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jobs.compact_lake._PATIENCE", 0.0)
     claim(history.settings.open_lake(), "ingest", "busy", lease_seconds=60)
     said: list[str] = []
     result = compact_lake(spark, history.settings, "compaction", said.append)

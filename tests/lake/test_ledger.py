@@ -7,6 +7,7 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from multiprocessing.synchronize import Barrier
@@ -189,3 +190,31 @@ def test_a_later_process_with_the_same_id_is_distinguished() -> None:
         assert not lives(process.pid, datetime.now(UTC), identity(os.getpid()))
     finally:
         process.communicate()
+
+
+def end_after(root: Path, job: str, number: int, seconds: float) -> threading.Timer:
+    """End a claim in a while, from a thread."""
+    row = LedgerRow("first", job, number, ledger.SUCCEEDED)
+    timer = threading.Timer(seconds, ledger.record, [Lake(str(root)), [row]])
+    timer.start()
+    return timer
+
+
+@pytest.mark.parametrize(("brief", "patience"), [(True, 0.0), (False, 60.0)])
+def test_the_end_of_a_brief_claim_is_waited_for_and_that_of_another_with_patience(
+    tmp_path: Path, brief: bool, patience: float
+) -> None:
+    claims.claim(Lake(str(tmp_path)), "ingest", "first", lease_seconds=LEASE, brief=brief)
+    timer = end_after(tmp_path, "ingest", 1, 0.1)
+    lake = Lake(str(tmp_path))
+    assert claims.claim(lake, "ingest", "next", lease_seconds=LEASE, patience=patience) == 2
+    timer.join()
+
+
+def test_a_brief_claim_that_lasts_is_not_waited_for_forever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(claims, "_WAIT_FOR_BRIEF", 0.1)
+    claims.claim(Lake(str(tmp_path)), "ingest", "first", lease_seconds=LEASE, brief=True)
+    with pytest.raises(AlreadyRunning):
+        claims.claim(Lake(str(tmp_path)), "ingest", "next", lease_seconds=LEASE)

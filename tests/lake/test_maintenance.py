@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
+from lake import maintenance
 from lake.change_feed import changes, changes_here
 from lake.commit import write
 from lake.consolidated import consolidated_until
 from lake.lake import Lake
-from lake.maintenance import compact_files, consolidate, keep_feed, vacuum
+from lake.maintenance import (
+    Overtaken,
+    compact_files,
+    consolidate,
+    keep_feed,
+    keeps_feed,
+    vacuum,
+)
 from lake.metadata import Metadata
+from lake.session import read
 from lake.tables import QUADS, feed_retention
 
 Log = list[tuple[str, int, int]]
@@ -78,6 +91,47 @@ def test_consolidation_keeps_every_later_state_and_change_and_the_feed(
     assert consolidated_until(Lake(root), "quads") == until
 
 
+def _merging(root: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Runs within a task of Spark: merges the files that the task reads."""
+    compact_files(Lake(root), "quads", 10**8)
+    yield from batches
+
+
+@pytest.mark.spark
+def test_a_consolidation_keeps_what_is_appended_meanwhile_and_gives_up_if_files_are_merged(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root, until = str(tmp_path), 7
+    log = fill(root)
+    appended: Log = []
+
+    def append_after_reading(*given: Any) -> DataFrame:
+        frame = read(*given)
+        epoch = EPOCHS + 1 + len(appended)
+        appended.append((f'"new{epoch}"', epoch, 1))
+        quad = {"graph": "", "subject": "<s>", "predicate": "<p>", "object": f'"new{epoch}"'}
+        row = quad | {"epoch": epoch, "weight": 1}
+        write(Lake(root), QUADS, [row], Metadata("r", "ingest", epoch))
+        return frame
+
+    monkeypatch.setattr(maintenance, "read", lambda *given: _merged_while_read(read(*given), root))
+    with pytest.raises(Overtaken):
+        consolidate(spark, Lake(root), QUADS, until, least_share=0.1, rows_per_file=100)
+    assert stored(root) == sorted(log)
+    monkeypatch.setattr(maintenance, "read", append_after_reading)
+    result = consolidate(spark, Lake(root), QUADS, until, least_share=0.1, rows_per_file=100)
+    assert result.after < result.before
+    assert len(appended) == 2
+    log += appended
+    for epoch in range(until, EPOCHS + 3):
+        assert state(stored(root), epoch) == state(log, epoch)
+    assert [r for r in stored(root) if r[1] > until] == sorted(r for r in log if r[1] > until)
+
+
+def _merged_while_read(frame: DataFrame, root: str) -> DataFrame:
+    return frame.mapInArrow(partial(_merging, root), frame.schema)
+
+
 @pytest.mark.spark
 def test_a_log_with_little_to_gain_is_not_rewritten(spark: SparkSession, tmp_path: Path) -> None:
     log = fill(str(tmp_path))
@@ -110,9 +164,10 @@ def test_vacuum_keeps_what_the_retention_keeps(tmp_path: Path) -> None:
 def test_how_long_the_feed_is_kept_can_be_changed(tmp_path: Path) -> None:
     root = str(tmp_path)
     fill(root)
-    assert not keep_feed(Lake(root), QUADS, 60, 30)
-    assert keep_feed(Lake(root), QUADS, 20, 10)
-    assert not keep_feed(Lake(root), QUADS, 20, 10)
+    assert keeps_feed(Lake(root), QUADS, 60, 30)
+    assert not keeps_feed(Lake(root), QUADS, 20, 10)
+    keep_feed(Lake(root), QUADS, 20, 10)
+    assert keeps_feed(Lake(root), QUADS, 20, 10)
     table = Lake(root).open("quads")
     assert table is not None
     assert table.metadata().configuration.items() >= dict(feed_retention(20, 10)).items()
