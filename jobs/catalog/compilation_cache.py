@@ -9,7 +9,6 @@ may be missing, read-only, shared by several processes, or removed at any time.
 from __future__ import annotations
 
 import hashlib
-import os
 import platform
 from contextlib import suppress
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from pathlib import Path
 
 import jobs
 import lake.tables
+from lake.whole_files import write_whole
 
 _COMPILER = ("catalog", "lars", "plan", "rdf", "sparql")
 """The packages below `jobs` that, with `lake.tables`, decide what compiling gives."""
@@ -51,13 +51,10 @@ class CompilationCache:
             return
         content = text.encode()
         entry = b"\n".join((_checksum(code, source, content), content))
-        draft = self.folder / f".{name}.{os.getpid()}"
         # A folder that cannot be written makes later runs slower, and nothing else.
         with suppress(OSError):
             self._create()
-            draft.write_bytes(entry)
-            # Another process finds the old entry or the new one, never a part.
-            draft.replace(self._file(name))
+            write_whole(self._file(name), entry)
 
     def _file(self, name: str) -> Path:
         return self.folder / f"{name}.compiled"
@@ -65,7 +62,7 @@ class CompilationCache:
     def _create(self) -> None:
         if not self.folder.is_dir():
             self.folder.mkdir(parents=True, exist_ok=True)
-            (self.folder / ".gitignore").write_text(_IGNORE)
+            write_whole(self.folder / ".gitignore", _IGNORE)
 
 
 @cache

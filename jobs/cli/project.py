@@ -9,6 +9,7 @@ import typer
 
 from jobs.cli.options import Options
 from jobs.cli.output import print_line, print_rows
+from lake.whole_files import write_whole
 
 FILES = {
     "weir.toml": """\
@@ -77,9 +78,7 @@ def init(
             "Choose another folder.",
         )
     for name, text in FILES.items():
-        file = folder / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
+        write_whole(folder / name, text)
     where = "" if folder == Path() else f"cd {folder} && "
     print_line(f"Wrote {len(FILES)} files. Next: {where}weir run && weir show exhibits")
 

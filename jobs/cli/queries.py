@@ -12,6 +12,7 @@ import typer
 
 from jobs.cli.options import Options, Output
 from jobs.cli.output import print_json, print_line, print_rows
+from lake.whole_files import write_whole
 
 if TYPE_CHECKING:
     from jobs.catalog.maintained import Maintained
@@ -212,7 +213,7 @@ def report(
     from jobs.freshness.written_page import write_page
 
     settings = Options.of(context).settings()
-    file.write_text(report_page(settings), encoding="utf-8")
+    write_whole(file, report_page(settings))
     print_line(f"Wrote {file}.")
     now = datetime.now(UTC)
     page = write_page(settings, current_states(settings, now), now)

@@ -12,6 +12,7 @@ from jobs.freshness.page import freshness_page
 from jobs.freshness.remote_state import RemoteState
 from jobs.settings import Settings
 from lake.lake import local_folder
+from lake.whole_files import write_whole
 
 PAGE = "reports/freshness.html"
 """Where the page is, below the lake's folder."""
@@ -27,6 +28,5 @@ def write_page(settings: Settings, states: Sequence[RemoteState], now: datetime)
         with connect(settings) as connection:
             shown.append((state, remote_history(connection, lake, state, now)))
     page = folder / PAGE
-    page.parent.mkdir(parents=True, exist_ok=True)
-    page.write_text(freshness_page(shown, now), encoding="utf-8")
+    write_whole(page, freshness_page(shown, now))
     return page

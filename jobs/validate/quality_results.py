@@ -14,6 +14,7 @@ from lake.commit import write
 from lake.lake import Lake, local_folder
 from lake.metadata import Metadata
 from lake.tables import QUALITY
+from lake.whole_files import write_whole
 
 PAGE = "reports/quality.html"
 """Where the page of the last results is, below the lake's folder."""
@@ -32,10 +33,8 @@ def record_results(lake: Lake, run_id: str, validations: Sequence[Validation]) -
     write(lake, QUALITY, rows, metadata)
     folder = local_folder(lake.root)
     if folder is not None:
-        page = folder / PAGE
-        page.parent.mkdir(parents=True, exist_ok=True)
         results = [result for validation in validations for result in validation.results]
-        page.write_text(quality_page(run_id, now, results), encoding="utf-8")
+        write_whole(folder / PAGE, quality_page(run_id, now, results))
 
 
 def quality_rows(

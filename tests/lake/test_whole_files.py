@@ -1,0 +1,79 @@
+"""Pages and other files outside of Delta tables are replaced as a whole, or not at all."""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from pathlib import Path
+
+import pytest
+
+from lake.whole_files import write_whole
+
+CODE = Path(__file__).parents[2]
+PARTIAL = re.compile(r"\.write_(?:text|bytes)\(")
+
+
+def test_a_reader_never_finds_a_part(tmp_path: Path) -> None:
+    page, found = tmp_path / "reports" / "page.html", set[str]()
+    texts = {letter * 2_000_000 for letter in "ab"}
+    write_whole(page, min(texts))
+    writing = threading.Event()
+
+    def write() -> None:
+        for _ in range(10):
+            for text in texts:
+                write_whole(page, text)
+        writing.set()
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    while not writing.is_set():
+        found.add(page.read_text())
+    writer.join()
+    assert found <= texts
+
+
+def test_a_file_that_cannot_be_written_leaves_the_earlier_one_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = tmp_path / "page.html"
+    write_whole(page, "before")
+
+    def fail(draft: Path, data: bytes) -> None:
+        with draft.open("wb") as output:
+            output.write(data[:3])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", fail)
+    with pytest.raises(OSError, match="No space"):
+        write_whole(page, "after")
+    assert {file.name: file.read_text() for file in tmp_path.iterdir()} == {"page.html": "before"}
+
+
+def test_the_file_behind_a_link_is_replaced_and_keeps_its_permissions(tmp_path: Path) -> None:
+    page, link = tmp_path / "page.html", tmp_path / "link.html"
+    page.write_text("before")
+    page.chmod(0o640)
+    link.symlink_to(page)
+    write_whole(link, "after")
+    assert link.is_symlink()
+    assert (page.read_text(), page.stat().st_mode & 0o777) == ("after", 0o640)
+
+
+def test_a_pipe_is_written_to(tmp_path: Path) -> None:
+    pipe, read = tmp_path / "pipe", list[str]()
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: read.append(pipe.read_text()))
+    reader.start()
+    write_whole(pipe, "text")
+    reader.join()
+    assert read == ["text"]
+
+
+def test_no_other_code_writes_files_in_place() -> None:
+    packages = (CODE / package for package in ("jobs", "lake", "expectations"))
+    files = (file for package in packages for file in package.rglob("*.py"))
+    found = {str(file.relative_to(CODE)) for file in files if PARTIAL.search(file.read_text())}
+    assert found == {"lake/whole_files.py"}
