@@ -124,6 +124,8 @@ class BrickHistory:
             "location": str(location),
             "glob": "*/Brick.ttl",
             "base_iri": _BRICK_BASE,
+            # 1.2 has another namespace.
+            "max_deleted_share": 1,
         }
 
     def changes(self) -> Sequence[Path]:

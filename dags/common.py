@@ -79,11 +79,12 @@ def answers() -> list[Asset]:
     return [asset(f"answers/{name}") for name in declared_names(folders_of(SETTINGS))]
 
 
-def submit(stage: str, **wiring: Any) -> SparkSubmitOperator:
+def submit(stage: str, *arguments: str, **wiring: Any) -> SparkSubmitOperator:
     """The task that runs `jobs/<stage>.py` on Spark.
 
     Args:
         stage: name of the task and of the entry point.
+        arguments: of the entry point, beside those that all have; templates.
         wiring: `outlets`, `retries` and other arguments of the task.
     """
     return SparkSubmitOperator(
@@ -91,7 +92,7 @@ def submit(stage: str, **wiring: Any) -> SparkSubmitOperator:
         name=f"weir {stage}",
         conn_id="spark_default",
         application=str(CODE / "jobs" / f"{stage}.py"),
-        application_args=["--config", str(CONFIG), "--run-id", "{{ run_id }}"],
+        application_args=["--config", str(CONFIG), "--run-id", "{{ run_id }}", *arguments],
         driver_memory=SETTINGS.spark.driver_memory,
         conf={
             "spark.pyspark.driver.python": sys.executable,

@@ -6,9 +6,12 @@ fail, but not the other sources; their changes are announced nevertheless. A que
 edited or behind is announced, too. Without pending work there is no event, and no other DAG runs.
 
 What `refresh_remotes` has found is a source too: it is ingested at once.
+
+The parameter `accept` names sources, separated by commas: the change set that stopped each of them
+is taken in by this run, though it is beyond the guards of the source.
 """
 
-from airflow.sdk import DAG
+from airflow.sdk import DAG, Param
 
 from dags.common import START, announce, any_failure, ingest_schedule, quads, submit
 
@@ -19,9 +22,12 @@ with DAG(
     catchup=False,
     max_active_runs=1,  # epochs are numbered by one writer
     doc_md=__doc__,
+    params={
+        "accept": Param("", type="string", title="Sources whose stopped change set is taken in")
+    },
     tags=["weir", "graph"],
 ):
-    ingest = submit("ingest_changes")
+    ingest = submit("ingest_changes", "--accept", "{{ params.accept }}")
     announced = announce(quads())
     ingest >> announced
     [ingest, announced] >> any_failure()

@@ -9,33 +9,41 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 
 from jobs.compute.engine import Engine
 from jobs.compute.session import Session, Spark, session_of
-from jobs.errors import WeirError
+from jobs.errors import EXIT_QUALITY, WeirError
 from jobs.ingest import clock
 from jobs.ingest.batch import BatchResult, ingest_batch
 from jobs.ingest.changesets import SourcePosition
 from jobs.ingest.journal import JOB, Journal, Transaction
-from jobs.ingest.pending import next_batch, pending_change_sets, positions_after, source_positions
+from jobs.ingest.pending import (
+    Pending,
+    next_batch,
+    pending_change_sets,
+    positions_after,
+    source_positions,
+)
 from jobs.ingest.sources.all_sources import all_sources
 from jobs.ingest.sources.errors import SourceError
 from jobs.ingest.sources.source import Source
+from jobs.ingest.stopped_sources import StoppedSource, permits, record_stopped
 from jobs.ingest.stream_batch import ingest_stream_batch
 from jobs.ingest.stream_journal import StreamJournal, unfinished_epochs
 from jobs.ingest.ticks import due_ticks, tick
 from jobs.settings import Settings
-from jobs.stage import Progress, claimed, run_stage, silent
+from jobs.stage import Progress, arg_parser, claimed, run_parsed, silent
 from lake.lake import Lake
 from lake.tables import QUADS, TRANSACTIONS
 
 
 @dataclass(frozen=True, slots=True)
 class SourceResult:
-    """What one source gave; `error` is why it gave no more."""
+    """What one source gave; `error` is why it gave no more, `waiting` why a later run goes on."""
 
     name: str
     epochs: int
@@ -44,6 +52,7 @@ class SourceResult:
     rejected: int
     position: str | None
     error: WeirError | None
+    waiting: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +77,27 @@ class IngestResult:
         """Why sources stopped."""
         return tuple(source.error for source in self.sources if source.error is not None)
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What does not fail a run, but should be known: which input was not used, or not yet."""
+        rejected = [
+            f"source {each.name}: {each.rejected:,} rejected; the table `rejected` has the reasons"
+            for each in self.sources
+            if each.rejected
+        ]
+        waiting = [
+            f"source {each.name} waits: {each.waiting}" for each in self.sources if each.waiting
+        ]
+        return (*rejected, *waiting)
+
 
 def ingest_changes(
-    spark: Spark, settings: Settings, run_id: str, progress: Progress = silent
+    spark: Spark,
+    settings: Settings,
+    run_id: str,
+    progress: Progress = silent,
+    *,
+    accept: Collection[str] = (),
 ) -> IngestResult:
     """Ingest the change sets of every source after its position.
 
@@ -79,10 +106,12 @@ def ingest_changes(
         settings: where the lake and the declared sources are.
         run_id: of this run in the ledger.
         progress: receives a line per step.
+        accept: names of sources that an earlier run stopped at a change set beyond their guards:
+            that change set is taken, if it is as it was then.
 
     Raises:
         BusyError: another ingest is in progress.
-        ConfigurationError: sources.yml or remotes.yml is wrong.
+        ConfigurationError: sources.yml or remotes.yml is wrong, or names no such source.
     """
     sources = all_sources(settings)
     session = session_of(spark)
@@ -96,10 +125,12 @@ def ingest_changes(
             *_recover_stream(streams, lake, sources, progress),
         ]
         consumed = source_positions(lake)
-        done, operations, errors = _ingest_all(
-            journal, streams, session, settings, lake, sources, consumed, progress
+        allowed = permits(lake, accept, [each.name for each in sources])
+        done, operations, ended = _ingest_all(
+            journal, streams, session, settings, lake, sources, consumed, allowed, progress
         )
         end = journal.head()
+        record_stopped(lake, run_id, clock.now(), end, ended.errors, ended.waiting)
         run.totals |= {
             "from_epoch": start,
             "to_epoch": end,
@@ -107,7 +138,7 @@ def ingest_changes(
             "rows_out": sum(each.inserted + each.deleted for each in (*recovered, *done)),
         }
         consumed = positions_after(consumed, done)
-        results = tuple(_source_result(each, done, consumed, errors) for each in sources)
+        results = tuple(_source_result(each, done, consumed, ended) for each in sources)
         return IngestResult(start, end, len(recovered), results)
 
 
@@ -153,10 +184,17 @@ def _ingest_all(
     lake: Lake,
     sources: Sequence[Source],
     consumed: Mapping[str, SourcePosition],
+    allowed: Mapping[str, StoppedSource],
     progress: Progress,
-) -> tuple[list[Transaction], int, dict[str, WeirError]]:
-    """Ingest batch after batch; returns transactions, operations read, why sources stopped."""
-    queue, errors = pending_change_sets(settings, lake, sources, consumed)
+) -> tuple[list[Transaction], int, Pending]:
+    """Ingest batch after batch.
+
+    Returns:
+        The transactions, how many operations were read, and what is still pending: why sources
+        stopped, and what others wait for.
+    """
+    pending = pending_change_sets(settings, lake, sources, consumed)
+    queue, errors, waiting = pending.change_sets, pending.errors, pending.waiting
     busy = {each.source.name for each in queue}
     done: list[Transaction] = []
     operations = 0
@@ -165,24 +203,24 @@ def _ingest_all(
         began = time.monotonic()
         with _engine(session, settings, lake) as engine:
             if batch[0].source.stream is None:
-                result = ingest_batch(engine, settings, journal, batch, consumed)
+                result = ingest_batch(engine, settings, journal, batch, consumed, allowed)
             else:
-                result = ingest_stream_batch(engine, settings, journal, streams, batch, consumed)
+                result = ingest_stream_batch(
+                    engine, settings, journal, streams, batch, consumed, allowed
+                )
         done += result.transactions
         operations += result.operations
         errors |= result.stopped
+        waiting |= result.waiting
         consumed = positions_after(consumed, result.transactions)
-        queue = [
-            each
-            for each in queue
-            if each.source.name not in result.stopped and each.source.name not in result.caught_up
-        ]
+        queue = [each for each in queue if each.source.name not in result.ended]
         if result.transactions:
             progress(_summary(result, time.monotonic() - began))
     for source in due_ticks(lake, sources, consumed, {*busy, *errors}, clock.now()):
         done.append(tick(journal, streams, source))
         progress(f"epoch {done[-1].epoch}: time passed in the stream {source.name}")
-    return done, operations, errors
+    waiting = {name: each for name, each in waiting.items() if name not in errors}
+    return done, operations, Pending(queue, errors, waiting)
 
 
 @contextmanager
@@ -204,8 +242,8 @@ def is_anything_pending(settings: Settings) -> bool:
     lake = settings.open_lake()
     consumed = source_positions(lake)
     sources = all_sources(settings)
-    queue, errors = pending_change_sets(settings, lake, sources, consumed)
-    if queue or errors or due_ticks(lake, sources, consumed, (), clock.now()):
+    pending = pending_change_sets(settings, lake, sources, consumed)
+    if pending.change_sets or pending.errors or due_ticks(lake, sources, consumed, (), clock.now()):
         return True
     begun = lake.last_metadata(QUADS.name, job=JOB)
     done = lake.last_metadata(TRANSACTIONS.name, job=JOB)
@@ -218,7 +256,7 @@ def _source_result(
     source: Source,
     done: Sequence[Transaction],
     consumed: Mapping[str, SourcePosition],
-    errors: Mapping[str, WeirError],
+    pending: Pending,
 ) -> SourceResult:
     of_source = [each for each in done if each.source == source.name]
     return SourceResult(
@@ -228,7 +266,8 @@ def _source_result(
         deleted=sum(each.deleted for each in of_source),
         rejected=sum(each.rejected for each in of_source),
         position=consumed[source.name].last,
-        error=errors.get(source.name),
+        error=pending.errors.get(source.name),
+        waiting=pending.waiting[source.name].reason if source.name in pending.waiting else None,
     )
 
 
@@ -250,18 +289,41 @@ def _summary(result: BatchResult, seconds: float) -> str:
 
 
 def _all_or_fail(
-    spark: Spark, settings: Settings, run_id: str, progress: Progress = silent
+    spark: Spark,
+    settings: Settings,
+    run_id: str,
+    progress: Progress = silent,
+    *,
+    accept: Collection[str] = (),
 ) -> IngestResult:
-    """Ingest, and fail at the end if a source had to stop."""
-    result = ingest_changes(spark, settings, run_id, progress)
+    """Ingest, report what was rejected, and fail at the end if a source had to stop.
+
+    Raises:
+        SourceError: why sources stopped, all of them; with the exit code of a failed check if they
+            are all beyond their guards.
+    """
+    result = ingest_changes(spark, settings, run_id, progress, accept=accept)
+    for warning in result.warnings:
+        progress(f"WARNING: {warning}")
     if result.errors:
-        raise SourceError("\n".join(str(error) for error in result.errors))
+        failure = SourceError("\n".join(str(error) for error in result.errors))
+        if all(error.exit_code == EXIT_QUALITY for error in result.errors):
+            failure.exit_code = EXIT_QUALITY
+        raise failure
     return result
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """The entry point under spark-submit; returns the exit code of `jobs.errors`."""
-    return run_stage(_all_or_fail, JOB, __doc__, argv)
+    parser = arg_parser(JOB, __doc__)
+    parser.add_argument(
+        "--accept",
+        default="",
+        help="sources, separated by commas: the change set that stopped each is taken in",
+    )
+    options = parser.parse_args(argv)
+    accept = [name.strip() for name in options.accept.split(",") if name.strip()]
+    return run_parsed(partial(_all_or_fail, accept=accept), JOB, options)
 
 
 if __name__ == "__main__":

@@ -176,7 +176,11 @@ def arg_parser(job: Job, description: str | None) -> argparse.ArgumentParser:
 
 def run_stage(stage: Stage, job: Job, description: str | None, argv: Sequence[str] | None) -> int:
     """Parse the options, start Spark, run `stage`; returns the exit code."""
-    options = arg_parser(job, description).parse_args(argv)
+    return run_parsed(stage, job, arg_parser(job, description).parse_args(argv))
+
+
+def run_parsed(stage: Stage, job: Job, options: argparse.Namespace) -> int:
+    """Start Spark and run `stage` with options of `arg_parser`; returns the exit code."""
     try:
         settings = Settings.load(options.config)
         spark = late_session(settings, f"weir {job}")()

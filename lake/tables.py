@@ -158,6 +158,22 @@ REJECTED = Table(
     log_commits=LOG_COMMITS,
 )
 
+STOPPED_SOURCES = Table(
+    name="stopped_sources",
+    comment="The sources that the newest ingest stopped or left waiting.",
+    columns=(
+        Column("source", "STRING", "name of the source in sources.yml"),
+        Column("state", "STRING", "stopped, or waiting: a later run reads it"),
+        Column("position", "STRING", "the change set at which it is, or null"),
+        Column("reason", "STRING", "why, and what to do"),
+        Column("excess", "STRING", "what is beyond its guards and can be accepted, or null"),
+        Column("since", "TIMESTAMP", "when it was first found so"),
+        _RUN_ID,
+    ),
+    properties=_PLAIN,
+    log_commits=LOG_COMMITS,
+)
+
 RUNS = Table(
     name="runs",
     comment="The ledger: who ran when, and per query what was done and why.",
@@ -390,6 +406,7 @@ SHARED_TABLES = (
     TRANSACTIONS,
     GRAPHS,
     REJECTED,
+    STOPPED_SOURCES,
     STREAM_EPOCHS,
     LATE,
     RUNS,

@@ -50,6 +50,7 @@ def status(
         if row["reason"]:
             print_line(f"{row['query']}: {row['reason']}")
     _print_wrong_sources(settings)
+    _print_sources(settings)
     over_streams = [_with_times(row) for row in rows if row["held_back_by"] or row["final_to"]]
     if over_streams:
         print_rows(options.output, _FINAL, over_streams, title="Queries over streams")
@@ -67,6 +68,14 @@ def _print_wrong_sources(settings: Settings) -> None:
         all_sources(settings)
     except ConfigurationError as error:
         print_line(f"Nothing is ingested: {error}")
+
+
+def _print_sources(settings: Settings) -> None:
+    """Print which sources are stopped or wait, and of which input was rejected."""
+    from jobs.cli.source_status import source_notes
+
+    for note in source_notes(settings.open_lake()):
+        print_line(note)
 
 
 def _print_streams(options: Options, settings: Settings, *, otherwise: str) -> None:

@@ -16,7 +16,7 @@ from jobs.cli.failures import print_error
 from jobs.cli.options import Options, Output
 from jobs.cli.output import print_line
 from jobs.cli.rounds import Round, Rounds
-from jobs.cli.stages import answer_rows, print_rejected, stage_rows
+from jobs.cli.stages import answer_rows, print_warnings, stage_rows, warnings_of
 from jobs.cli.stopping import StopRequest
 from jobs.refresh_remotes import Surroundings
 from jobs.settings import CONFIG_FILE, Settings
@@ -76,6 +76,7 @@ def _print(options: Options, settings: Settings, found: Round) -> None:
             "queries": answer_rows(found.done),
             "errors": [str(error) for error in found.began],
             "resolved": [str(error) for error in found.ended],
+            "warnings": warnings_of(found.done),
         }
         print(json.dumps(line, ensure_ascii=False), flush=True)
         return
@@ -84,8 +85,8 @@ def _print(options: Options, settings: Settings, found: Round) -> None:
         at = f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S}"
         print_line(f"{at} {found.run_id}: {what} ({found.seconds:.1f} s)")
         ingested = found.done[0].result
-        if ingested is not None and any(source.rejected for source in ingested.sources):
-            print_rejected(settings, found.run_id)
+        if ingested is not None:
+            print_warnings(settings, found.run_id, ingested)
     for error in found.ended:
         print_line(f"resolved: {' '.join(error.what.split())}")
     sys.stdout.flush()

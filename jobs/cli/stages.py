@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,7 +17,7 @@ from jobs.cli.options import Options, Output
 from jobs.cli.output import counted, print_json, print_line, print_rows
 from jobs.cli.progress import progress
 from jobs.compute.session import late_session
-from jobs.errors import BusyError, ConfigurationError, QualityError, WeirError
+from jobs.errors import EXIT_BUSY, EXIT_QUALITY, BusyError, ConfigurationError, WeirError
 
 if TYPE_CHECKING:
     from jobs.refresh_remotes import Surroundings
@@ -72,7 +73,17 @@ class Done:
         return "failed" if self.result is None else _SUMMARY[self.stage](self.result)
 
 
-def ingest(context: typer.Context) -> None:
+Accept = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--accept",
+        metavar="SOURCE",
+        help="Take in the change set that stopped this source, though it is beyond its guards.",
+    ),
+]
+
+
+def ingest(context: typer.Context, accept: Accept = None) -> None:
     """Ingest the new change sets of all sources into the graph."""
     options = Options.of(context)
     settings = options.settings()
@@ -80,7 +91,8 @@ def ingest(context: typer.Context) -> None:
     from jobs.stage import new_run_id
 
     run_id = new_run_id("run")
-    done = _stage("ingest", ingest_changes, late_session(settings), settings, run_id)
+    stage = partial(ingest_changes, accept=accept or ())
+    done = _stage("ingest", stage, late_session(settings), settings, run_id)
     _end(options, settings, run_id, [done])
 
 
@@ -93,6 +105,7 @@ def run(
     refresh: Annotated[
         bool, typer.Option("--refresh", help="Ask the remotes that are due before publishing.")
     ] = False,
+    accept: Accept = None,
 ) -> None:
     """Ingest, maintain, validate and publish: bring all answers up to date.
 
@@ -101,6 +114,12 @@ def run(
     """
     options = Options.of(context)
     if every is not None:
+        if accept:
+            raise ConfigurationError(
+                "--accept takes in one change set, and --every runs again and again",
+                "",
+                "Run `weir ingest --accept` beside it.",
+            )
         from jobs.cli.resident import run_every
 
         run_every(options, seconds_of(every), refresh=refresh)
@@ -124,11 +143,17 @@ def run(
         from jobs.refresh_remotes import Surroundings
 
         outside = Surroundings()
-    _end(options, settings, run_id, [*run_stages(session, settings, run_id, outside)])
+    done = [*run_stages(session, settings, run_id, outside, accept=accept or ())]
+    _end(options, settings, run_id, done)
 
 
 def run_stages(
-    session: Any, settings: Settings, run_id: str, refresh: Surroundings | None = None
+    session: Any,
+    settings: Settings,
+    run_id: str,
+    refresh: Surroundings | None = None,
+    *,
+    accept: Sequence[str] = (),
 ) -> Iterator[Done]:
     """Run one stage after the other; those after ingest only if they have anything to do.
 
@@ -141,11 +166,13 @@ def run_stages(
         run_id: of all stages.
         refresh: what remotes are asked with; None asks none. Which keys they are asked for follows
             from what is maintained, and what they say is ingested and maintained in turn.
+        accept: sources whose stopped change set is taken in.
     """
     from jobs.ingest_changes import ingest_changes
     from jobs.pending_work import has_pending_work
 
-    done = _stage("ingest", ingest_changes, session, settings, run_id)
+    first = partial(ingest_changes, accept=accept)
+    done = _stage("ingest", first, session, settings, run_id)
     yield done
     if not (done.did_something or has_pending_work(settings) or refresh):
         return
@@ -209,8 +236,7 @@ def _end(options: Options, settings: Any, run_id: str, done: Sequence[Done]) -> 
     if options.output is Output.table and ingested is not None:
         if not ingested.sources:
             print_line(f"No source is declared in {settings.sources}.")
-        if any(source.rejected for source in ingested.sources):
-            print_rejected(settings, run_id)
+        print_warnings(settings, run_id, ingested)
     errors = {str(error): error for each in done for error in each.errors}
     if errors:
         raise worst_of([*errors.values()])
@@ -236,12 +262,12 @@ def worst_of(errors: Sequence[WeirError]) -> WeirError:
     The other run ends by itself.
     """
     first = min(
-        errors, key=lambda error: (isinstance(error, BusyError), isinstance(error, QualityError))
+        errors, key=lambda each: (each.exit_code == EXIT_BUSY, each.exit_code == EXIT_QUALITY)
     )
     others = [str(error) for error in errors if error is not first]
     if not others:
         return first
-    combined = type(first)(first.what, first.where, " ".join([first.hint, "Also:", *others]))
+    combined = WeirError(first.what, first.where, " ".join([first.hint, "Also:", *others]))
     combined.exit_code = first.exit_code
     return combined
 
@@ -251,7 +277,8 @@ def _print(options: Options, run_id: str, done: Sequence[Done]) -> None:
     if options.output is Output.json:
         # A stage that runs twice may fail twice for the same reason.
         errors = [*dict.fromkeys(str(error) for each in done for error in each.errors)]
-        print_json({"run_id": run_id, "stages": stages, "queries": queries, "errors": errors})
+        result = {"run_id": run_id, "stages": stages, "queries": queries, "errors": errors}
+        print_json(result | {"warnings": warnings_of(done)})
         return
     print_rows(options.output, ("stage", "seconds", "result"), stages, title=f"Run {run_id}")
     if queries:
@@ -282,6 +309,20 @@ def answer_rows(done: Sequence[Done]) -> list[dict[str, Any]]:
     ]
 
 
+def warnings_of(done: Sequence[Done]) -> list[str]:
+    """Which input was not used, or not yet."""
+    found = (each.result.warnings for each in done if each.stage == "ingest" and each.result)
+    return [*dict.fromkeys(chain.from_iterable(found))]
+
+
+def print_warnings(settings: Settings, run_id: str, ingested: Any) -> None:
+    """Print which sources have input that was not used, or not yet."""
+    for warning in ingested.warnings:
+        print_line(f"warning: {warning}")
+    if any(source.rejected for source in ingested.sources):
+        print_rejected(settings, run_id)
+
+
 def print_rejected(settings: Any, run_id: str) -> None:
     """Print where the first rejected lines of this run are, and how they can be corrected."""
     from lake.tables import REJECTED
@@ -290,11 +331,14 @@ def print_rejected(settings: Any, run_id: str) -> None:
     if table is None:
         return
     rows = table.to_pyarrow_table(
-        columns=["position", "file", "line", "column", "reason"], filters=[("run_id", "=", run_id)]
+        columns=["source", "position", "file", "line", "column", "reason"],
+        filters=[("run_id", "=", run_id)],
     ).to_pylist()
     for row in rows[:_SHOWN]:
         file = row["file"] or row["position"]
-        print_line(f"rejected: {file}:{row['line']}:{row['column']}: {row['reason']}")
+        print_line(
+            f"rejected: {row['source']}: {file}:{row['line']}:{row['column']}: {row['reason']}"
+        )
     if len(rows) > _SHOWN:
         print_line(f"rejected: {len(rows) - _SHOWN:,} more; weir sql 'SELECT * FROM rejected'")
     print_line(

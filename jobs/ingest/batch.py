@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
+from typing import Self
 
 import pyarrow as pa
 from sqlglot import exp
@@ -20,7 +21,7 @@ from jobs.compute.sql import (
     union_all,
 )
 from jobs.ingest import clock, netting, ownership
-from jobs.ingest.changesets import AcceptedChangeSets, ChangeSet, SourcePosition
+from jobs.ingest.changesets import AcceptedChangeSets, ChangeSet, SourcePosition, Waiting
 from jobs.ingest.journal import Journal, Transaction
 from jobs.ingest.quad_assertions import (
     DatedState,
@@ -30,7 +31,8 @@ from jobs.ingest.quad_assertions import (
 )
 from jobs.ingest.reading import BatchReading, read_batch
 from jobs.ingest.rejections import located
-from jobs.ingest.sources.errors import SourceError
+from jobs.ingest.sources.errors import GuardExceeded, SourceError
+from jobs.ingest.stopped_sources import StoppedSource
 from jobs.ingest.stored_quads import quads_about, quads_of
 from jobs.ingest.stream_journal import StreamEpoch
 from jobs.settings import Limits, Settings
@@ -41,15 +43,63 @@ from lake.tables import GRAPHS
 class BatchResult:
     """The result of a batch: its transactions, and the sources that cannot continue.
 
-    operations: rows that were read. caught_up: sources whose newest content was ingested in place
-    of older change sets. streams: what the epochs brought, if they are those of a stream.
+    operations: rows that were read. waiting: sources that a later run continues. caught_up: sources
+    whose newest content was ingested in place of older change sets. streams: what the epochs
+    brought, if they are those of a stream.
     """
 
     transactions: tuple[Transaction, ...]
     operations: int
     stopped: Mapping[str, SourceError]
+    waiting: Mapping[str, Waiting]
     caught_up: Set[str]
     streams: tuple[StreamEpoch, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        accepted: AcceptedChangeSets,
+        transactions: Sequence[Transaction] = (),
+        operations: int = 0,
+        streams: Sequence[StreamEpoch] = (),
+    ) -> Self:
+        """The result of a batch whose change sets were `accepted`."""
+        return cls(
+            tuple(transactions),
+            operations,
+            accepted.stopped,
+            accepted.waiting,
+            accepted.caught_up,
+            tuple(streams),
+        )
+
+    @property
+    def ended(self) -> Set[str]:
+        """The sources of which nothing more is taken by this run."""
+        return {*self.stopped, *self.waiting, *self.caught_up}
+
+
+@dataclass(frozen=True, slots=True)
+class _Epochs:
+    """What the accepted change sets of a batch become.
+
+    Attributes:
+        numbers: the epochs by ordinal.
+        graphs: relation of who writes which graph.
+        log: relation of the changes of quads.
+        present: relation of the quads that were there before.
+        counts: by epoch, how many quads appear and vanish.
+    """
+
+    numbers: Mapping[int, int]
+    graphs: str
+    log: str
+    present: str
+    counts: Mapping[int, tuple[int, int]]
+
+    def counts_of(self, ordinal: int) -> tuple[int, int]:
+        """How many quads appear and vanish by a change set."""
+        return self.counts.get(self.numbers[ordinal], (0, 0))
 
 
 def ingest_batch(
@@ -58,6 +108,7 @@ def ingest_batch(
     journal: Journal,
     change_sets: Sequence[ChangeSet],
     positions: Mapping[str, SourcePosition],
+    permits: Mapping[str, StoppedSource],
 ) -> BatchResult:
     """Make epochs of the change sets, in their order.
 
@@ -67,19 +118,22 @@ def ingest_batch(
         journal: where the result is committed.
         change_sets: those of one source together and in order.
         positions: by name, how far each source is ingested.
+        permits: what may be beyond the guards of its source, by name of the source.
     """
     accepted = AcceptedChangeSets(dict(enumerate(change_sets)))
     batch = read_batch(engine, settings, accepted, positions)
     if not accepted.change_sets and not accepted.refused:
-        return BatchResult((), 0, accepted.stopped, accepted.caught_up)
+        return BatchResult.of(accepted)
     engine.load("changes", batch.rows.changes)
-    written = _written_graphs(engine, accepted)
     head = journal.head()
-    epochs = {ordinal: head + i for i, ordinal in enumerate(sorted(accepted.change_sets), start=1)}
+    found = _epochs(engine, settings.limits, accepted, batch, head)
+    if _stop_beyond_guards(accepted, batch, found, positions, permits):
+        found = _epochs(engine, settings.limits, accepted, batch, head)
+    epochs = found.numbers
     until = max(epochs.values(), default=head)
     dated = pairs(engine, "epochs", ("ordinal", "epoch"), [*epochs.items()])
 
-    graphs = ownership.new_graphs(written, dated)
+    graphs = ownership.new_graphs(found.graphs, dated)
     if engine.rows(graphs.limit(1)):
         journal.record_owners(engine, graphs, until)
     recorded = accepted.change_sets | accepted.refused
@@ -90,10 +144,8 @@ def ingest_batch(
         rows = located(engine, recorded, "rejections")
         journal.reject(engine, rows, places, until)
     if not epochs:
-        return BatchResult((), 0, accepted.stopped, accepted.caught_up)
+        return BatchResult.of(accepted)
 
-    log, present = _net(engine, settings.limits, accepted, batch, epochs)
-    counts = _counts(engine, log)
     now = clock.now()
     transactions = [
         Transaction(
@@ -103,17 +155,75 @@ def ingest_batch(
             change_id=batch.change_sets[ordinal].change_id,
             event_time=batch.change_sets[ordinal].event_time,
             ingested_at=now,
-            inserted=counts.get(epochs[ordinal], (0, 0))[0],
-            deleted=counts.get(epochs[ordinal], (0, 0))[1],
+            inserted=found.counts_of(ordinal)[0],
+            deleted=found.counts_of(ordinal)[1],
             rejected=rejected[ordinal],
             run_id=journal.run_id,
         )
         for ordinal, change_set in sorted(accepted.change_sets.items())
     ]
-    changed = sum(inserted + deleted for inserted, deleted in counts.values())
-    journal.commit(engine, log, present, changed, transactions)
+    changed = sum(inserted + deleted for inserted, deleted in found.counts.values())
+    journal.commit(engine, found.log, found.present, changed, transactions)
     operations = sum(batch.change_sets[ordinal].changes for ordinal in epochs)
-    return BatchResult(tuple(transactions), operations, accepted.stopped, accepted.caught_up)
+    return BatchResult.of(accepted, transactions, operations)
+
+
+def _epochs(
+    engine: Engine,
+    limits: Limits,
+    accepted: AcceptedChangeSets,
+    batch: BatchReading,
+    head: int,
+) -> _Epochs:
+    """Number the accepted change sets after `head`, and compute what each of them changes."""
+    graphs = _written_graphs(engine, accepted)
+    numbers = {ordinal: head + i for i, ordinal in enumerate(sorted(accepted.change_sets), start=1)}
+    if not numbers:
+        return _Epochs({}, graphs, "", "", {})
+    log, present = _net(engine, limits, accepted, batch, numbers)
+    return _Epochs(numbers, graphs, log, present, _counts(engine, log))
+
+
+def _stop_beyond_guards(
+    accepted: AcceptedChangeSets,
+    batch: BatchReading,
+    found: _Epochs,
+    positions: Mapping[str, SourcePosition],
+    permits: Mapping[str, StoppedSource],
+) -> bool:
+    """Stop each source at its first change set beyond its guards; whether there was one.
+
+    What a source's change sets before it do does not depend on what comes after them.
+    """
+    is_any = False
+    for name, source in accepted.sources().items():
+        held = positions[name].quads
+        for ordinal, change_set in accepted.of(name).items():
+            inserted, deleted = found.counts_of(ordinal)
+            reading = batch.change_sets[ordinal]
+            excess = source.guards.exceeded_by(reading, held, inserted, deleted)
+            if refuse_excess(accepted, ordinal, change_set, excess, permits):
+                is_any = True
+                break
+            held += inserted - deleted
+    return is_any
+
+
+def refuse_excess(
+    accepted: AcceptedChangeSets,
+    ordinal: int,
+    change_set: ChangeSet,
+    excess: Sequence[str],
+    permits: Mapping[str, StoppedSource],
+) -> bool:
+    """Stop a source at a change set beyond its guards that nobody has accepted."""
+    name, text = change_set.source.name, ", ".join(excess)
+    if not excess or (name in permits and permits[name].accepts(change_set.position, text)):
+        return False
+    where = change_set.documents[0].request.file if len(change_set.documents) == 1 else ""
+    error = GuardExceeded(name, change_set.position, where or change_set.source.location, text)
+    accepted.refuse(ordinal, error)
+    return True
 
 
 def _written_graphs(engine: Engine, accepted: AcceptedChangeSets) -> str:

@@ -49,6 +49,7 @@ class ChangeSet:
     state: of what the rows are the whole content; None if they insert and delete quads.
     change_id: its id, if it is known before it is read.
     event_time: in UTC.
+    waits: why it is not read yet, None if it is.
     """
 
     source: Source
@@ -57,18 +58,29 @@ class ChangeSet:
     documents: tuple[Document, ...] = ()
     change_id: str | None = None
     event_time: datetime | None = None
+    waits: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Why a source does not go on for now; a later run does. position: of the change set."""
+
+    position: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class SourcePosition:
     """How far a source is ingested: the positions in `transactions`, and the last change id.
 
-    ingested_at: when its newest epoch was ingested, with or without a position.
+    ingested_at: when its newest epoch was ingested, with or without a position. quads: how many
+    hold that are the source's.
     """
 
     positions: tuple[str, ...] = ()
     last_id: str | None = None
     ingested_at: datetime | None = None
+    quads: int = 0
 
     @property
     def last(self) -> str | None:
@@ -82,27 +94,39 @@ class AcceptedChangeSets:
 
     stopped: by name of the source, why it stopped.
     refused: change sets that are rejected as a whole; their sources stopped at them.
+    waiting: by name of the source, what it waits for.
     caught_up: sources whose newest content was accepted instead of older change sets.
     """
 
     change_sets: dict[int, ChangeSet]
     stopped: dict[str, SourceError] = field(default_factory=dict)
     refused: dict[int, ChangeSet] = field(default_factory=dict)
+    waiting: dict[str, Waiting] = field(default_factory=dict)
     caught_up: set[str] = field(default_factory=set)
 
     def stop(self, ordinal: int, error: SourceError) -> None:
         """Accept nothing of a source from the change set `ordinal` on."""
         # Of several reasons the last one given is that of the earliest change set.
-        self._drop(self.change_sets[ordinal].source.name, ordinal, error)
+        change_set = self.change_sets[ordinal]
+        error.position = change_set.position
+        self._drop(change_set.source.name, ordinal)
+        self.stopped[change_set.source.name] = error
 
     def stop_source(self, source: str, error: SourceError) -> None:
         """Accept nothing of a source."""
-        self._drop(source, 0, error)
+        self._drop(source, 0)
+        self.stopped[source] = error
 
     def refuse(self, ordinal: int, error: SourceError) -> None:
         """Stop a source at a change set that is rejected as a whole."""
         self.refused[ordinal] = self.change_sets[ordinal]
         self.stop(ordinal, error)
+
+    def wait(self, ordinal: int, reason: str) -> None:
+        """Accept nothing of a source from the change set `ordinal` on, which a later run reads."""
+        change_set = self.change_sets[ordinal]
+        self._drop(change_set.source.name, ordinal)
+        self.waiting[change_set.source.name] = Waiting(change_set.position, reason)
 
     def replace_by(self, newest: ChangeSet) -> None:
         """Accept the newest content of a source instead of its change sets."""
@@ -123,8 +147,7 @@ class AcceptedChangeSets:
         """The sources that have change sets, by name."""
         return {each.source.name: each.source for each in self.change_sets.values()}
 
-    def _drop(self, source: str, first: int, error: SourceError) -> None:
-        self.stopped[source] = error
+    def _drop(self, source: str, first: int) -> None:
         self.change_sets = {
             number: each
             for number, each in self.change_sets.items()

@@ -70,6 +70,7 @@ def _file_rows(task: FileTask, parsed: ParsedFile, most: int) -> Iterator[pa.Rec
         rejections=parsed.rejections.num_rows,
         reason=parsed.refusal and _message(parsed.refusal),
         unreadable=parsed.unreadable,
+        cut_off=parsed.cut_off,
     )
 
 

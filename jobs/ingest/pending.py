@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from jobs.compute.placement import Placement
 from jobs.errors import WeirError
-from jobs.ingest.changesets import ChangeSet, SourcePosition
+from jobs.ingest.changesets import ChangeSet, SourcePosition, Waiting
 from jobs.ingest.journal import Transaction
 from jobs.ingest.sources.errors import SourceError, errors_of
 from jobs.ingest.sources.source import Source
@@ -33,7 +33,15 @@ def source_positions(lake: Lake) -> Mapping[str, SourcePosition]:
     known = lake.derived(TRANSACTIONS.name)
     if isinstance(known, _Read) and known.version == version:
         return known.positions
-    columns = ["epoch", "source", "position", "change_id", "ingested_at"]
+    columns = [
+        "epoch",
+        "source",
+        "position",
+        "change_id",
+        "ingested_at",
+        "inserted",
+        "deleted",
+    ]
     rows = lake.rows(TRANSACTIONS.name, columns).sort_by("epoch").to_pylist()
     found = _advanced({}, [tuple(row[name] for name in columns[1:]) for row in rows])
     lake.derive(TRANSACTIONS.name, _Read(version, found))
@@ -53,12 +61,16 @@ def positions_after(
 ) -> Mapping[str, SourcePosition]:
     """How far each source is ingested after further transactions, in the order of their epochs."""
     return _advanced(
-        positions, [(t.source, t.position, t.change_id, t.ingested_at) for t in transactions]
+        positions,
+        [
+            (t.source, t.position, t.change_id, t.ingested_at, t.inserted, t.deleted)
+            for t in transactions
+        ],
     )
 
 
-_Step: TypeAlias = tuple[str, str | None, str | None, datetime]
-"""Source, position, change id, time of ingest."""
+_Step: TypeAlias = tuple[str, str | None, str | None, datetime, int, int]
+"""Source, position, change id, time of ingest, quads inserted and deleted."""
 
 
 def _advanced(
@@ -68,7 +80,9 @@ def _advanced(
     new: dict[str, list[str]] = defaultdict(list)
     last_ids: dict[str, str | None] = {}
     times: dict[str, datetime] = {}
-    for source, position, change_id, ingested_at in steps:
+    quads: Counter[str] = Counter()
+    for source, position, change_id, ingested_at, inserted, deleted in steps:
+        quads[source] += inserted - deleted
         times[source] = ingested_at
         # Where only time passed, the source is where it was.
         if position is not None:
@@ -78,8 +92,22 @@ def _advanced(
     for source, ingested_at in times.items():
         before = found[source]
         last_id = last_ids.get(source, before.last_id)
-        found[source] = SourcePosition((*before.positions, *new[source]), last_id, ingested_at)
+        found[source] = SourcePosition(
+            (*before.positions, *new[source]),
+            last_id,
+            ingested_at,
+            before.quads + quads[source],
+        )
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """The pending change sets, source by source; why some sources have none, and others not all."""
+
+    change_sets: list[ChangeSet]
+    errors: dict[str, WeirError]
+    waiting: dict[str, Waiting]
 
 
 def pending_change_sets(
@@ -87,20 +115,25 @@ def pending_change_sets(
     lake: Lake,
     sources: Sequence[Source],
     consumed: Mapping[str, SourcePosition],
-) -> tuple[list[ChangeSet], dict[str, WeirError]]:
-    """The pending change sets, source by source, and why some sources have none."""
+) -> Pending:
+    """What is pending of the sources; of a source nothing from the first change set that waits."""
     queue: list[ChangeSet] = []
     errors: dict[str, WeirError] = {}
+    waiting: dict[str, Waiting] = {}
     streams = stream_names(lake)
     for source in sources:
         try:
             with errors_of(source):
                 if consumed[source.name].positions:
                     _refuse_turned(source, is_stream=source.name in streams)
-                queue += source.pending(consumed[source.name], settings)
+                for each in source.pending(consumed[source.name], settings):
+                    if each.waits is not None:
+                        waiting[source.name] = Waiting(each.position, each.waits)
+                        break
+                    queue.append(each)
         except WeirError as error:
             errors[source.name] = error
-    return queue, errors
+    return Pending(queue, errors, waiting)
 
 
 def _refuse_turned(source: Source, *, is_stream: bool) -> None:

@@ -16,6 +16,7 @@ from jobs.ingest.changesets import AcceptedChangeSets, ChangeSet, Document, Sour
 from jobs.ingest.parsing import FileTask, parse_by_tasks, parse_on_driver
 from jobs.ingest.rows import FileResult, Rows
 from jobs.ingest.sources.errors import SourceError
+from jobs.rdf.files import is_unchanged
 from jobs.rdf.worker import ParserProcess
 from jobs.settings import Settings
 
@@ -32,6 +33,8 @@ class ChangeSetReading:
 
     change_id, event_time: for `transactions`; the time in UTC. changes, rejections: numbers of its
     rows. is_usable: False if nothing of it can be used, so that a state is left as it was.
+    malformed: the rejections that are lines, or rows, of what is used; not the documents that are
+    rejected as a whole. cut_off: how it ends in the middle, None if it does not.
     """
 
     change_id: str | None
@@ -39,6 +42,8 @@ class ChangeSetReading:
     changes: int
     rejections: int
     is_usable: bool = True
+    malformed: int = 0
+    cut_off: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +152,10 @@ class Reader:
         return next(self._numbers)
 
     def parse(self, accepted: AcceptedChangeSets, source: str) -> ParsedChangeSets:
-        """Parse the documents of a source's change sets; it is stopped at one it cannot read."""
+        """Parse the documents of a source's change sets.
+
+        The source is stopped at one that it cannot read, and waits where one is being written.
+        """
         tasks: list[FileTask] = []
         documents: dict[int, Document] = {}
         change_sets = accepted.of(source)
@@ -162,6 +170,10 @@ class Reader:
             document = documents[result.document]
             parsed[result.ordinal] += (ParsedDocument(document, result),)
         for ordinal, change_set in change_sets.items():
+            growing = next(filter(_is_growing, change_set.documents), None)
+            if growing is not None:
+                accepted.wait(ordinal, f"{growing.request.file} is being written")
+                break
             # What is in a listed file may be needed by what comes after it.
             unreadable = [each for each in parsed[ordinal] if each.result.unreadable is not None]
             if unreadable:
@@ -196,6 +208,11 @@ class Reader:
 
 def _task(ordinal: int, number: int, document: Document, position: str) -> FileTask:
     return FileTask(ordinal, number, document.name or position, document.size, document.request)
+
+
+def _is_growing(document: Document) -> bool:
+    """Whether a file is another one than when it was listed, before it was read."""
+    return not is_unchanged(document.request.file, document.size, document.modified)
 
 
 def _unreadable(change_set: ChangeSet, parsed: ParsedDocument) -> SourceError:

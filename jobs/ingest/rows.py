@@ -41,6 +41,7 @@ _FIELDS: list[tuple[str, pa.DataType]] = [
     ("changes", pa.int64()),
     ("rejections", pa.int64()),
     ("unreadable", pa.string()),
+    ("cut_off", pa.string()),
 ]
 SCHEMA = pa.schema(_FIELDS)
 """The rows that parsing a file yields, of one schema so that a Spark task can return them.
@@ -54,7 +55,7 @@ SPARK_SCHEMA = (
     "part STRING, ordinal INT, document INT, line BIGINT, `insert` BOOLEAN, graph STRING,"
     " subject STRING, predicate STRING, object STRING, time STRING, file STRING, `column` BIGINT,"
     " reason STRING, raw STRING, change_id STRING, previous_id STRING, event_time TIMESTAMP,"
-    " changes BIGINT, rejections BIGINT, unreadable STRING"
+    " changes BIGINT, rejections BIGINT, unreadable STRING, cut_off STRING"
 )
 """`SCHEMA` for Spark."""
 
@@ -64,7 +65,8 @@ class FileResult:
     """A parsed file without its rows; `changes` and `rejections` are numbers of rows.
 
     name: what rejections call the file. refusal: why the file was rejected as a whole, None if it
-    was not. unreadable: why it could not be read, None if it could.
+    was not. unreadable: why it could not be read, None if it could. cut_off: how it ends in the
+    middle, None if it does not.
     """
 
     ordinal: int
@@ -75,6 +77,12 @@ class FileResult:
     rejections: int
     refusal: str | None = None
     unreadable: str | None = None
+    cut_off: str | None = None
+
+    @property
+    def malformed(self) -> int:
+        """Rejected lines of a file that is used: the rest of it counts without them."""
+        return self.rejections if self.usable else 0
 
     @property
     def usable(self) -> bool:
@@ -146,6 +154,7 @@ def _result(row: Mapping[str, Any]) -> FileResult:
         rejections=row["rejections"],
         refusal=row["reason"],
         unreadable=row["unreadable"],
+        cut_off=row["cut_off"],
     )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 import pyarrow as pa
 from sqlglot import exp
@@ -11,7 +12,7 @@ from jobs.compute.engine import Engine
 from jobs.compute.relations import Statement
 from jobs.compute.sql import column, columns, rows_of, select, union_all
 from jobs.ingest import clock, event_time, lateness
-from jobs.ingest.batch import BatchResult
+from jobs.ingest.batch import BatchResult, refuse_excess
 from jobs.ingest.changesets import AcceptedChangeSets, ChangeSet, SourcePosition
 from jobs.ingest.instants import zone_offsets
 from jobs.ingest.journal import Journal, Transaction
@@ -20,6 +21,7 @@ from jobs.ingest.reading import BatchReading, read_batch
 from jobs.ingest.rejections import located
 from jobs.ingest.rows import REJECTION_COLUMNS
 from jobs.ingest.sources.stream import Stream
+from jobs.ingest.stopped_sources import StoppedSource
 from jobs.ingest.stream_journal import StreamEpoch, StreamEpochs, StreamJournal
 from jobs.settings import Settings
 from lake.instants import microseconds
@@ -34,6 +36,7 @@ def ingest_stream_batch(
     streams: StreamJournal,
     change_sets: Sequence[ChangeSet],
     positions: Mapping[str, SourcePosition],
+    permits: Mapping[str, StoppedSource],
 ) -> BatchResult:
     """Make epochs of change sets of one stream, in their order.
 
@@ -44,6 +47,7 @@ def ingest_stream_batch(
         streams: where the events are.
         change_sets: of one source.
         positions: by name, how far each source is ingested.
+        permits: what may be beyond the guards of its source, by name of the source.
     """
     source = change_sets[0].source
     declared = source.stream
@@ -51,16 +55,18 @@ def ingest_stream_batch(
     accepted = AcceptedChangeSets(dict(enumerate(change_sets)))
     batch = read_batch(engine, settings, accepted, positions)
     if not accepted.change_sets and not accepted.refused:
-        return BatchResult((), 0, accepted.stopped, accepted.caught_up)
+        return BatchResult.of(accepted)
     now, head = clock.now(), journal.head()
+    _date(engine, settings, declared, accepted, batch)
+    rejected = _rejected(engine)
+    _stop_beyond_guards(accepted, batch, rejected, permits)
     ordinals = sorted(accepted.change_sets)
     epochs = {ordinal: head + i for i, ordinal in enumerate(ordinals, start=1)}
     until = max(epochs.values(), default=head)
 
-    _date(engine, settings, declared, accepted, batch)
-    rejected = _reject(engine, journal, accepted, until)
+    _reject(engine, journal, accepted, rejected, until)
     if not epochs:
-        return BatchResult((), 0, accepted.stopped, accepted.caught_up)
+        return BatchResult.of(accepted)
 
     latest = microseconds(now) + declared.ahead
     before = streams.state(source.name)
@@ -101,13 +107,28 @@ def ingest_stream_batch(
     streams.commit(
         engine, _EVENTS, StreamEpochs(transactions, found, starts, latest, lateness_, deleted)
     )
-    return BatchResult(
-        tuple(transactions),
-        sum(batch.change_sets[ordinal].changes for ordinal in ordinals),
-        accepted.stopped,
-        accepted.caught_up,
-        tuple(found),
-    )
+    operations = sum(batch.change_sets[ordinal].changes for ordinal in ordinals)
+    return BatchResult.of(accepted, transactions, operations, found)
+
+
+def _stop_beyond_guards(
+    accepted: AcceptedChangeSets,
+    batch: BatchReading,
+    rejected: Mapping[int, int],
+    permits: Mapping[str, StoppedSource],
+) -> None:
+    """Stop the stream at its first change set beyond its guards.
+
+    Events without a time are rejected, too.
+    """
+    for ordinal, change_set in sorted(accepted.change_sets.items()):
+        read = batch.change_sets[ordinal]
+        undated = rejected.get(ordinal, 0) - read.rejections
+        malformed, dated = read.malformed + undated, read.changes - undated
+        reading = replace(read, malformed=malformed, changes=dated)
+        excess = change_set.source.guards.exceeded_by(reading, held=0, inserted=0, deleted=0)
+        if refuse_excess(accepted, ordinal, change_set, excess, permits):
+            return
 
 
 def _date(
@@ -160,22 +181,29 @@ def _moment(ordinal: int, change_set: ChangeSet, batch: BatchReading) -> int | N
     return None if time is None else microseconds(time)
 
 
-def _reject(
-    engine: Engine, journal: Journal, accepted: AcceptedChangeSets, until: int
-) -> dict[int, int]:
-    """Record the rejected rows; returns how many there are, by ordinal."""
-    recorded = accepted.change_sets | accepted.refused
+def _rejected(engine: Engine) -> dict[int, int]:
+    """How many rows are rejected, by ordinal."""
     per_change_set = select(
         column("ordinal"),
         exp.Count(this=exp.Star()),
         from_=rows_of(_REJECTIONS),
         group_by=[column("ordinal")],
     )
-    counts = {int(str(key)): int(str(n)) for key, n in engine.rows(per_change_set)}
+    return {int(str(key)): int(str(n)) for key, n in engine.rows(per_change_set)}
+
+
+def _reject(
+    engine: Engine,
+    journal: Journal,
+    accepted: AcceptedChangeSets,
+    counts: Mapping[int, int],
+    until: int,
+) -> None:
+    """Record the rejected rows, of which each change set has so many."""
+    recorded = accepted.change_sets | accepted.refused
     if counts.keys() & recorded.keys():
         rows = located(engine, recorded, _REJECTIONS)
         journal.reject(engine, rows, [each.position for each in recorded.values()], until)
-    return counts
 
 
 def _bounds(
@@ -187,17 +215,22 @@ def _bounds(
 ) -> list[Bounds]:
     """The bounds of the epochs, by ordinal."""
     starts = before.starts if declared.starts_at is None else declared.starts_at
-    found = _instants(engine, latest, starts)
+    found = _instants(engine, epochs, latest, starts)
     if starts is None and found:
         starts = found[min(found)][0]
-        found = _instants(engine, latest, starts)
+        found = _instants(engine, epochs, latest, starts)
     newest = {ordinal: last for ordinal, (_, last) in found.items()}
     return lateness.bounds_of(declared, before, epochs, newest, starts, latest)
 
 
-def _instants(engine: Engine, latest: int, starts: int | None) -> dict[int, tuple[int, int]]:
+def _instants(
+    engine: Engine, ordinals: Collection[int], latest: int, starts: int | None
+) -> dict[int, tuple[int, int]]:
+    """The least and the greatest instant of change sets, by ordinal."""
     rows = engine.rows(lateness.instants_found(_DATED, latest, starts))
-    return {int(str(o)): (int(str(first)), int(str(last))) for o, first, last in rows}
+    found = {int(str(o)): (int(str(first)), int(str(last))) for o, first, last in rows}
+    # A change set at which the stream stopped is dated, and gives no events.
+    return {ordinal: each for ordinal, each in found.items() if ordinal in ordinals}
 
 
 def _counts(engine: Engine) -> dict[int, tuple[int, int, int]]:

@@ -72,6 +72,16 @@ def list_files(location: str) -> list[FileInfo]:
     return sorted(found, key=lambda file: file.name)
 
 
+def is_unchanged(path: str, size: int, modified: datetime | None) -> bool:
+    """Whether a local file has this size and time; objects of a store are written as a whole."""
+    if _SCHEME.match(path):
+        return True
+    system, inner = _resolve(path)
+    info = system.get_file_info(inner)
+    # A file that is gone is one that cannot be read.
+    return info.type != fs.FileType.File or (info.size, info.mtime) == (size, modified)
+
+
 def format_of(name: str) -> Format | None:
     """The format by the ending of a file name (with or without `.gz`); None if it is unknown."""
     _, dot, ending = name.lower().removesuffix(".gz").rpartition(".")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import IO
 
 import numpy as np
@@ -13,7 +13,7 @@ from pyoxigraph import RdfFormat
 
 from jobs.rdf.canonical_nquads import Lines, Mask, Positions, Terms, canonical
 from jobs.rdf.limits import ParseLimits
-from jobs.rdf.parse_events import Changes, ParseEvent, Rejections, cut
+from jobs.rdf.parse_events import Changes, CutOff, ParseEvent, Rejections, cut
 from jobs.rdf.records import CHANGES, ParseRequest, Rejection
 from jobs.rdf.statements import Fault, Quads, Statement, read_quads
 
@@ -26,11 +26,14 @@ class Block:
     """Some complete lines; `first` is the number of the first one, from 1.
 
     Of a line longer than the limit only the beginning is in it; its index is in `overlong`.
+    is_cut: whether the file ends in the last line, without a line feed; that line may have been in
+    the block before, if it is too long.
     """
 
     first: int
     lines: Lines
     overlong: frozenset[int] = frozenset()
+    is_cut: bool = False
 
 
 def read_blocks(file: IO[bytes], limits: ParseLimits) -> Iterator[Block]:
@@ -57,7 +60,9 @@ def read_blocks(file: IO[bytes], limits: ParseLimits) -> Iterator[Block]:
             yield _block(first, rest[: limits.line_bytes + 1] + b"\n", limits)
             first, rest, skipping = first + 1, b"", True
     if rest:
-        yield _block(first, rest + b"\n", limits)
+        yield replace(_block(first, rest + b"\n", limits), is_cut=True)
+    elif skipping:
+        yield Block(first, Lines.of(b""), is_cut=True)
 
 
 def _block(first: int, text: bytes, limits: ParseLimits) -> Block:
@@ -124,6 +129,12 @@ def block_events(
                 for fault in sorted(faults, key=lambda fault: fault.row)
             ]
         )
+    if block.is_cut:
+        last = len(block.lines) - 1
+        wrong = [fault.reason for fault in faults if fault.row == last]
+        if not len(block.lines) or wrong:
+            why = wrong[0] if wrong else "it is too long"
+            yield CutOff(f"it ends in the middle of a line: {why}")
 
 
 def changes(numbers: Positions, inserts: Mask, terms: Terms, graph: str) -> pa.RecordBatch:

@@ -12,7 +12,7 @@ from jobs.rdf.files import opened
 from jobs.rdf.labelling import label_by_content, label_by_name
 from jobs.rdf.limits import ParseLimits
 from jobs.rdf.lines import parse_lines
-from jobs.rdf.parse_events import ParseEvent, Unusable
+from jobs.rdf.parse_events import CutOff, ParseEvent, Unusable
 from jobs.rdf.patch import parse_patch
 from jobs.rdf.records import ParseRequest, Rejection
 
@@ -40,4 +40,6 @@ def parse(request: ParseRequest, limits: ParseLimits) -> Iterator[ParseEvent]:
                     assert_never(request.format)
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             reason = f"the compressed file is broken: {error}"
+            if isinstance(error, EOFError):
+                yield CutOff(reason)
             yield Unusable(Rejection(request.file, 0, 0, reason, ""))

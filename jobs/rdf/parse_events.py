@@ -45,7 +45,14 @@ class Unusable:
     rejection: Rejection
 
 
-ParseEvent = Changes | Rejections | Discarded | Unusable | Header
+@dataclass(frozen=True, slots=True)
+class CutOff:
+    """The file ends in the middle of its last line, or of its compressed content."""
+
+    reason: str
+
+
+ParseEvent = Changes | Rejections | Discarded | Unusable | CutOff | Header
 
 
 def cut(text: bytes, size: int) -> str:

@@ -13,7 +13,14 @@ from typing import IO, assert_never
 
 import pyarrow as pa
 
-from jobs.rdf.parse_events import Changes, Discarded, ParseEvent, Rejections, Unusable
+from jobs.rdf.parse_events import (
+    Changes,
+    CutOff,
+    Discarded,
+    ParseEvent,
+    Rejections,
+    Unusable,
+)
 from jobs.rdf.records import CHANGES, REJECTIONS, Header, Rejection
 
 _PREFIX = struct.Struct("<cQ")
@@ -67,6 +74,8 @@ def _encoded(message: Message) -> tuple[bytes, bytes | pa.Buffer]:
             return b"D", json.dumps([since, until]).encode()
         case Unusable(rejection):
             return b"U", json.dumps(asdict(rejection)).encode()
+        case CutOff(reason):
+            return b"T", json.dumps(reason).encode()
         case Header(change_id, previous_id, event_time):
             time = event_time.isoformat() if event_time else None
             return b"H", json.dumps([change_id, previous_id, time]).encode()
@@ -90,6 +99,8 @@ def _decoded(letter: bytes, content: bytes) -> Message:
             return Discarded(*json.loads(content))
         case b"U":
             return Unusable(Rejection(**json.loads(content)))
+        case b"T":
+            return CutOff(json.loads(content))
         case b"H":
             change_id, previous_id, time = json.loads(content)
             moment = datetime.fromisoformat(time) if time else None

@@ -93,6 +93,7 @@ class ParsedFile:
     refusal: why the file was rejected as a whole (broken document, truncated gzip, transaction
         without end, parser process died), one of the rejections; then `changes` is empty.
     unreadable: why the file could not be opened or read; then its content is unknown.
+    cut_off: how it ends in the middle, None if it does not; it may be usable all the same.
     """
 
     request: ParseRequest
@@ -101,6 +102,7 @@ class ParsedFile:
     rejections: pa.Table
     refusal: Rejection | None
     unreadable: str | None = None
+    cut_off: str | None = None
 
     @property
     def usable(self) -> bool:

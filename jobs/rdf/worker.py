@@ -25,7 +25,7 @@ import pyarrow.compute as pc
 
 from jobs.rdf.limits import ParseLimits
 from jobs.rdf.parse import parse
-from jobs.rdf.parse_events import Changes, Discarded, Rejections, Unusable
+from jobs.rdf.parse_events import Changes, CutOff, Discarded, Rejections, Unusable
 from jobs.rdf.pipe_protocol import End, Failed, Message, Started, read_message, write_message
 from jobs.rdf.records import CHANGES, REJECTIONS, Header, ParsedFile, ParseRequest, Rejection
 
@@ -136,6 +136,7 @@ class _Child:
         discarded: list[Discarded] = []
         refusal: Rejection | None = None
         unreadable: str | None = None
+        cut_off: str | None = None
         while not isinstance(message := self._receive(), End):
             match message:
                 case Started():
@@ -148,6 +149,8 @@ class _Child:
                     discarded.append(message)
                 case Header():
                     header = message
+                case CutOff(cut_off):
+                    continue
                 case Unusable(refusal):
                     rejections.append(Rejections.of([refusal]).batch)
                 case Failed(number, reason):
@@ -174,6 +177,7 @@ class _Child:
             pa.Table.from_batches(rejections, REJECTIONS),
             refusal,
             unreadable,
+            cut_off,
         )
 
     def close(self) -> None:

@@ -204,7 +204,11 @@ def _reading(rows: Rows, change_sets: Mapping[int, ChangeSet]) -> SourceReading:
         rows,
         {
             ordinal: ChangeSetReading(
-                each.change_id, each.event_time, changes[ordinal], rejections[ordinal]
+                each.change_id,
+                each.event_time,
+                changes[ordinal],
+                rejections[ordinal],
+                malformed=rejections[ordinal],
             )
             for ordinal, each in change_sets.items()
         },

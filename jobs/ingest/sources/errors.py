@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from deltalake.exceptions import DeltaError
 from pyarrow.lib import ArrowException
 
-from jobs.errors import WeirError
+from jobs.errors import EXIT_QUALITY, WeirError
 
 if TYPE_CHECKING:
     from jobs.ingest.sources.source import Source
@@ -21,7 +21,36 @@ _MESSAGE_LENGTH = 500
 
 
 class SourceError(WeirError):
-    """A source cannot continue; the others are not affected."""
+    """A source cannot continue; the others are not affected.
+
+    Attributes:
+        position: of the change set at which it stopped; None if it has not come to one.
+    """
+
+    position: str | None = None
+
+
+class GuardExceeded(SourceError):  # noqa: N818  (named after what is wrong)
+    """A source stops at a change set that is beyond its guards, until a person accepts it.
+
+    Args:
+        source: name of the source.
+        position: of the change set.
+        where: its location.
+        excess: what is beyond the guards, with the figures.
+    """
+
+    exit_code = EXIT_QUALITY
+
+    def __init__(self, source: str, position: str, where: str, excess: str) -> None:
+        self.excess = excess
+        super().__init__(
+            f"source {source}: {position} {excess}",
+            where,
+            f"If that is meant: `weir ingest --accept {source}`, or the parameter `accept` of a run"
+            " in Airflow. Else correct the file; the source continues with it.",
+        )
+        self.position = position
 
 
 @contextmanager

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
 from pydantic import Field, field_validator
 
 from jobs.errors import ConfigurationError
-from jobs.ingest.changesets import ChangeSet
+from jobs.ingest import clock
+from jobs.ingest.changesets import ChangeSet, Document
 from jobs.ingest.sources.errors import SourceError
 from jobs.ingest.sources.source import Source
 from jobs.ingest.sources.stream import Stream
@@ -22,6 +23,12 @@ class FileSource(Source):
     """A source that is a folder of files."""
 
     glob: str = Field("*", description="names that count, relative to the folder; * also matches /")
+    settle: float = Field(
+        0,
+        ge=0,
+        description="files that were written less than so many seconds ago wait for a later run; a"
+        " file that grows while it is read waits in any case",
+    )
 
     @field_validator("stream")
     @classmethod
@@ -29,6 +36,18 @@ class FileSource(Source):
         if stream is not None and stream.time == "column":
             raise ValueError("files have no columns: `time: column` is for the kind delta")
         return stream
+
+    def unsettled(self, documents: Sequence[Document]) -> str | None:
+        """Why documents are not read yet; None if they are."""
+        for document in documents:
+            if self.settle and document.modified is not None:
+                age = (clock.now() - document.modified).total_seconds()
+                if age < self.settle:
+                    return (
+                        f"{document.request.file} was written {max(age, 0):.0f} seconds ago"
+                        f" (settle: {self.settle:g})"
+                    )
+        return None
 
 
 def rdf_files(

@@ -31,6 +31,7 @@ class Patches(FileSource):
     base_id: str | None = Field(None, description="the id that the first patch's `H prev` names")
 
     locations: ClassVar[tuple[str, ...]] = ("location", "base")
+    names_deletions: ClassVar[bool] = True
 
     @field_validator("base")
     @classmethod
@@ -43,15 +44,15 @@ class Patches(FileSource):
         """The patches that are not ingested; before the first of them the base."""
         del settings
         patches = [
-            ChangeSet(self, file.name, documents=(self._document(file, format_),))
+            self._change_set(file.name, self._document(file, format_))
             for file, format_ in rdf_files(self, self.location, self.glob)
             if format_ == "rdf-patch"
         ]
         new = new_change_sets(patches, {*position.positions} - {BASE}, lambda name: name)
         if self.base is None or position.last is not None:
             return new
-        document = self._base_document(self.base)
-        return [ChangeSet(self, BASE, documents=(document,), change_id=self.base_id), *new]
+        base = self._change_set(BASE, self._base_document(self.base), self.base_id)
+        return [base, *new]
 
     def read(
         self, accepted: AcceptedChangeSets, position: SourcePosition, reader: Reader
@@ -68,11 +69,23 @@ class Patches(FileSource):
             parsed.rows,
             {
                 ordinal: ChangeSetReading(
-                    ids[ordinal], one.header.event_time, one.changes, one.rejections
+                    ids[ordinal],
+                    one.header.event_time,
+                    one.changes,
+                    one.rejections,
+                    malformed=one.malformed,
+                    cut_off=one.cut_off,
                 )
                 for ordinal, one in results.items()
             },
         )
+
+    def _change_set(
+        self, position: str, document: Document, change_id: str | None = None
+    ) -> ChangeSet:
+        documents = (document,)
+        waits = self.unsettled(documents)
+        return ChangeSet(self, position, documents=documents, change_id=change_id, waits=waits)
 
     def _document(self, file: FileInfo, format_: Format) -> Document:
         request = ParseRequest(

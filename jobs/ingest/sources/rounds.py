@@ -14,6 +14,7 @@ from jobs.ingest.changesets import AcceptedChangeSets, ChangeSet, SourcePosition
 from jobs.ingest.reading import ChangeSetReading, Reader, SourceReading
 from jobs.ingest.rows import CHANGE_COLUMNS, SCHEMA, Rows
 from jobs.ingest.sources.errors import SourceError
+from jobs.ingest.sources.guards import Guards
 from jobs.ingest.sources.source import Source
 from jobs.rdf.replica_graphs import replica_graph
 from jobs.replicas.inbox import StoredRound, changed_rounds, rows_of_round
@@ -33,6 +34,11 @@ class Rounds(Source):
 
     kind: Literal["replica"] = "replica"
     remote: str
+
+    @property
+    def guards(self) -> Guards:
+        """None: what is believed of a remote is decided when it is asked."""
+        return Guards()
 
     @property
     def replica(self) -> str:

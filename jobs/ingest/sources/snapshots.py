@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -11,6 +11,7 @@ from jobs.ingest.reading import ChangeSetReading, ParsedDocument, Reader, Source
 from jobs.ingest.rows import Rows
 from jobs.ingest.sources.errors import SourceError
 from jobs.ingest.sources.files import FileSource, natural_order, new_change_sets, rdf_files
+from jobs.ingest.sources.guards import NOTHING, Tolerance
 from jobs.ingest.sources.versions import Version, carried
 from jobs.rdf.files import FileInfo
 from jobs.rdf.records import Format, ParseRequest
@@ -23,6 +24,8 @@ class Snapshots(FileSource):
     kind: Literal["snapshots"]
     format: Format | None = Field(None, description="format of all files; else by their names")
     base_iri: str | None = Field(None, description="what relative IRIs are resolved against")
+
+    tolerates: ClassVar[Tolerance] = NOTHING
 
     def pending(self, position: SourcePosition, settings: Settings) -> list[ChangeSet]:
         """The versions that are not ingested."""
@@ -52,6 +55,8 @@ class Snapshots(FileSource):
                     changes=sum(each.result.changes for each in documents),
                     rejections=sum(each.result.rejections for each in documents),
                     is_usable=versions[ordinal].is_usable,
+                    malformed=sum(each.result.malformed for each in documents),
+                    cut_off=_cut_off(documents),
                 )
                 for ordinal, documents in parsed.documents.items()
             },
@@ -72,7 +77,13 @@ class Snapshots(FileSource):
             # A version that is one file is the same document from version to version.
             versions.setdefault(version, []).append(self._document(file, format_, name=inner))
         return [
-            ChangeSet(self, version, State(), tuple(versions[version]))
+            ChangeSet(
+                self,
+                version,
+                State(),
+                tuple(versions[version]),
+                waits=self.unsettled(versions[version]),
+            )
             for version in sorted(versions, key=natural_order)
         ]
 
@@ -86,6 +97,15 @@ class Snapshots(FileSource):
             base=self.base_iri,
         )
         return Document(name, file.size, request, file.modified)
+
+
+def _cut_off(documents: tuple[ParsedDocument, ...]) -> str | None:
+    """The first document that ends in the middle, and how."""
+    for each in documents:
+        if each.result.cut_off is not None:
+            name = each.document.name
+            return f"{name}: {each.result.cut_off}" if name else each.result.cut_off
+    return None
 
 
 def _usable_numbers(documents: tuple[ParsedDocument, ...]) -> dict[str, int | None]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, ClassVar, Self
 from urllib.parse import urlparse
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
 
+from jobs.ingest.sources.guards import ANYTHING, Guards, Tolerance
 from jobs.ingest.sources.stream import Stream
 from jobs.rdf.terms import check_term
 
@@ -31,6 +32,10 @@ class Source(BaseModel, ABC):
     model_config = ConfigDict(extra="forbid", frozen=True)
     locations: ClassVar[tuple[str, ...]] = ("location",)
     """The keys that hold paths or URIs."""
+    names_deletions: ClassVar[bool] = False
+    """Whether every quad that a change set deletes is written in it."""
+    tolerates: ClassVar[Tolerance] = ANYTHING
+    """`max_rejected` of a source of changes that does not say."""
 
     name: str = Field(
         pattern=r"^[a-z][a-z0-9_]{0,62}$", description="name, unique among the sources"
@@ -49,6 +54,25 @@ class Source(BaseModel, ABC):
         description="how events are dated, if the source gives events rather than changes of the"
         " graph; its keys are below",
     )
+    allow_empty: bool | None = Field(
+        None,
+        description="whether a change set may leave nothing of a source that had quads; if not, the"
+        " source stops at it. Without it: of patches, which name what they delete, yes; else no",
+    )
+    max_deleted_share: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="a change set that deletes a larger share of the quads of a source with more"
+        " than 100 stops the source. Without it: of patches, which name what they delete, 1; else"
+        " 0.5",
+    )
+    max_rejected: Annotated[Tolerance, BeforeValidator(Tolerance.of)] | None = Field(
+        None,
+        description="a change set with more rejected lines stops the source: a number or a share"
+        " of its lines such as `1%`. Without it: of snapshots, where a line that is missing is a"
+        " deletion, 0; of streams and other kinds `100%`",
+    )
 
     @field_validator("graph")
     @classmethod
@@ -60,6 +84,23 @@ class Source(BaseModel, ABC):
         if reason is not None:
             raise ValueError(f"not an IRI: {reason}")
         return term
+
+    @field_validator("allow_empty", "max_deleted_share")
+    @classmethod
+    def _is_of_changes(cls, value: float | None, info: ValidationInfo) -> float | None:
+        if value is not None and info.data.get("stream") is not None:
+            raise ValueError("a stream deletes nothing")
+        return value
+
+    @property
+    def guards(self) -> Guards:
+        """What a change set may do without being accepted by a person."""
+        rejected = self.tolerates if self.stream is None else ANYTHING
+        empty = self.names_deletions if self.allow_empty is None else self.allow_empty
+        share = self.max_deleted_share
+        if share is None:
+            share = 1.0 if self.names_deletions else 0.5
+        return Guards(empty, share, rejected if self.max_rejected is None else self.max_rejected)
 
     @property
     def replica(self) -> str | None:
