@@ -92,6 +92,12 @@ class Limits(BaseModel):
     driver_parse_bytes: int = Field(
         16_000_000, ge=0, description="input bytes that the driver parses itself"
     )
+    driver_parsed_bytes: int = Field(
+        256_000_000,
+        ge=0,
+        description="bytes of the rows that parsing may give the driver; Spark parses what gives"
+        " more, or more than `driver_rows` rows",
+    )
     broadcast_rows: int = Field(
         20_000,
         ge=1,
@@ -122,6 +128,25 @@ class Limits(BaseModel):
     parse_memory_mb: int = Field(3_000, ge=256, description="memory of one parser process")
     parallel_queries: int = Field(
         4, ge=1, description="queries whose rows are committed at once, by maintain or publish"
+    )
+    parsed_rows: int = Field(
+        100_000_000, ge=1, description="rows that one input file may give; more stop its source"
+    )
+    parsed_bytes: int = Field(
+        20_000_000_000,
+        ge=1,
+        description="bytes of the rows that one input file may give; more stop its source",
+    )
+    parsed_memory_bytes: int = Field(
+        64_000_000,
+        ge=0,
+        description="bytes of the rows of an input file that are held in memory; others are spooled"
+        " to the folder of temporary files (`TMPDIR`)",
+    )
+    rejected_rows: int = Field(
+        100_000,
+        ge=0,
+        description="rejected lines that one change set may have; more stop its source",
     )
     raw_bytes: int = Field(4096, ge=0, description="bytes of a rejected line that are kept")
     product_rows: int = Field(

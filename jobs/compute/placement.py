@@ -7,6 +7,7 @@ statements with the same result. What does not fit into these limits is distribu
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
@@ -14,6 +15,7 @@ from typing import Self
 import pyarrow.compute as pc
 from deltalake import DeltaTable
 
+from jobs.rdf.worker import Volume
 from jobs.settings import Limits
 from lake.data_files import files_after
 
@@ -54,12 +56,14 @@ class Placement:
         driver_scan_rows: rows of such a table up to which the driver also computes over all of
             it, or over all of some epochs; beyond, it only looks rows up.
         driver_parse_bytes: input bytes that the driver parses.
+        driver_parsed_bytes: bytes of the rows that it gets by it.
     """
 
     driver_rows: int
     driver_table_bytes: int
     driver_scan_rows: int
     driver_parse_bytes: int
+    driver_parsed_bytes: int = sys.maxsize
 
     @classmethod
     def of(cls, limits: Limits) -> Self:
@@ -69,11 +73,17 @@ class Placement:
             limits.driver_table_bytes,
             limits.driver_scan_rows,
             limits.driver_parse_bytes,
+            limits.driver_parsed_bytes,
         )
 
     def parses(self, size: int) -> bool:
         """Whether the driver parses `size` bytes of input."""
         return size <= self.driver_parse_bytes
+
+    @property
+    def room_of_parsed(self) -> Volume:
+        """How many rows the driver takes of what it parses; not decisive where it holds none."""
+        return Volume(self.driver_rows or sys.maxsize, self.driver_parsed_bytes)
 
     def holds(self, rows: int) -> bool:
         """Whether the driver takes a relation of `rows` rows."""

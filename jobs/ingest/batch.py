@@ -126,9 +126,13 @@ def ingest_batch(
         return BatchResult.of(accepted)
     engine.load("changes", batch.rows.changes)
     head = journal.head()
-    found = _epochs(engine, settings.limits, accepted, batch, head)
-    if _stop_beyond_guards(accepted, batch, found, positions, permits):
-        found = _epochs(engine, settings.limits, accepted, batch, head)
+    while True:
+        # Stopping a source may free a graph for which another one would be stopped.
+        within = accepted.copy()
+        found = _epochs(engine, settings.limits, within, batch, head)
+        if not _stop_beyond_guards(accepted, within, batch, found, positions, permits):
+            break
+    accepted = within
     epochs = found.numbers
     until = max(epochs.values(), default=head)
     dated = pairs(engine, "epochs", ("ordinal", "epoch"), [*epochs.items()])
@@ -186,6 +190,7 @@ def _epochs(
 
 def _stop_beyond_guards(
     accepted: AcceptedChangeSets,
+    within: AcceptedChangeSets,
     batch: BatchReading,
     found: _Epochs,
     positions: Mapping[str, SourcePosition],
@@ -193,12 +198,19 @@ def _stop_beyond_guards(
 ) -> bool:
     """Stop each source at its first change set beyond its guards; whether there was one.
 
-    What a source's change sets before it do does not depend on what comes after them.
+    Args:
+        accepted: in which sources are stopped.
+        within: those of its change sets that write graphs of their own.
+        batch: what they hold.
+        found: what those of `within` change. What the change sets of a source do does not depend on
+            what comes after them.
+        positions: how far each source was ingested before the batch.
+        permits: what a person accepts.
     """
     is_any = False
-    for name, source in accepted.sources().items():
+    for name, source in within.sources().items():
         held = positions[name].quads
-        for ordinal, change_set in accepted.of(name).items():
+        for ordinal, change_set in within.of(name).items():
             inserted, deleted = found.counts_of(ordinal)
             reading = batch.change_sets[ordinal]
             excess = source.guards.exceeded_by(reading, held, inserted, deleted)

@@ -104,6 +104,16 @@ class AcceptedChangeSets:
     waiting: dict[str, Waiting] = field(default_factory=dict)
     caught_up: set[str] = field(default_factory=set)
 
+    def copy(self) -> AcceptedChangeSets:
+        """The same, to try out what would be stopped."""
+        return AcceptedChangeSets(
+            {**self.change_sets},
+            {**self.stopped},
+            {**self.refused},
+            {**self.waiting},
+            {*self.caught_up},
+        )
+
     def stop(self, ordinal: int, error: SourceError) -> None:
         """Accept nothing of a source from the change set `ordinal` on."""
         # Of several reasons the last one given is that of the earliest change set.

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from jobs.ingest.rows import SCHEMA, SPARK_SCHEMA, Rows, record_batch, rows_by_tasks, rows_on_driver
 from jobs.rdf.records import ParsedFile, ParseRequest, Rejection
-from jobs.rdf.worker import ParserProcess
+from jobs.rdf.worker import ParserProcess, Volume
 from jobs.settings import Limits
 
 if TYPE_CHECKING:
@@ -28,9 +28,20 @@ class FileTask:
     request: ParseRequest
 
 
-def parse_on_driver(tasks: Sequence[FileTask], parser: ParserProcess, limits: Limits) -> Rows:
-    """Parse the files here."""
-    return rows_on_driver(pa.Table.from_batches(_parse(tasks, parser, limits), SCHEMA))
+def parse_on_driver(
+    tasks: Sequence[FileTask], parser: ParserProcess, limits: Limits, room: Volume
+) -> tuple[Rows, Volume]:
+    """Parse the files here; returns what room is left, too.
+
+    Raises:
+        NoRoom: they give more rows than there is room for.
+    """
+    found: list[pa.RecordBatch] = []
+    for task in tasks:
+        parsed = parser.parse(task.request, room)
+        room = room.without(parsed.changes, parsed.rejections)
+        found += _file_rows(task, parsed, limits.parsed_batch_rows)
+    return rows_on_driver(pa.Table.from_batches(found, SCHEMA)), room
 
 
 def parse_by_tasks(

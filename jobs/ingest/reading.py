@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import reduce
@@ -17,7 +17,7 @@ from jobs.ingest.parsing import FileTask, parse_by_tasks, parse_on_driver
 from jobs.ingest.rows import FileResult, Rows
 from jobs.ingest.sources.errors import SourceError
 from jobs.rdf.files import is_unchanged
-from jobs.rdf.worker import ParserProcess
+from jobs.rdf.worker import NoRoom, ParserProcess, Volume
 from jobs.settings import Settings
 
 if TYPE_CHECKING:
@@ -112,6 +112,9 @@ def read_batch(
         for name, source in accepted.sources().items():
             try:
                 found[name] = source.read(accepted, positions[name], reader)
+                for ordinal, change_set in accepted.of(name).items():
+                    rejections = found[name].change_sets[ordinal].rejections
+                    stop_if_much_is_rejected(accepted, ordinal, change_set, rejections, settings)
             except WeirError as error:
                 accepted.stop_source(name, SourceError(error.what, error.where, error.hint))
     return BatchReading(
@@ -119,6 +122,27 @@ def read_batch(
         {ordinal: one for each in found.values() for ordinal, one in each.change_sets.items()},
         {name: each.carried for name, each in found.items()},
     )
+
+
+def stop_if_much_is_rejected(
+    accepted: AcceptedChangeSets,
+    ordinal: int,
+    change_set: ChangeSet,
+    rejections: int,
+    settings: Settings,
+) -> None:
+    """Stop a source at a change set with more rejected lines than are recorded."""
+    limit = settings.limits.rejected_rows
+    name = change_set.source.name
+    is_stopped = ordinal not in accepted.change_sets
+    if rejections > limit and not is_stopped:
+        error = SourceError(
+            f"source {name}: {change_set.position} has {rejections:,} rejected lines, more than"
+            f" {limit:,} (rejected_rows)",
+            change_set.source.location,
+            "Correct it, or raise limits.rejected_rows; the source continues with it.",
+        )
+        accepted.stop(ordinal, error)
 
 
 @contextmanager
@@ -146,6 +170,7 @@ class Reader:
     parser: ParserProcess
     _numbers: Iterator[int] = field(default_factory=count)
     _parsed_bytes: int = 0
+    _room: Volume | None = None
 
     def next_document(self) -> int:
         """The number of one more document of the batch."""
@@ -195,15 +220,21 @@ class Reader:
         return rows, result
 
     def _parse(self, tasks: Sequence[FileTask]) -> Rows:
-        """Parse on the driver as many bytes of a batch as it may, the rest in Spark tasks."""
-        size = sum(task.size for task in tasks)
-        limits = self.settings.limits
-        if not self.engine.placement.parses(self._parsed_bytes + size):
-            spark = self.engine.spark
-            folder = self.engine.staging(f"files-{self.next_document()}")
-            return parse_by_tasks(spark, tasks, limits, folder)
-        self._parsed_bytes += size
-        return parse_on_driver(tasks, self.parser, limits)
+        """Parse on the driver as much of a batch as it may, the rest in Spark tasks.
+
+        A file of some kilobytes can give gigabytes of rows: what comes out decides, too.
+        """
+        limits, placement = self.settings.limits, self.engine.placement
+        room = self._room or placement.room_of_parsed
+        size = self._parsed_bytes + sum(task.size for task in tasks)
+        if placement.parses(size):
+            with suppress(NoRoom):
+                rows, self._room = parse_on_driver(tasks, self.parser, limits, room)
+                self._parsed_bytes = size
+                return rows
+        spark = self.engine.spark
+        folder = self.engine.staging(f"files-{self.next_document()}")
+        return parse_by_tasks(spark, tasks, limits, folder)
 
 
 def _task(ordinal: int, number: int, document: Document, position: str) -> FileTask:
@@ -219,5 +250,5 @@ def _unreadable(change_set: ChangeSet, parsed: ParsedDocument) -> SourceError:
     return SourceError(
         f"source {change_set.source.name}: the file cannot be read: {parsed.result.unreadable}",
         parsed.document.request.file,
-        "Make it readable; the source continues with it.",
+        "Correct it, or raise the limit that it exceeds; the source continues with it.",
     )

@@ -17,7 +17,7 @@ from jobs.ingest.changesets import AcceptedChangeSets, ChangeSet, SourcePosition
 from jobs.ingest.instants import zone_offsets
 from jobs.ingest.journal import Journal, Transaction
 from jobs.ingest.lateness import Bounds, StreamState
-from jobs.ingest.reading import BatchReading, read_batch
+from jobs.ingest.reading import BatchReading, read_batch, stop_if_much_is_rejected
 from jobs.ingest.rejections import located
 from jobs.ingest.rows import REJECTION_COLUMNS
 from jobs.ingest.sources.stream import Stream
@@ -59,7 +59,7 @@ def ingest_stream_batch(
     now, head = clock.now(), journal.head()
     _date(engine, settings, declared, accepted, batch)
     rejected = _rejected(engine)
-    _stop_beyond_guards(accepted, batch, rejected, permits)
+    _stop_beyond_guards(settings, accepted, batch, rejected, permits)
     ordinals = sorted(accepted.change_sets)
     epochs = {ordinal: head + i for i, ordinal in enumerate(ordinals, start=1)}
     until = max(epochs.values(), default=head)
@@ -112,6 +112,7 @@ def ingest_stream_batch(
 
 
 def _stop_beyond_guards(
+    settings: Settings,
     accepted: AcceptedChangeSets,
     batch: BatchReading,
     rejected: Mapping[int, int],
@@ -123,7 +124,11 @@ def _stop_beyond_guards(
     """
     for ordinal, change_set in sorted(accepted.change_sets.items()):
         read = batch.change_sets[ordinal]
-        undated = rejected.get(ordinal, 0) - read.rejections
+        total = rejected.get(ordinal, 0)
+        stop_if_much_is_rejected(accepted, ordinal, change_set, total, settings)
+        if ordinal not in accepted.change_sets:
+            return
+        undated = total - read.rejections
         malformed, dated = read.malformed + undated, read.changes - undated
         reading = replace(read, malformed=malformed, changes=dated)
         excess = change_set.source.guards.exceeded_by(reading, held=0, inserted=0, deleted=0)

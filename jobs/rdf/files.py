@@ -73,13 +73,18 @@ def list_files(location: str) -> list[FileInfo]:
 
 
 def is_unchanged(path: str, size: int, modified: datetime | None) -> bool:
-    """Whether a local file has this size and time; objects of a store are written as a whole."""
+    """Whether a local file has this size, and this time if it is known.
+
+    Objects of a store are written as a whole.
+    """
     if _SCHEME.match(path):
         return True
     system, inner = _resolve(path)
     info = system.get_file_info(inner)
     # A file that is gone is one that cannot be read.
-    return info.type != fs.FileType.File or (info.size, info.mtime) == (size, modified)
+    if info.type != fs.FileType.File:
+        return True
+    return info.size == size and modified in (None, info.mtime)
 
 
 def format_of(name: str) -> Format | None:

@@ -19,5 +19,13 @@ class ParseLimits:
     """CPU seconds of the parser process per file."""
     parse_memory_mb: int = 3_000
     """Memory of the parser process, MiB beyond what it has when it starts."""
+    parsed_rows: int = 100_000_000
+    """Rows that a file may give."""
+    parsed_bytes: int = 20_000_000_000
+    """Bytes of the rows that a file may give."""
+    parsed_memory_bytes: int = 64_000_000
+    """Bytes of a file's rows that are held in memory; others are in a temporary file."""
+    rejected_rows: int = 100_000
+    """Rejected lines that a file may have."""
     raw_bytes: int = 4_096
     """Bytes of a rejected line that are recorded."""

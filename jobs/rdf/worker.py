@@ -14,20 +14,22 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
-from dataclasses import asdict, fields
+from array import array
+from dataclasses import asdict, dataclass, fields
 from importlib.abc import MetaPathFinder
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Self, assert_never
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from jobs.rdf.limits import ParseLimits
 from jobs.rdf.parse import parse
 from jobs.rdf.parse_events import Changes, CutOff, Discarded, Rejections, Unusable
 from jobs.rdf.pipe_protocol import End, Failed, Message, Started, read_message, write_message
 from jobs.rdf.records import CHANGES, REJECTIONS, Header, ParsedFile, ParseRequest, Rejection
+from jobs.rdf.spool import Spool
 
 if TYPE_CHECKING:
     from jobs.settings import Limits
@@ -46,11 +48,62 @@ class ParserError(RuntimeError):
     """The child process does not start, or has a defect; no file is rejected because of it."""
 
 
+class _DiscardedLines:
+    """The lines of the aborted transactions of a file, which come in their order."""
+
+    def __init__(self) -> None:
+        self._since, self._until = array("q"), array("q")
+
+    @property
+    def rows(self) -> int:
+        """How many transactions there are."""
+        return len(self._since)
+
+    @property
+    def bytes(self) -> int:
+        """The memory that they take."""
+        return 16 * len(self._since)
+
+    def append(self, since: int, until: int) -> None:
+        """Add the lines from `since` to before `until`."""
+        self._since.append(since)
+        self._until.append(until)
+
+    def have(self, lines: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        """Which of the lines are among them."""
+        since, until = (np.frombuffer(each, np.int64) for each in (self._since, self._until))
+        last = np.searchsorted(since, lines, side="right") - 1
+        return (last >= 0) & (lines < until[last])
+
+
+class NoRoom(Exception):  # noqa: N818  (named after what is wrong)
+    """A file gives more rows than there is room for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Volume:
+    """So many rows, of so many bytes."""
+
+    rows: int
+    bytes: int
+
+    def holds(self, *found: Spool | _DiscardedLines) -> bool:
+        """Whether what was found is at most so much."""
+        rows, size = sum(each.rows for each in found), sum(each.bytes for each in found)
+        return rows <= self.rows and size <= self.bytes
+
+    def without(self, *tables: pa.Table) -> Volume:
+        """What is left if these rows are taken."""
+        rows, size = sum(each.num_rows for each in tables), sum(each.nbytes for each in tables)
+        return Volume(self.rows - rows, self.bytes - size)
+
+
 class ParserProcess:
     """Parses files in a child process, which starts with the first of them.
 
     A file that kills the child process is rejected as a whole with the reason; a new child
-    continues with the next. A file that cannot be opened or read is `unreadable`, not rejected.
+    continues with the next. A file that cannot be opened or read, or that gives more rows than the
+    limits allow, is `unreadable`, not rejected.
     """
 
     def __init__(self, limits: ParseLimits) -> None:
@@ -71,17 +124,27 @@ class ParserProcess:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def parse(self, request: ParseRequest) -> ParsedFile:
+    def parse(self, request: ParseRequest, room: Volume | None = None) -> ParsedFile:
         """Parse one file.
 
+        Args:
+            request: the file.
+            room: how much it may give at most; None if only the limits count.
+
         Raises:
+            NoRoom: it gives more than that.
             ParserError: the child process does not start, or has a defect.
         """
         if self._child is not None and self._child.has_ended:
             # The kernel needed memory while it was idle.
             self.close()
         self._child = self._child or _Child(self._limits)
-        parsed = self._child.parse(request)
+        try:
+            parsed = self._child.parse(request, room)
+        except BaseException:
+            # It has not been heard to the end.
+            self.close()
+            raise
         self._rows += parsed.changes.num_rows
         if self._child.is_dead or self._rows > _ROWS_OF_A_CHILD:
             self.close()
@@ -126,14 +189,27 @@ class _Child:
         """Whether it ended after the last file."""
         return self._process.poll() is not None
 
-    def parse(self, request: ParseRequest) -> ParsedFile:
-        """Parse one file; afterwards the child may be dead."""
+    def parse(self, request: ParseRequest, room: Volume | None) -> ParsedFile:
+        """Parse one file; afterwards the child may be dead.
+
+        Raises:
+            NoRoom: the file gives more than there is room for.
+        """
+        changes = Spool(CHANGES, self._limits.parsed_memory_bytes)
+        rejections = Spool(REJECTIONS, self._limits.parsed_memory_bytes)
+        try:
+            return self._parse(request, room, changes, rejections)
+        finally:
+            changes.clear()
+            rejections.clear()
+
+    def _parse(
+        self, request: ParseRequest, room: Volume | None, changes: Spool, rejections: Spool
+    ) -> ParsedFile:
         self._send(asdict(request))
         started = False
         header = Header()
-        changes: list[pa.RecordBatch] = []
-        rejections: list[pa.RecordBatch] = []
-        discarded: list[Discarded] = []
+        discarded = _DiscardedLines()
         refusal: Rejection | None = None
         unreadable: str | None = None
         cut_off: str | None = None
@@ -145,8 +221,8 @@ class _Child:
                     changes.append(batch)
                 case Rejections(batch):
                     rejections.append(batch)
-                case Discarded():
-                    discarded.append(message)
+                case Discarded(since, until):
+                    discarded.append(since, until)
                 case Header():
                     header = message
                 case CutOff(cut_off):
@@ -166,6 +242,12 @@ class _Child:
                     break
                 case _:
                     assert_never(message)
+            if room is not None and not room.holds(changes, rejections, discarded):
+                raise NoRoom(request.file)
+            excess = self._excess(changes, rejections, discarded)
+            if excess is not None:
+                self.is_dead, unreadable = True, excess
+                break
         if unreadable is not None:
             rejections.clear()
         if refusal is not None or unreadable is not None:
@@ -173,12 +255,32 @@ class _Child:
         return ParsedFile(
             request,
             header,
-            _without(pa.Table.from_batches(changes, CHANGES), discarded),
-            pa.Table.from_batches(rejections, REJECTIONS),
+            self._without(changes, discarded),
+            rejections.take(),
             refusal,
             unreadable,
             cut_off,
         )
+
+    def _excess(self, changes: Spool, rejections: Spool, discarded: _DiscardedLines) -> str | None:
+        """Which limit the rows of a file are beyond; None if they are within all."""
+        limits = self._limits
+        if rejections.rows > limits.rejected_rows:
+            return f"more than {limits.rejected_rows:,} of its lines are rejected (rejected_rows)"
+        if changes.rows + discarded.rows > limits.parsed_rows:
+            return f"it gives more than {limits.parsed_rows:,} rows (parsed_rows)"
+        if changes.bytes + rejections.bytes > limits.parsed_bytes:
+            return f"it gives more than {limits.parsed_bytes:,} bytes of rows (parsed_bytes)"
+        return None
+
+    def _without(self, changes: Spool, discarded: _DiscardedLines) -> pa.Table:
+        """The changes but for those of aborted transactions."""
+        if not discarded.rows:
+            return changes.take()
+        kept = Spool(CHANGES, self._limits.parsed_memory_bytes)
+        for batch in changes.take().to_batches():
+            kept.append(batch.filter(pa.array(~discarded.have(batch.column("line").to_numpy()))))
+        return kept.take()
 
     def close(self) -> None:
         """Kill the child."""
@@ -217,17 +319,6 @@ class _Child:
         return (
             f"the parser died of {signal.Signals(-code).name if code < 0 else f'exit code {code}'}"
         )
-
-
-def _without(changes: pa.Table, discarded: Sequence[Discarded]) -> pa.Table:
-    for lines in discarded:
-        line = changes.column("line")
-        before, after = (
-            pc.less(line, pa.scalar(lines.since)),
-            pc.greater(line, pa.scalar(lines.until)),
-        )
-        changes = changes.filter(pc.or_(before, after))
-    return changes
 
 
 def main() -> None:

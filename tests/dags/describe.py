@@ -21,7 +21,9 @@ def command(task: object) -> str:
         return "\n".join(shlex.quote(word) for word in shlex.split(str(task.bash_command)))
     if not isinstance(task, SparkSubmitOperator):
         return ""
-    task.render_template_fields({"run_id": RUN_ID})
+    # A run that nobody starts by hand has the defaults of the parameters.
+    params = task.dag.params.dump() if task.dag else {}
+    task.render_template_fields({"run_id": RUN_ID, "params": params})
     hook = task._get_hook()
     return "\n".join(
         shlex.quote(word) for word in hook._build_spark_submit_command(task.application)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 import time
 from typing import Any
 
@@ -12,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.errors import EXIT_QUALITY, ConfigurationError, WeirError
+from jobs.ingest.parsing import parse_on_driver
 from jobs.ingest.reading import ChangeSetReading
 from jobs.ingest.sources.errors import SourceError
 from jobs.ingest.sources.guards import FEW_QUADS, Guards, Tolerance
@@ -280,7 +282,7 @@ def test_files_that_were_written_just_now_wait_where_they_shall_settle(project: 
     assert result.to_epoch == 1
     (warning,) = result.warnings
     assert warning.startswith("source s waits: ")
-    assert "versions/2.nt was written 0 seconds ago (settle: 60)" in warning
+    assert re.search(r"versions/2.nt was written \d+ seconds ago \(settle: 60\)", warning)
     assert project.rows("stopped_sources", "source", "state") == [("s", "waiting")]
     os.utime(project.folder / "versions/2.nt", (settled, settled))
     assert project.ingest().to_epoch == 3
@@ -289,26 +291,23 @@ def test_files_that_were_written_just_now_wait_where_they_shall_settle(project: 
 def test_a_file_that_grows_while_it_is_read_waits(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from jobs.ingest import reading
-
     project.declare(SNAPSHOTS, PATCHES)
     project.write("versions/1.nt", lines(1, 2))
     project.patch("changes/1.rdfp", 'A <urn:s> <urn:p> "good" .')
-    parse = reading.parse_on_driver
 
     def parse_and_append(*given: Any) -> Any:
-        rows = parse(*given)
+        rows = parse_on_driver(*given)
         with (project.folder / "versions/1.nt").open("a") as file:
             file.write(lines(3))
         return rows
 
-    monkeypatch.setattr(reading, "parse_on_driver", parse_and_append)
+    monkeypatch.setattr("jobs.ingest.reading.parse_on_driver", parse_and_append)
     result = project.ingest()
     assert (result.errors, result.to_epoch) == ((), 1)
     assert result.sources[0].waiting is not None
     monkeypatch.undo()
     assert project.ingest().errors == ()
-    assert held(project) == 5
+    assert held(project) == 4
 
 
 @given(
