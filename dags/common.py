@@ -48,8 +48,8 @@ RETRYING: dict[str, Any] = {
     "retries": int(os.environ.get("WEIR_RETRIES", "2")),
     "retry_delay": timedelta(minutes=1),
     "retry_exponential_backoff": True,
-    # Shorter than the lease of its claim, after which another machine may take over.
-    "execution_timeout": timedelta(seconds=SETTINGS.limits.lease_seconds * 0.85),
+    # A task that hangs renews its claim, too.
+    "execution_timeout": timedelta(seconds=SETTINGS.limits.task_seconds),
 }
 """Arguments of the tasks of all stages."""
 

@@ -175,11 +175,12 @@ class Limits(BaseModel):
         "are recomputed",
     )
     lease_seconds: int = Field(
-        25_200,
+        300,
         ge=1,
-        description="a run of another machine counts as dead after this; Airflow ends a task at "
-        "0.85 of it",
+        description="a run of another machine counts as dead so long after it renewed its claim, "
+        "which it does six times in that time",
     )
+    task_seconds: int = Field(21_600, ge=1, description="Airflow ends a task after this")
 
 
 class Settings(BaseSettings):

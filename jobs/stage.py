@@ -20,6 +20,7 @@ from jobs.expected_errors import as_user_error
 from jobs.settings import Settings
 from lake.claims import AlreadyRunning, claim
 from lake.lake import Lake
+from lake.leases import renewing
 from lake.ledger import FAILED, SKIPPED, SUCCEEDED, UNTOUCHED, LedgerRow, record
 from lake.ledger_summary import read_ledger
 from lake.tables import RUNS
@@ -116,7 +117,7 @@ def claimed(
         lake: has the ledger.
         job: what runs.
         run_id: of the run.
-        lease_seconds: how long a run of another machine counts as alive.
+        lease_seconds: how long a run counts as alive for other machines; it is renewed.
         of: what it runs for, if runs for different things may go on at once.
         brief: whether it is held for moments only, so that others wait for its end.
         patience: seconds to wait for the end of another run.
@@ -158,12 +159,13 @@ def claimed(
         )
         record(lake, [*run.recorded(lake), whole])
 
-    try:
-        yield run
-    except BaseException as error:
-        end(FAILED, str(error)[:1000] or type(error).__name__)
-        raise
-    end(SUCCEEDED, None)
+    with renewing(lake, name, number, lease_seconds):
+        try:
+            yield run
+        except BaseException as error:
+            end(FAILED, str(error)[:1000] or type(error).__name__)
+            raise
+        end(SUCCEEDED, None)
 
 
 def arg_parser(job: Job, description: str | None) -> argparse.ArgumentParser:

@@ -14,6 +14,7 @@ from deltalake.exceptions import CommitFailedError
 
 from lake.commit import checkpoint, create_if_missing
 from lake.lake import Lake
+from lake.leases import forget, renewed_at
 from lake.ledger import ABANDONED, CLAIMED, LedgerRow, append_to
 from lake.ledger_summary import Ledger, read_ledger, write_summary
 from lake.processes import lives
@@ -56,7 +57,8 @@ def claim(
     once, Delta lets one commit; the other reads again and finds the winner at work.
 
     A claim without an end counts as active while its process lives; a claim of another machine
-    counts for `lease_seconds`. A dead one is marked `abandoned`.
+    counts for `lease_seconds` after it was made or renewed (`lake.leases`). A dead one is marked
+    `abandoned`.
 
     Args:
         lake: has the ledger.
@@ -77,7 +79,9 @@ def claim(
         ledger = read_ledger(lake)
         runs = _runs_of(ledger, job)
         open_claims = _open_claims(runs)
-        other = next((each for each in open_claims if _is_active(each, lease_seconds)), None)
+        other = next(
+            (each for each in open_claims if _is_active(lake, job, each, lease_seconds)), None
+        )
         if other is not None:
             wait = _WAIT_FOR_BRIEF if other["mode"] == BRIEF else patience
             if time.monotonic() - began >= wait:
@@ -114,6 +118,8 @@ def claim(
                 raise
             continue
         checkpoint(f"{job}:after:claim")
+        for dead in open_claims:
+            forget(lake, job, dead["number"])
         if open_claims:
             # A run that was killed may have committed after the lake was opened.
             lake.refresh()
@@ -144,7 +150,9 @@ def _open_claims(runs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return [run for run in runs if run["status"] == CLAIMED and run["number"] not in ended]
 
 
-def _is_active(claim: Mapping[str, Any], lease_seconds: int) -> bool:
+def _is_active(lake: Lake, job: str, claim: Mapping[str, Any], lease_seconds: int) -> bool:
     if claim["host"] == socket.gethostname():
         return lives(claim["pid"], claim["recorded_at"], claim["process"])
-    return bool(datetime.now(UTC) < claim["recorded_at"] + timedelta(seconds=lease_seconds))
+    renewed = renewed_at(lake, job, claim["number"])
+    since = claim["recorded_at"] if renewed is None else max(renewed, claim["recorded_at"])
+    return bool(datetime.now(UTC) < since + timedelta(seconds=lease_seconds))
