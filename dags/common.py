@@ -23,12 +23,11 @@ from pathlib import Path
 from typing import Any
 
 import pendulum
-from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 from airflow.providers.standard.operators.bash import BashOperator
 from airflow.sdk import Asset, AssetAny, AssetOrTimeSchedule, CronTriggerTimetable, task
 from airflow.sdk.exceptions import AirflowFailException
 
-from jobs.catalog.names import declared_names, folders_of
+from dags.stage_task import SubmitStage
 from jobs.errors import ConfigurationError
 from jobs.replicas.names import DeclaredRemote, cron_of, declared_remotes
 from jobs.settings import CONFIG_FILE, Settings
@@ -74,20 +73,15 @@ def quads() -> Asset:
     return asset(QUADS.name)
 
 
-def answers() -> list[Asset]:
-    """One asset per registered query, by the names of the files alone."""
-    return [asset(f"answers/{name}") for name in declared_names(folders_of(SETTINGS))]
-
-
-def submit(stage: str, *arguments: str, **wiring: Any) -> SparkSubmitOperator:
+def submit(stage: str, *arguments: str, **wiring: Any) -> SubmitStage:
     """The task that runs `jobs/<stage>.py` on Spark.
 
     Args:
         stage: name of the task and of the entry point.
         arguments: of the entry point, beside those that all have; templates.
-        wiring: `outlets`, `retries` and other arguments of the task.
+        wiring: `retries` and other arguments of the task.
     """
-    return SparkSubmitOperator(
+    return SubmitStage(
         task_id=stage,
         name=f"weir {stage}",
         conn_id="spark_default",

@@ -3,12 +3,14 @@
 One run per event. The watermarks of the tables determine the new changes, so a lost or merged event
 does no harm, and running again commits nothing. Each stage continues with what the one before it
 has completed: a query that cannot be maintained, or whose rows fail a check, makes the run fail,
-but not the other queries. Only validated rows are published.
+but not the other queries. Only validated rows are published, and each answer that got rows emits an
+event, also if others are held back.
 """
 
 from airflow.sdk import DAG
 
-from dags.common import START, answers, any_failure, quads, submit
+from dags.announce_task import AnnounceAnswers
+from dags.common import RETRYING, START, any_failure, quads, submit
 
 with DAG(
     dag_id="maintain_queries",
@@ -22,6 +24,7 @@ with DAG(
     maintain = submit("maintain_queries")
     # No retry: the same rows would fail the same checks again.
     validate = submit("validate_answers", retries=0, trigger_rule="all_done")
-    publish = submit("publish_answers", outlets=answers(), trigger_rule="all_done")
-    maintain >> validate >> publish
-    [maintain, validate, publish] >> any_failure()
+    publish = submit("publish_answers", trigger_rule="all_done")
+    announced = AnnounceAnswers(trigger_rule="all_done", **RETRYING)
+    maintain >> validate >> publish >> announced
+    [maintain, validate, publish, announced] >> any_failure()

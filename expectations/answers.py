@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from expectations.suite import Expectation, Suite
+from expectations.suite import Expectation, QualityResult, Suite
+
+MAX_ROWS = "row_count_is_within_max_rows"
+"""The check of the limit of a query, which says nothing of its stored state."""
+
+MAX_ROWS_SENTENCE = "The answer has at most `max_rows` rows."
+MAX_ROWS_FOUND = "{rows_at} rows, max_rows is {max_rows}"
+
+
+def too_many_rows(query: str, rows: int, max_rows: int) -> QualityResult:
+    """The result of that check for an answer that is published already."""
+    found = MAX_ROWS_FOUND.format(rows_at=rows, max_rows=max_rows)
+    return QualityResult("answers", query, MAX_ROWS, MAX_ROWS_SENTENCE, False, 1, (), found)
+
 
 ANSWERS_SUITE = Suite(
     name="answers",
@@ -20,7 +33,7 @@ ANSWERS_SUITE = Suite(
         "rows_at",
         "is_total",
     ),
-    shown=("terms", "epoch", "weight", "multiplicity", "rows_at"),
+    shown=("terms", "epoch", "weight", "multiplicity", "rows_at", "max_rows"),
     expectations=(
         Expectation(
             "a_set_has_each_row_once",
@@ -48,9 +61,10 @@ ANSWERS_SUITE = Suite(
             "NOT is_total OR rows_at >= 0",
         ),
         Expectation(
-            "row_count_is_within_max_rows",
-            "The answer has at most `max_rows` rows.",
+            MAX_ROWS,
+            MAX_ROWS_SENTENCE,
             "NOT is_total OR max_rows IS NULL OR rows_at <= max_rows",
+            found=MAX_ROWS_FOUND,
         ),
     ),
 )

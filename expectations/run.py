@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import warnings
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from expectations.held_rows import HeldRows, InMemory
-from expectations.suite import QualityResult, Suite
+from expectations.suite import Expectation, QualityResult, Suite
 
 if TYPE_CHECKING:
     from great_expectations.core import ExpectationSuiteValidationResult
@@ -66,11 +67,19 @@ def run_checks(checks: Sequence[Check]) -> tuple[QualityResult, ...]:
                         success=rows == 0,
                         unexpected_rows=rows,
                         examples=examples,
+                        found=_found(expectation, examples),
                     )
                 )
         if unexpected:
             raise ValueError(f"rows of unnamed scopes are unexpected: {unexpected}")
     return tuple(results)
+
+
+def _found(expectation: Expectation, examples: Sequence[str]) -> str:
+    """What the first unexpected row says."""
+    if not expectation.found or not examples:
+        return ""
+    return expectation.found.format_map(json.loads(examples[0]))
 
 
 def validations(checks: Sequence[Check]) -> list[ExpectationSuiteValidationResult]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from lake.counted import counted
+
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
@@ -17,11 +19,13 @@ class Expectation:
         sentence: the condition in words.
         holds: the condition over a row of the suite's frame; null counts as not met. It is Spark
             SQL, which sqlglot translates for DuckDB, with the predicates of `expectations.terms`.
+        found: what an unexpected row says, with its columns in braces; empty: only how many.
     """
 
     name: str
     sentence: str
     holds: str
+    found: str = ""
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):
@@ -61,6 +65,7 @@ class QualityResult:
     Attributes:
         unexpected_rows: how many rows do not meet it.
         examples: at most two of them, as JSON.
+        found: what the first of them says, or empty.
     """
 
     suite: str
@@ -70,3 +75,11 @@ class QualityResult:
     success: bool
     unexpected_rows: int = 0
     examples: tuple[str, ...] = ()
+    found: str = ""
+
+    @property
+    def failure(self) -> str:
+        """What did not hold: the expectation, and what was found or in how many rows."""
+        if self.found:
+            return f"{self.expectation}: {self.found}"
+        return f"{self.expectation} ({counted(self.unexpected_rows, 'row')})"

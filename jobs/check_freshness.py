@@ -33,6 +33,7 @@ from jobs.settings import Settings
 from jobs.stage import Progress, arg_parser, claimed, new_run_id, silent
 from jobs.validate.quality_results import quality_rows
 from lake.commit import arrow_schema, write
+from lake.counted import counted
 from lake.lake import Lake
 from lake.ledger import FAILED, SUCCEEDED
 from lake.metadata import Metadata
@@ -75,7 +76,7 @@ def check_freshness(
         at = now or datetime.now(UTC)
         checked = _Checked.of(settings, lake, run_id, remotes, at)
         rounds = sum(each.after.round - each.before.round for each in checked.rounds)
-        progress(f"checked {rounds} rounds of {len(remotes)} remotes")
+        progress(f"checked {counted(rounds, 'round')} of {counted(len(remotes), 'remote')}")
         extra = {each.remote.name: remembered(each.before, each.after) for each in checked.rounds}
         metadata = Metadata(run_id, JOB, watermark=0, extra=extra)
         rows = quality_rows(run_id, datetime.now(UTC), checked.results)
@@ -142,9 +143,7 @@ def _about(services: Sequence[dict[str, Any]], remote: Remote) -> list[dict[str,
 def _failures(results: Sequence[QualityResult], remote: str) -> str:
     """What did not hold of a remote, in one sentence."""
     return "; ".join(
-        f"{result.expectation} ({result.unexpected_rows} rows)"
-        for result in results
-        if result.scope == remote and not result.success
+        result.failure for result in results if result.scope == remote and not result.success
     )
 
 
@@ -180,7 +179,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         expected = as_user_error(error)
         if expected is None:
             raise
-        print(f"error: {expected}", file=sys.stderr)
+        print(*expected.lines(), sep="\n", file=sys.stderr)
         return expected.exit_code
     return 0
 

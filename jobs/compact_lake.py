@@ -40,6 +40,7 @@ from jobs.progress.watermarks import head
 from jobs.replicas.inbox import inbox_names
 from jobs.settings import Settings
 from jobs.stage import Progress, claimed, run_stage, silent
+from lake.counted import counted
 from lake.earlier_rows import delete_earlier_rows, earlier_rows, may_have_earlier_rows
 from lake.instants import instant_text
 from lake.lake import Lake
@@ -121,7 +122,7 @@ def compact_lake(
         delete_commits(lake)
         for name in names:
             if fewer[name] or deleted[name]:
-                progress(f"{name}: {fewer[name]} files fewer, {deleted[name]} deleted")
+                progress(f"{name}: {counted(fewer[name], 'file')} fewer, {deleted[name]} deleted")
         run.totals |= {
             "to_epoch": until,
             "rows_in": sum(each.before for each in consolidated.values()),
@@ -186,7 +187,7 @@ def _consolidate(
             break
         found[table.name] = result
         if result.after < result.before:
-            progress(f"{table.name}: {result.before:,} rows to {result.after:,}")
+            progress(f"{table.name}: {counted(result.before, 'row')} to {result.after:,}")
     return until, found
 
 
@@ -248,7 +249,9 @@ def _delete_events(
         deleted = _delete_events_of(settings, lake, old, run_id, progress)
         table = stream(old.stream).name
         if deleted:
-            progress(f"{table}: {deleted:,} events before {instant_text(old.before)} deleted")
+            progress(
+                f"{table}: {counted(deleted, 'event')} before {instant_text(old.before)} deleted"
+            )
         if old.held_by and may_have_earlier_rows(lake, table, "instant", old.older_than):
             which = "all" if old.before == BEFORE_ALL else f"those since {instant_text(old.before)}"
             progress(

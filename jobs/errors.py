@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+
 EXIT_FAILED = 1
 EXIT_USAGE = 2
 EXIT_QUALITY = 3
@@ -15,20 +18,40 @@ class WeirError(Exception):
         what: what went wrong, one sentence.
         where: `file:line:column`, a table, a query; empty if nowhere in particular.
         hint: what to do next.
+        done: the result of the stage that raises it, which did the rest of its work.
     """
 
     exit_code = EXIT_FAILED
 
-    def __init__(self, what: str, where: str = "", hint: str = "") -> None:
-        self.what, self.where, self.hint = what, where, hint
+    def __init__(self, what: str, where: str = "", hint: str = "", *, done: object = None) -> None:
+        self.what, self.where, self.hint, self.done = what, where, hint, done
         super().__init__(str(self))
 
     def __str__(self) -> str:
         place = f"{self.where}: " if self.where else ""
         if not self.hint:
             return f"{place}{self.what}"
+        if "\n" in self.what:
+            return f"{place}{self.what}\n{self.hint}"
         stop = "" if self.what.endswith((".", "!", "?", ":")) else "."
         return f"{place}{self.what}{stop} {self.hint}"
+
+    def lines(self) -> Iterator[str]:
+        """As it is printed: a line each for what, where and the hint; the empty ones are left out.
+
+        What concerns several queries has a line for each below the first.
+        """
+        for label, text in (("error", self.what), ("where", self.where), ("next", self.hint)):
+            if text:
+                yield f"{label}: {text}"
+
+
+def listed(reasons: Iterable[tuple[str, str]]) -> str:
+    """Lines of names and reasons, to stand below a sentence: names with one reason share a line."""
+    names: defaultdict[str, list[str]] = defaultdict(list)
+    for name, reason in reasons:
+        names[reason].append(name)
+    return "".join(f"\n  {', '.join(some)}: {reason}" for reason, some in names.items())
 
 
 class ConfigurationError(WeirError):

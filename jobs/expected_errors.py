@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jobs.errors import WeirError
-from lake.lake import DamagedTable
+from lake.storage_errors import StorageError, storage_error
 
 
 def as_user_error(error: BaseException) -> WeirError | None:
@@ -11,7 +11,8 @@ def as_user_error(error: BaseException) -> WeirError | None:
     match error:
         case WeirError():
             return error
-        case DamagedTable():
-            return WeirError(str(error))
+        case StorageError():
+            return WeirError(error.what, error.where, error.hint)
         case _:
-            return None
+            found = storage_error(error)
+            return None if found is None else as_user_error(found)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 
@@ -35,8 +35,10 @@ from jobs.ingest.stopped_sources import StoppedSource, permits, record_stopped
 from jobs.ingest.stream_batch import ingest_stream_batch
 from jobs.ingest.stream_journal import StreamJournal, unfinished_epochs
 from jobs.ingest.ticks import due_ticks, tick
+from jobs.native_messages import without_panics
 from jobs.settings import Settings
 from jobs.stage import Progress, arg_parser, claimed, run_parsed, silent
+from lake.counted import counted
 from lake.lake import Lake
 from lake.tables import QUADS, TRANSACTIONS
 
@@ -277,7 +279,7 @@ def _summary(result: BatchResult, seconds: float) -> str:
     rejected = sum(each.rejected for each in transactions)
     if result.streams:
         events, late = (sum(getattr(e, name) for e in result.streams) for name in ("rows", "late"))
-        what = f"{events:,} events{f', {late:,} late' if late else ''}"
+        what = f"{counted(events, 'event')}{f', {late:,} late' if late else ''}"
     else:
         inserted = sum(each.inserted for each in transactions)
         deleted = sum(each.deleted for each in transactions)
@@ -323,7 +325,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     options = parser.parse_args(argv)
     accept = [name.strip() for name in options.accept.split(",") if name.strip()]
-    return run_parsed(partial(_all_or_fail, accept=accept), JOB, options)
+    with nullcontext() if argv is not None else without_panics():
+        return run_parsed(partial(_all_or_fail, accept=accept), JOB, options)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from jobs.maintain.tasks import JOB, groups, tasks_behind
 from jobs.progress.completion import Completion
 from jobs.settings import Settings
 from jobs.stage import Progress, claimed, run_stage, silent
+from lake.counted import counted
 
 
 def maintain_queries(
@@ -60,18 +61,14 @@ def maintain_queries(
             {task.query.name: task for task in tasks if task.query.windowing is not None},
         )
         if result.errors:
+            number = counted(len(result.errors), "query")
             raise WeirError(
-                "\n  ".join(
-                    [f"{_queries(len(result.errors))} could not be maintained:", *result.errors]
-                ),
+                "\n  ".join([f"{number} could not be maintained:", *result.errors]),
                 "",
                 "The others were maintained; correct these and run again.",
+                done=result,
             )
     return result
-
-
-def _queries(count: int) -> str:
-    return "1 query" if count == 1 else f"{count} queries"
 
 
 def main(argv: Sequence[str] | None = None) -> int:

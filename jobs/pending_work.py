@@ -15,6 +15,7 @@ from jobs.expected_errors import as_user_error
 from jobs.ingest.undeclared import undeclared
 from jobs.maintain.emitted_streams import OutputStream
 from jobs.progress.completion import Completion
+from jobs.progress.over_limit import over_limit
 from jobs.settings import Settings
 
 NOTHING_TO_DO = 99
@@ -22,7 +23,7 @@ NOTHING_TO_DO = 99
 
 
 def has_pending_work(settings: Settings) -> bool:
-    """Whether an epoch is not validated, or a query or its stream is new, edited, behind or wrong.
+    """Whether an epoch is not validated, or a query is new, edited, behind, too large or wrong.
 
     Raises:
         ConfigurationError: the folder of queries does not exist.
@@ -42,6 +43,8 @@ def has_pending_work(settings: Settings) -> bool:
             found is None or found.epoch < newest or found.metadata.fingerprint != query.fingerprint
         ):
             return True
+    if over_limit(completion, catalog):
+        return True
     return bool(completion.backlog(query.name for query in catalog.members))
 
 

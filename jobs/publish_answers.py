@@ -20,7 +20,7 @@ from jobs.catalog.maintained import Maintained
 from jobs.catalog.output_streams import all_upstreams_of
 from jobs.compute.engine import Engine
 from jobs.compute.session import Spark, session_of
-from jobs.errors import QualityError, WeirError
+from jobs.errors import QualityError, WeirError, listed
 from jobs.progress.backlog import Backlog
 from jobs.progress.completion import Completion
 from jobs.progress.verdicts import Verdict
@@ -28,6 +28,8 @@ from jobs.publish.publication import Publication, move_watermark, publish
 from jobs.replicas.readiness import NotReady, Readiness
 from jobs.settings import Settings
 from jobs.stage import Progress, claimed, run_stage, silent
+from lake.counted import counted
+from lake.ledger import UNTOUCHED
 
 JOB: Literal["publish"] = "publish"
 
@@ -37,6 +39,33 @@ class PublishResult:
     """What was done, for the queries that had something to publish."""
 
     publications: tuple[Publication, ...] = ()
+
+    def of(self, mode: str) -> list[Publication]:
+        """The publications of a mode."""
+        return [each for each in self.publications if each.mode == mode]
+
+    @property
+    def changed_or_not_published(self) -> list[Publication]:
+        """All but those of which no row changed."""
+        return [each for each in self.publications if each.mode != UNTOUCHED]
+
+    @property
+    def published(self) -> list[Publication]:
+        """Those that appended rows, or replaced the state that they are appended to."""
+        others = ("held", "waiting", "failed", UNTOUCHED)
+        return [each for each in self.publications if each.mode not in others]
+
+    @property
+    def summary(self) -> str:
+        """How many answers were published, and how many were not."""
+        numbers = {
+            "published": self.published,
+            "unchanged": self.of(UNTOUCHED),
+            "held back": self.of("held"),
+            "waiting": self.of("waiting"),
+            "failed": self.of("failed"),
+        }
+        return ", ".join(f"{len(some):,} {what}" for what, some in numbers.items() if some)
 
 
 def publish_answers(
@@ -79,8 +108,10 @@ def publish_answers(
             done += publish(engine, lake, run, ready, settings.limits.parallel_queries, progress)
         finally:
             engine.release()
-        _raise_for(done)
-    return PublishResult(tuple(done))
+        result = PublishResult(tuple(done))
+        progress(result.summary)
+        _raise_for(result)
+    return result
 
 
 def _work(completion: Completion, catalog: Catalog) -> tuple[Backlog, ...]:
@@ -99,7 +130,7 @@ def _why_held(work: Backlog, graph_to: int, verdict: Verdict | None) -> NotReady
     if verdict is None or not verdict.is_about(work):
         return NotReady("held", "its rows have not been checked yet")
     if not verdict.success:
-        return NotReady("held", f"a check of its rows failed: {verdict.reason}")
+        return NotReady("held", verdict.reason)
     return None
 
 
@@ -122,23 +153,25 @@ def _why_waits(query: Maintained, not_ready: Mapping[str, NotReady | None]) -> N
     return None
 
 
-def _raise_for(done: Sequence[Publication]) -> None:
-    failed = [p for p in done if p.mode == "failed"]
-    held = [p for p in done if p.mode == "held"]
-    if failed:
-        raise WeirError(
-            f"{len(failed)} queries could not be published: "
-            + "; ".join(f"{p.query}: {p.reason}" for p in failed),
-            "",
-            "The others were; run again when the reason is gone.",
-        )
+def _raise_for(result: PublishResult) -> None:
+    failed, held = result.of("failed"), result.of("held")
+    if not (failed or held):
+        return
+    found: type[WeirError] = WeirError if failed else QualityError
+    hint = "Run again when the reason is gone." if failed else ""
     if held:
-        raise QualityError(
-            f"{len(held)} queries are held back: "
-            + "; ".join(f"{p.query}: {p.reason}" for p in held),
-            "",
-            "Their answers are as before; `weir run` checks and publishes again.",
+        hint = (
+            "Answers that are held back are as before; `weir show --held NAME` prints the rows, and"
+            " every run checks them again. " + hint
         )
+    reasons = [(p.query, p.reason) for p in (*failed, *held)]
+    # The same in each run that finds it, so that it is reported once.
+    parts = [
+        f"{counted(len(some), 'answer')} {what}"
+        for some, what in ((failed, "could not be published"), (held, "held back"))
+        if some
+    ]
+    raise found(f"{', '.join(parts)}:{listed(reasons)}", "", hint.strip(), done=result)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -6,8 +6,8 @@ import argparse
 import sys
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -17,12 +17,15 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from jobs.compute.session import late_session
 from jobs.errors import BusyError
 from jobs.expected_errors import as_user_error
+from jobs.native_messages import without_panics
 from jobs.settings import Settings
 from lake.claims import AlreadyRunning, claim
+from lake.interrupts import finishing, is_requested
 from lake.lake import Lake
 from lake.leases import renewing
 from lake.ledger import FAILED, SKIPPED, SUCCEEDED, UNTOUCHED, LedgerRow, record
 from lake.ledger_summary import read_ledger
+from lake.storage_errors import storage_errors
 from lake.tables import RUNS
 from lake.untouched import Range, entries, standing_of
 
@@ -124,19 +127,21 @@ def claimed(
 
     Raises:
         BusyError: another run of the job is in progress.
+        StorageError: the ledger cannot be read or written.
     """
     seen = lake.version(RUNS.name)
     name = f"{job}:{of}" if of else job
     try:
-        number = claim(
-            lake,
-            name,
-            run_id,
-            lease_seconds=lease_seconds,
-            code_version=version("weir"),
-            brief=brief,
-            patience=patience,
-        )
+        with storage_errors(lake.location(RUNS.name)):
+            number = claim(
+                lake,
+                name,
+                run_id,
+                lease_seconds=lease_seconds,
+                code_version=version("weir"),
+                brief=brief,
+                patience=patience,
+            )
     except AlreadyRunning as running:
         raise BusyError(str(running), "", "") from None
     # The claim is a commit of its own, and the first one comes after the creation of the ledger.
@@ -146,7 +151,7 @@ def claimed(
     run = Claim(run_id, name, number)
     started = time.monotonic()
 
-    def end(status: str, reason: str | None) -> None:
+    def end(rows: Iterable[LedgerRow], status: str, reason: str | None) -> None:
         whole = LedgerRow(
             run_id,
             name,
@@ -157,15 +162,22 @@ def claimed(
             code_version=version("weir"),
             **run.totals,
         )
-        record(lake, [*run.recorded(lake), whole])
+        record(lake, [*rows, whole])
 
     with renewing(lake, name, number, lease_seconds):
         try:
             yield run
         except BaseException as error:
-            end(FAILED, str(error)[:1000] or type(error).__name__)
+            if isinstance(error, KeyboardInterrupt) or is_requested():
+                # What is said of queries may be about errors that the interrupt caused.
+                with finishing():
+                    end([], FAILED, "interrupted")
+                if not isinstance(error, KeyboardInterrupt):
+                    raise KeyboardInterrupt from error
+                raise
+            end(run.recorded(lake), FAILED, str(error)[:1000] or type(error).__name__)
             raise
-        end(SUCCEEDED, None)
+        end(run.recorded(lake), SUCCEEDED, None)
 
 
 def arg_parser(job: Job, description: str | None) -> argparse.ArgumentParser:
@@ -178,7 +190,9 @@ def arg_parser(job: Job, description: str | None) -> argparse.ArgumentParser:
 
 def run_stage(stage: Stage, job: Job, description: str | None, argv: Sequence[str] | None) -> int:
     """Parse the options, start Spark, run `stage`; returns the exit code."""
-    return run_parsed(stage, job, arg_parser(job, description).parse_args(argv))
+    options = arg_parser(job, description).parse_args(argv)
+    with nullcontext() if argv is not None else without_panics():
+        return run_parsed(stage, job, options)
 
 
 def run_parsed(stage: Stage, job: Job, options: argparse.Namespace) -> int:
@@ -191,6 +205,6 @@ def run_parsed(stage: Stage, job: Job, options: argparse.Namespace) -> int:
         expected = as_user_error(error)
         if expected is None:
             raise
-        print(f"error: {expected}", file=sys.stderr)
+        print(*expected.lines(), sep="\n", file=sys.stderr)
         return expected.exit_code
     return 0

@@ -14,13 +14,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from expectations.answers import too_many_rows
 from expectations.run import import_ahead
 from jobs.catalog.catalog import Catalog
 from jobs.compute.engine import Engine
 from jobs.compute.session import Spark, session_of
-from jobs.errors import QualityError
+from jobs.errors import QualityError, listed
 from jobs.ingest.sources.declared import load_sources
 from jobs.progress.completion import Completion
+from jobs.progress.over_limit import OverLimit, over_limit
 from jobs.progress.streams import stream_names
 from jobs.settings import Settings
 from jobs.stage import Progress, claimed, run_stage, silent
@@ -28,6 +30,7 @@ from jobs.validate.answer_rows import AnswerRules, Checked
 from jobs.validate.quality_results import record_results
 from jobs.validate.stream_rows import checked_streams
 from jobs.validate.validation import Validation, validate_graph, validate_queries
+from lake.counted import counted
 from lake.lake import Lake
 from lake.ledger import FAILED, SUCCEEDED
 
@@ -39,6 +42,13 @@ class ValidateResult:
     """What was checked; nothing if there was nothing to check."""
 
     validations: tuple[Validation, ...] = ()
+
+    @property
+    def summary(self) -> str:
+        """How many checks passed and failed."""
+        results = [result.success for each in self.validations for result in each.results]
+        passed, failed = results.count(True), results.count(False)
+        return f"{counted(passed, 'check')} passed" + (f", {failed:,} failed" if failed else "")
 
 
 def validate_answers(
@@ -52,7 +62,11 @@ def validate_answers(
     """
     catalog, lake = Catalog.of(settings), settings.open_lake()
     before = Completion.read(lake)
-    if before.graph_validated_to >= before.head and not _not_validated(before, catalog):
+    if not (
+        before.graph_validated_to < before.head
+        or _not_validated(before, catalog)
+        or over_limit(before, catalog)
+    ):
         return ValidateResult()
     started = time.monotonic()
     with claimed(lake, JOB, run_id, settings.limits.lease_seconds) as run:
@@ -60,7 +74,8 @@ def validate_answers(
         graph_from, graph_to = completion.graph_validated_to, completion.head
         work = _not_validated(completion, catalog)
         run.totals |= {"from_epoch": graph_from, "to_epoch": graph_from}
-        if not work and graph_from >= graph_to:
+        published = tuple(_too_many_rows(each) for each in over_limit(completion, catalog))
+        if not work and not published and graph_from >= graph_to:
             return ValidateResult()
         graph: tuple[Validation, ...] = ()
         engine = Engine.of(settings, lake, session_of(spark), JOB)
@@ -71,11 +86,12 @@ def validate_answers(
                 streams = checked_streams(lake, graph_from, graph_to, shares)
                 graph = (validate_graph(engine, graph_from, graph_to, streams),)
             if work:
-                progress(f"checking the new rows of {len(work)} queries")
+                progress(f"checking the new rows of {counted(len(work), 'query')}")
             answers = validate_queries(engine, work)
         finally:
             engine.release()
-        record_results(lake, run_id, (*graph, *answers))
+        result = ValidateResult((*graph, *answers, *published))
+        record_results(lake, run_id, result.validations)
         if all(validation.success for validation in graph):
             run.totals["to_epoch"] = max(graph_from, graph_to)
         for (item, _), validation in zip(work, answers, strict=True):
@@ -90,8 +106,15 @@ def validate_answers(
                 table_version=item.maintained.version,
                 checked_run=item.maintained.metadata.run_id,
             )
-        _raise_for(settings, (*graph, *answers))
-    return ValidateResult((*graph, *answers))
+        progress(result.summary)
+        _raise_for(result)
+    return result
+
+
+def _too_many_rows(found: OverLimit) -> Validation:
+    """The failed check of a published answer, whose limit is lower than when it was published."""
+    result = too_many_rows(found.query, found.rows, found.max_rows)
+    return Validation(found.query, found.epoch, found.epoch, (result,), found.max_rows_at)
 
 
 def _max_late_shares(settings: Settings, lake: Lake) -> dict[str, float]:
@@ -120,22 +143,23 @@ def _not_validated(completion: Completion, catalog: Catalog) -> list[Checked]:
         if metadata.fingerprint != maintained.fingerprint:
             continue
         (output,) = maintained.outputs
-        rules = AnswerRules(output.form, bool(metadata.extra["is_set"]), output.max_rows)
+        is_set = bool(metadata.extra["is_set"])
+        rules = AnswerRules(output.form, is_set, output.max_rows, output.max_rows_at)
         work.append((item, rules))
     return work
 
 
-def _raise_for(settings: Settings, validations: Sequence[Validation]) -> None:
-    failed = [validation for validation in validations if not validation.success]
+def _raise_for(result: ValidateResult) -> None:
+    failed = [validation for validation in result.validations if not validation.success]
     if not failed:
         return
-    what = "; ".join(f"{v.scope or 'the graph'}: {v.failures}" for v in failed)
-    tables = ", ".join(f"embeddings/{v.scope}" if v.scope else "quads" for v in failed)
+    reasons = listed((v.scope or "the graph", v.failures) for v in failed)
     raise QualityError(
-        f"checks failed, and nothing that depends on them is published: {what}.",
-        settings.lake,
-        f'The rows are in {tables}; `weir sql "SELECT * FROM quality WHERE NOT success"` has '
-        "examples. The next run checks again.",
+        f"checks failed, and what depends on them is not published:{reasons}",
+        "",
+        '`weir sql "SELECT * FROM quality WHERE NOT success"` has examples. The next run checks'
+        " again.",
+        done=result,
     )
 
 

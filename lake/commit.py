@@ -19,10 +19,12 @@ from deltalake import (
 from deltalake.exceptions import DeltaError
 from deltalake.schema import PrimitiveType
 
+from lake.interrupts import heed
 from lake.lake import Lake
 from lake.metadata import Metadata
 from lake.old_commits import delete_old_commits_as_they_arise
 from lake.small_files import merge_small_files
+from lake.storage_errors import storage_errors
 from lake.tables import ColumnType, Table
 
 if TYPE_CHECKING:  # the ledger and the command line commit without Spark
@@ -56,11 +58,16 @@ _ARROW_TYPES: Mapping[ColumnType, pa.DataType] = {
 
 
 def checkpoint(name: str) -> None:
-    """The fault-injection point `name`: dies by SIGKILL here if `WEIR_KILL_AT` names it.
+    """The point `name` before or after a commit, where a process that is to end ends.
 
-    Every commit passes `<job>:before:<table>` and `<job>:after:<table>`, so that a test can show
-    that a run that died there loses nothing and does nothing twice.
+    It dies by SIGKILL here if `WEIR_KILL_AT` names the point. Every commit passes
+    `<job>:before:<table>` and `<job>:after:<table>`, so that a test can show that a run that died
+    there loses nothing and does nothing twice.
+
+    Raises:
+        KeyboardInterrupt: the user has interrupted the process.
     """
+    heed()
     if os.environ.get(KILL_AT) == name:
         os.kill(os.getpid(), signal.SIGKILL)
 
@@ -123,30 +130,33 @@ def write(
 
     Raises:
         pyspark.errors.AnalysisException, KeyError: the rows lack a column of the table.
+        StorageError: the disk is full, or files cannot be read or written for another reason.
     """
-    stored = create_if_missing(lake, table)
-    # Others may have rearranged its files since it was opened.
-    stored.update_incremental()
-    checkpoint(f"{metadata.job}:before:{table.name}")
-    match rows:
-        case pa.RecordBatchReader() | pa.Table():
-            _write_here(stored, table, rows, metadata, mode, merge_schema=merge_schema)
-        case Sequence():
-            taken = pa.Table.from_pylist([dict(row) for row in rows], schema=arrow_schema(table))
-            _write_here(stored, table, taken, metadata, mode, merge_schema=merge_schema)
-        case _:
-            writer = _spark_writer(table, rows, metadata, files).mode(mode)
-            if mode == "overwrite":
-                writer = writer.option("overwriteSchema", "true")
-            elif merge_schema:
-                writer = writer.option("mergeSchema", "true")
-            writer.save(lake.location(table.name))
-    checkpoint(f"{metadata.job}:after:{table.name}")
-    lake.committed(table.name)
-    version = _version_of(lake, table, metadata)
-    if mode == "append" and merge_small_files(lake.existing(table.name), WRITER):
+    with storage_errors(lake.location(table.name)):
+        stored = create_if_missing(lake, table)
+        # Others may have rearranged its files since it was opened.
+        stored.update_incremental()
+        checkpoint(f"{metadata.job}:before:{table.name}")
+        match rows:
+            case pa.RecordBatchReader() | pa.Table():
+                _write_here(stored, table, rows, metadata, mode, merge_schema=merge_schema)
+            case Sequence():
+                dicts = [dict(row) for row in rows]
+                taken = pa.Table.from_pylist(dicts, schema=arrow_schema(table))
+                _write_here(stored, table, taken, metadata, mode, merge_schema=merge_schema)
+            case _:
+                writer = _spark_writer(table, rows, metadata, files).mode(mode)
+                if mode == "overwrite":
+                    writer = writer.option("overwriteSchema", "true")
+                elif merge_schema:
+                    writer = writer.option("mergeSchema", "true")
+                writer.save(lake.location(table.name))
+        checkpoint(f"{metadata.job}:after:{table.name}")
         lake.committed(table.name)
-    delete_old_commits_as_they_arise(lake, table)
+        version = _version_of(lake, table, metadata)
+        if mode == "append" and merge_small_files(lake.existing(table.name), WRITER):
+            lake.committed(table.name)
+        delete_old_commits_as_they_arise(lake, table)
     return version
 
 

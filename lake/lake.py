@@ -14,21 +14,19 @@ from urllib.parse import unquote, urlparse
 import pyarrow as pa
 import pyarrow.dataset as ds
 from deltalake import DeltaTable
-from deltalake.exceptions import TableNotFoundError
+from deltalake.exceptions import DeltaError, TableNotFoundError
 from deltalake.fs import DeltaStorageHandler
 from pyarrow import fs
 
 from lake.commit_files import LOG, commit_file, commits_after, last_checkpoint
+from lake.integrity import damaged_commits
 from lake.metadata import Metadata
+from lake.storage_errors import DamagedTable, storage_errors
 
 _FIRST_COMMITS = 8
 _KEPT_COMMITS = 50
 """A table that had more commits since it was opened is opened again: delta-rs takes longer for each
 commit that it was not opened with."""
-
-
-class DamagedTable(Exception):  # noqa: N818  (named after what is wrong)
-    """The log of a table holds a commit that cannot be read."""
 
 
 class Lake:
@@ -134,10 +132,11 @@ class Lake:
         Raises:
             FileNotFoundError: there is no such table.
         """
-        return self.existing(table_name).to_pyarrow_table(
-            columns=None if columns is None else list(columns),
-            filters=None if filters is None else list(filters),
-        )
+        with storage_errors(self.location(table_name)):
+            return self.existing(table_name).to_pyarrow_table(
+                columns=None if columns is None else list(columns),
+                filters=None if filters is None else list(filters),
+            )
 
     def last_metadata(
         self, table_name: str, *, job: str | None = None
@@ -174,7 +173,8 @@ class Lake:
             self._histories.pop(table_name, None)
             table = self._tables.get((table_name, None))
             if table is not None:
-                table.update_incremental()
+                with storage_errors(self.location(table_name)):
+                    table.update_incremental()
                 self._note_commit(table_name, table)
 
     def derived(self, table_name: str) -> Any:
@@ -261,11 +261,15 @@ class Lake:
 
     def _open(self, table_name: str, version: int | None) -> DeltaTable | None:
         address = self.location(table_name)
-        _refuse_empty_commits(address)
-        try:
-            table = _Table(address, version=version, storage_options=self.storage_options)
-        except TableNotFoundError:
-            return None
+        with storage_errors(address):
+            _refuse_empty_commits(address)
+            try:
+                table = _Table(address, version=version, storage_options=self.storage_options)
+            except TableNotFoundError:
+                return None
+            except DeltaError as error:
+                _name_damaged_commit(address, error)
+                raise
         self.opened[table_name] += 1
         return table
 
@@ -373,6 +377,21 @@ def local_folder(address: str) -> Path | None:
             return None
 
 
+def _name_damaged_commit(address: str, error: DeltaError) -> None:
+    """Name the file for which a table cannot be opened; delta-rs does not.
+
+    Raises:
+        DamagedTable: a commit is garbled or missing.
+    """
+    folder = local_folder(address)
+    for damage in damaged_commits(folder) if folder is not None else ():
+        raise DamagedTable(
+            damage.what,
+            str(damage.file),
+            "Restore it from a backup; `weir doctor` lists all that is damaged.",
+        ) from error
+
+
 def _refuse_empty_commits(address: str) -> None:
     """delta-rs takes an empty commit file for a version and numbers the history wrongly.
 
@@ -391,6 +410,7 @@ def _refuse_empty_commits(address: str) -> None:
     for commit in commits:
         if commit.stat().st_size == 0:
             raise DamagedTable(
-                f"{commit}: the commit file is empty, most likely by a power failure while it was "
-                "written. If it is the newest, remove it; else restore it from a backup."
+                "the commit file is empty, most likely by a power failure while it was written",
+                str(commit),
+                "If it is the newest, remove it; else restore it from a backup.",
             )

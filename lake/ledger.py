@@ -17,6 +17,7 @@ from lake.lake import Lake
 from lake.old_commits import delete_old_commits_as_they_arise
 from lake.processes import identity
 from lake.small_files import merge_small_files
+from lake.storage_errors import storage_errors
 from lake.tables import RUNS
 
 CLAIMED, SUCCEEDED, FAILED, ABANDONED = "claimed", "succeeded", "failed", "abandoned"
@@ -53,16 +54,17 @@ def record(lake: Lake, rows: Sequence[LedgerRow]) -> None:
     """Append rows in one commit; a `succeeded` or `failed` row without a query ends the claim."""
     if not rows:
         return
-    table = create_if_missing(lake, RUNS)
-    # Others may have changed it since it was opened.
-    table.update_incremental()
-    checkpoint(f"{rows[0].job}:before:runs")
-    append_to(table, rows, CommitProperties())
-    checkpoint(f"{rows[0].job}:after:runs")
-    # Commits that rearrange files are skipped by those who read the newest rows.
-    merge_small_files(table, WRITER)
-    lake.committed(RUNS.name)
-    delete_old_commits_as_they_arise(lake, RUNS)
+    with storage_errors(lake.location(RUNS.name)):
+        table = create_if_missing(lake, RUNS)
+        # Others may have changed it since it was opened.
+        table.update_incremental()
+        checkpoint(f"{rows[0].job}:before:runs")
+        append_to(table, rows, CommitProperties())
+        checkpoint(f"{rows[0].job}:after:runs")
+        # Commits that rearrange files are skipped by those who read the newest rows.
+        merge_small_files(table, WRITER)
+        lake.committed(RUNS.name)
+        delete_old_commits_as_they_arise(lake, RUNS)
 
 
 def append_to(table: DeltaTable, rows: Sequence[LedgerRow], properties: CommitProperties) -> None:

@@ -25,12 +25,14 @@ class Output:
         columns: its columns but those that every answer table has, in order.
         form: what its rows are.
         max_rows: more rows in the answer fail validation; None for any number.
+        max_rows_at: file and line that say so.
     """
 
     table: str
     columns: tuple[str, ...]
     form: Form
     max_rows: int | None
+    max_rows_at: str
 
 
 class Maintained(Protocol):

@@ -18,6 +18,7 @@ from jobs.catalog.program_front_matter import (
 )
 from jobs.catalog.services import NO_SERVICES, Services
 from jobs.catalog.windowing import Grid, Upstream, Windowing
+from jobs.catalog.yaml_head import place_of
 from jobs.errors import ConfigurationError
 from jobs.lars.errors import UnsupportedProgram
 from jobs.lars.program import Program, read_program
@@ -109,7 +110,8 @@ class RegisteredProgram:
     def outputs(self) -> tuple[Output, ...]:
         """The answer table."""
         columns, max_rows = self.program.answer_columns, self.front_matter.max_rows
-        return (Output(f"answers/{self.name}", columns, "select", max_rows),)
+        place = place_of("max_rows", self.text, "%", self.file)
+        return (Output(f"answers/{self.name}", columns, "select", max_rows, place),)
 
     @property
     def reads(self) -> frozenset[str]:

@@ -24,6 +24,7 @@ from jobs.catalog.names import Declaration, Kind, decoded_text
 from jobs.catalog.plan_json import NotAPlan, decoded, encoded
 from jobs.catalog.services import AskedBlock, RemoteName, Services, asked_blocks, remote_names
 from jobs.catalog.windowing import Upstream, Windowing
+from jobs.catalog.yaml_head import place_of
 from jobs.errors import ConfigurationError
 from jobs.plan.leaves import Scope
 from jobs.plan.lookups import Seed, seeds
@@ -159,7 +160,8 @@ class RegisteredQuery:
     def outputs(self) -> tuple[Output, ...]:
         """The answer table."""
         compiled, max_rows = self.compiled, self.front_matter.max_rows
-        return (Output(f"answers/{self.name}", compiled.columns, compiled.form, max_rows),)
+        place = place_of("max_rows", self.text, "#", self.file)
+        return (Output(f"answers/{self.name}", compiled.columns, compiled.form, max_rows, place),)
 
     @property
     def reads(self) -> frozenset[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pathlib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -96,6 +97,16 @@ def read_head(text: str, file: str, model: type[Model], comment: str) -> Head[Mo
         return Head(model.model_validate(found), places)
     except ValidationError as error:
         raise _invalid(error, file, model, places) from error
+
+
+def place_of(key: str, text: str, comment: str, file: pathlib.Path) -> str:
+    """Folder, file and line of a key of the outermost mapping; only the file if it is not there."""
+    shown = f"{file.parent.name}/{file.name}"
+    if key not in text:
+        return shown
+    node = yaml.compose(_yaml(text, comment), Loader=yaml.SafeLoader)
+    lines = [line for path, line, _ in _entries(node, ()) if path == (key,)] if node else []
+    return f"{shown}:{lines[0]}" if lines else shown
 
 
 def _invalid(

@@ -165,7 +165,7 @@ def answer_at(settings: Settings, query: str, moment: Moment, *, terms: bool, li
         answer = answer.where(column("epoch") <= number(moment.epoch))
     if moment.instant is not None:
         answer = answer.where(column("event_time") <= time_of(number(moment.instant)))
-    return _fetch(connection, answer.order_by(*columns(variables)), limit)
+    return fetch(connection, answer.order_by(*columns(variables)), limit)
 
 
 def intervals_at(
@@ -187,7 +187,7 @@ def intervals_at(
     log = _existing_log(connection, lake, query)
     variables = _variables(log, lake, moment)
     found = log.intervals(variables, _values(variables, terms=terms), epoch=moment.epoch)
-    return _fetch(connection, found.order_by(*columns((*variables, "since"))), limit)
+    return fetch(connection, found.order_by(*columns((*variables, "since"))), limit)
 
 
 def changes_between(
@@ -216,7 +216,7 @@ def changes_between(
     )
     if last is not None:
         changes = changes.where(column("epoch") <= last)
-    return _fetch(connection, changes, limit)
+    return fetch(connection, changes, limit)
 
 
 def plain_value(name: str, shown: str | None = None) -> exp.Expr:
@@ -245,7 +245,8 @@ def _values(variables: tuple[str, ...], *, terms: bool) -> list[exp.Expr]:
     return [*columns(variables)] if terms else [plain_value(name) for name in variables]
 
 
-def _fetch(connection: duckdb.DuckDBPyConnection, query: exp.Select, limit: int) -> Rows:
+def fetch(connection: duckdb.DuckDBPyConnection, query: exp.Select, limit: int) -> Rows:
+    """Columns and rows of a query, at most `limit` of them; 0 = all."""
     limited = query.limit(limit) if limit else query
     result = connection.execute(limited.sql(dialect="duckdb"))
     return tuple(name for name, *_ in result.description), result.fetchall()

@@ -37,6 +37,9 @@ def show(
         bool,
         typer.Option("--intervals", help="Of a query over streams: since and until each row held."),
     ] = False,
+    held: Annotated[
+        bool, typer.Option("--held", help="The answer that is held back, and why.")
+    ] = False,
     limit: Limit = 100,
     terms: Terms = False,
 ) -> None:
@@ -50,6 +53,9 @@ def show(
 
     options = Options.of(context)
     settings = options.settings()
+    if held:
+        _show_held(options, settings, query, (at, epoch, intervals or None), limit, terms=terms)
+        return
     _require_published(settings, query)
     moment = moment_of(settings, query, at, epoch)
     if intervals:
@@ -115,11 +121,33 @@ def sql(
     print_rows(options.output, columns, found, title="")
 
 
+def _show_held(
+    options: Options,
+    settings: Settings,
+    query: str,
+    others: tuple[object, ...],
+    limit: int,
+    *,
+    terms: bool,
+) -> None:
+    from jobs.cli.held_rows import held_answer
+    from jobs.errors import ConfigurationError
+
+    if any(option is not None for option in others):
+        raise ConfigurationError(
+            "--held prints the newest state alone", "", "Leave --at, --as-of and --intervals out."
+        )
+    (columns, rows), reason = held_answer(settings, query, terms=terms, limit=_one_more(limit))
+    _print(options, columns, rows, limit, title=f"{query}, held back: {reason}")
+
+
 def _require_published(settings: Settings, query: str) -> None:
     from jobs.catalog.catalog import Catalog
     from jobs.catalog.names import folders_of, is_declared
+    from jobs.cli.query_status import held_reasons
     from jobs.cli.views import published_queries
-    from jobs.errors import ConfigurationError
+    from jobs.errors import ConfigurationError, QualityError
+    from jobs.progress.completion import Completion
 
     published = published_queries(settings)
     if query in published:
@@ -127,6 +155,14 @@ def _require_published(settings: Settings, query: str) -> None:
     if is_declared(folders_of(settings), query):
         # If its file cannot be used, this says why.
         Catalog.of(settings).member(query)
+        completion = Completion.read(settings.open_lake())
+        held = held_reasons(completion, completion.backlog([query]))
+        if query in held:
+            raise QualityError(
+                f"{query} has no published answer: it is held back: {held[query]}",
+                "",
+                f"`weir show --held {query}` prints its rows.",
+            )
         raise ConfigurationError(
             f"{query} has no published answer yet", settings.lake, "`weir run` creates one."
         )

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from jobs.cli.options import Options
-from jobs.cli.output import counted
 from jobs.errors import WeirError
 from jobs.settings import Settings
+from lake.counted import counted
 
 PACKAGES = (
     "pyspark",
@@ -37,6 +38,8 @@ JARS = (
     "unitycatalog-hadoop",
 )
 _SET_UP = "Run `make setup` in Weir's folder."
+_ENOUGH_BYTES = 100 * 2**20
+"""Free bytes below which a run is likely to fail."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,21 +184,91 @@ def _remotes(settings: Settings) -> Iterator[Finding]:
 
 
 def _lake(settings: Settings) -> Iterator[Finding]:
-    from jobs.progress.watermarks import head
-    from lake.lake import DamagedTable, local_folder
+    from lake.lake import local_folder
 
     folder = local_folder(settings.lake)
-    if folder is not None:
-        existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
-        yield Finding(
-            "lake can be written",
-            os.access(existing, os.W_OK),
-            settings.lake,
-            f"Grant write access to {existing}.",
+    if folder is None:
+        yield _newest_epoch(settings)
+        return
+    yield _can_be_written(folder)
+    if not folder.is_dir():
+        return
+    free = shutil.disk_usage(folder).free
+    yield Finding(
+        "space for the lake",
+        free >= _ENOUGH_BYTES,
+        f"{free / 2**20:,.0f} MiB free",
+        "Free some space: a full disk stops every run.",
+    )
+    yield from _tables(settings, folder)
+    yield _newest_epoch(settings)
+
+
+def _can_be_written(lake: Path) -> Finding:
+    """Whether a file can be made in the lake, or where it will be."""
+    check = "lake can be written"
+    place = next(path for path in (lake, *lake.absolute().parents) if path.exists())
+    if not place.is_dir():
+        fix = "Remove the file, or correct `lake` in the configuration."
+        return Finding(check, False, f"{place} is a file, not a folder", fix)
+    try:
+        with TemporaryFile(dir=place) as file:
+            file.write(b"x")
+            file.flush()
+    except OSError as error:
+        fix = f"Make it possible to write into {place}."
+        return Finding(check, False, f"{place}: {error.strerror}", fix)
+    return Finding(check, True, str(lake))
+
+
+def _tables(settings: Settings, folder: Path) -> Iterator[Finding]:
+    """Whether the tables are whole: their commits can be read, and their data files are there."""
+    from jobs.expected_errors import as_user_error
+    from lake.integrity import Damage, damaged_commits, missing_files, tables_in
+
+    lake, names = settings.open_lake(), tables_in(folder)
+    is_whole = True
+    for name in names:
+        damages = [*damaged_commits(folder / name)]
+        if not damages:
+            try:
+                damages = [*missing_files(folder / name, lake.existing(name))]
+            except Exception as error:
+                expected = as_user_error(error)
+                if expected is None:
+                    raise
+                damages = [Damage(Path(expected.where), expected.what)]
+        for damage in damages:
+            is_whole = False
+            found = f"{damage.file}: {damage.what}"
+            yield Finding(f"table {name}", False, found, _restore(name))
+    if is_whole:
+        yield Finding("tables are whole", True, counted(len(names), "table"))
+
+
+def _restore(table: str) -> str:
+    """What to do about a damaged table."""
+    kind, _, query = table.partition("/")
+    if kind in ("answers", "embeddings", "output_streams"):
+        return (
+            f"Restore the file from a backup, or `weir drop {query}`: the next run computes the"
+            " query again, and its published history starts again."
         )
+    if table == "ledger_summary":
+        return "Delete the folder of the table; the next run writes it again."
+    return "Restore the file from a backup."
+
+
+def _newest_epoch(settings: Settings) -> Finding:
+    from jobs.expected_errors import as_user_error
+    from jobs.progress.watermarks import head
+
     try:
         newest = head(settings.open_lake())
-    except (OSError, DamagedTable) as error:
-        yield Finding("lake can be read", False, str(error), "Correct `lake` or `storage_options`.")
-        return
-    yield Finding("lake can be read", True, counted(newest, "epoch"))
+    except Exception as error:
+        expected = as_user_error(error)
+        if expected is None:
+            raise
+        found = f"{expected.where}: {expected.what}"
+        return Finding("lake can be read", False, found, expected.hint)
+    return Finding("lake can be read", True, counted(newest, "epoch"))

@@ -45,6 +45,7 @@ from jobs.sparql.algebra.expressions import Call, Constant, Exists, Expression, 
 from jobs.sparql.algebra.patterns import TriplePattern
 from jobs.sparql.recursion import deep_recursion
 from jobs.streams.windows import windows_of
+from lake.counted import counted
 
 DIALECT = "spark"
 # The SQL of a run over three epochs; only the numbers differ from run to run.
@@ -122,7 +123,7 @@ def _described(plan: Plan, node: PlanNode) -> str:
         case Product(parts):
             return f"product of {len(parts)} parts (they share no variable)"
         case Values(variables, rows):
-            return f"values {_variables(plan, variables)}: {len(rows)} rows, constant"
+            return f"values {_variables(plan, variables)}: {counted(len(rows), 'row')}, constant"
         case Join():
             return f"join on {_variables(plan, shared(node.left, node.right))}"
         case LeftJoin():

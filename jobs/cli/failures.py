@@ -7,10 +7,8 @@ import traceback
 
 from jobs.errors import EXIT_FAILED, WeirError
 
-INTERRUPTED = 130
 
-
-def report_failure(error: BaseException, *, debug: bool) -> int:
+def report_failure(error: Exception, *, debug: bool) -> int:
     """Print an error to standard error and return its exit code; `debug`: with the traceback."""
     from jobs.expected_errors import as_user_error
 
@@ -20,9 +18,6 @@ def report_failure(error: BaseException, *, debug: bool) -> int:
         case WeirError() as expected:
             print_error(expected)
             return expected.exit_code
-        case KeyboardInterrupt():
-            _print("interrupted", "committed work is kept; run the command again to continue")
-            return INTERRUPTED
         case _:
             _print("error", f"{type(error).__name__}: {str(error).strip() or 'no message'}")
             if not debug:
@@ -32,11 +27,8 @@ def report_failure(error: BaseException, *, debug: bool) -> int:
 
 def print_error(error: WeirError) -> None:
     """Print to standard error what went wrong, where, and what to do next."""
-    _print("error", error.what)
-    _print("where", error.where)
-    _print("next", error.hint)
+    print(*error.lines(), sep="\n", file=sys.stderr)
 
 
 def _print(label: str, text: str) -> None:
-    if text:
-        print(f"{label}: {text}", file=sys.stderr)
+    print(f"{label}: {text}", file=sys.stderr)

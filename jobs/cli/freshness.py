@@ -36,14 +36,14 @@ def freshness(
     """Print how old the answers of remotes are now; exit code 3 if they are too old."""
     from jobs.freshness.current import current_states
     from jobs.freshness.source_freshness import source_freshness
-    from lake.lake import DamagedTable
+    from lake.storage_errors import StorageError
 
     options = Options.of(context)
     settings = options.settings()
     now, started = datetime.now(UTC), time.monotonic()
     try:
         states = current_states(settings, now)
-    except DamagedTable as error:
+    except StorageError as error:
         if options.output is Output.json:
             _print_json([*_unreadable(settings, error)], now, time.monotonic() - started)
         raise

@@ -47,11 +47,6 @@ def print_line(text: str) -> None:
     _console().print(Text(text))
 
 
-def counted(number: int, what: str) -> str:
-    """`1 row`, `1,234 rows`."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
 def cell_text(value: Any) -> str:
     """A value as the cell of a table."""
     match value:

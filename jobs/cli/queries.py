@@ -1,106 +1,21 @@
-"""`weir status`, `weir explain`, `weir report`: the state and the plan of queries."""
+"""`weir explain`, `weir report`: the plan of queries, and the state of all on a page."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from jobs.cli.options import Options, Output
-from jobs.cli.output import print_json, print_line, print_rows
+from jobs.cli.output import print_json, print_line
 from lake.whole_files import write_whole
 
 if TYPE_CHECKING:
     from jobs.catalog.maintained import Maintained
     from jobs.settings import Settings
-
-_FINAL = ("query", "final_to", "held_back_by")
-_NARROW = ("query", "state", "watermark", "lag_epochs", "lag", "rows", "mode")
-"""The columns of `weir status` as a table, which fit into 80 characters; JSON has all."""
-
-
-def status(
-    context: typer.Context,
-    streams: Annotated[
-        bool, typer.Option("--streams", help="Only how far each stream is complete.")
-    ] = False,
-) -> None:
-    """Print how far each query is maintained and published, and how far each stream is complete."""
-    from jobs.cli.query_status import QueryStatus, query_statuses
-
-    options = Options.of(context)
-    settings = options.settings()
-    if streams:
-        otherwise = "No stream is declared: give a source the key `stream`."
-        _print_streams(options, settings, otherwise=otherwise)
-        return
-    rows = [asdict(each) for each in query_statuses(settings)]
-    if options.output is Output.json:
-        print_rows(options.output, tuple(QueryStatus.__dataclass_fields__), rows, title="")
-        return
-    if rows:
-        print_rows(options.output, _NARROW, rows, title="")
-    else:
-        print_line("No query is registered: write one into the folder `queries`.")
-    for row in rows:
-        if row["reason"]:
-            print_line(f"{row['query']}: {row['reason']}")
-    _print_wrong_sources(settings)
-    _print_sources(settings)
-    over_streams = [_with_times(row) for row in rows if row["held_back_by"] or row["final_to"]]
-    if over_streams:
-        print_rows(options.output, _FINAL, over_streams, title="Queries over streams")
-    _print_streams(options, settings, otherwise="")
-
-
-def _print_wrong_sources(settings: Settings) -> None:
-    """Print what is wrong with the declared sources: nothing is ingested until it is corrected."""
-    from jobs.errors import ConfigurationError
-    from jobs.ingest.sources.all_sources import all_sources
-
-    if not settings.sources.exists():
-        return
-    try:
-        all_sources(settings)
-    except ConfigurationError as error:
-        print_line(f"Nothing is ingested: {error}")
-
-
-def _print_sources(settings: Settings) -> None:
-    """Print which sources are stopped or wait, and of which input was rejected."""
-    from jobs.cli.source_status import source_notes
-
-    for note in source_notes(settings.open_lake()):
-        print_line(note)
-
-
-def _print_streams(options: Options, settings: Settings, *, otherwise: str) -> None:
-    """Print how far each stream is; if there is none, `otherwise` for people."""
-    from jobs.cli.stream_status import StreamStatus, stream_statuses
-
-    rows = [asdict(each) for each in stream_statuses(settings)]
-    columns = tuple(StreamStatus.__dataclass_fields__)
-    if options.output is not Output.json and not any(row["deleted_before"] for row in rows):
-        columns = tuple(name for name in columns if name != "deleted_before")
-    if options.output is Output.json:
-        print_rows(options.output, columns, rows, title="")
-    elif rows:
-        print_rows(options.output, columns, [*map(_with_times, rows)], title="Streams")
-    elif otherwise:
-        print_line(otherwise)
-
-
-def _with_times(row: dict[str, Any]) -> dict[str, Any]:
-    """A row whose times have all digits and the zone."""
-    from lake.instants import time_text
-
-    return {
-        name: time_text(cell) if isinstance(cell, datetime) else cell for name, cell in row.items()
-    }
 
 
 def explain(

@@ -16,6 +16,7 @@ from jobs.cli.views import published_queries
 from jobs.ingest.undeclared import undeclared
 from jobs.progress.backlog import Backlog
 from jobs.progress.completion import Completion
+from jobs.progress.over_limit import over_limit
 from jobs.progress.streams import Frontiers
 from jobs.settings import Settings
 from lake.tables import TRANSACTIONS
@@ -27,8 +28,9 @@ class QueryStatus:
 
     Attributes:
         state: `current`; `behind`: a run will publish more; `held`: a check of its rows or of the
-            graph failed; `new`: not published yet; `broken`: its file cannot be used; `removed`:
-            its file is gone, and its answers are there.
+            graph failed, or the published answer is above its limit; `new`: not published yet;
+            `broken`: its file cannot be used; `removed`: its file is gone, and its answers are
+            there.
         watermark: the epoch up to which it is maintained.
         published: the epoch up to which it is published.
         lag_epochs: epochs that are not published yet.
@@ -62,7 +64,8 @@ def query_statuses(settings: Settings) -> list[QueryStatus]:
     declared = {*registered, *catalog.errors}
     removed = {*published_queries(settings)} - declared
     backlog = completion.backlog(registered)
-    held = _held(completion, backlog)
+    held = held_reasons(completion, backlog)
+    held |= {each.query: each.reason for each in over_limit(completion, catalog)}
     waiting = {each.query for each in backlog}
     edited = {each.name for each in catalog.members if _is_edited(each, completion)}
     names = sorted(declared | removed)
@@ -110,7 +113,7 @@ def _is_edited(query: Maintained, completion: Completion) -> bool:
     return stored is not None and stored.metadata.fingerprint != query.fingerprint
 
 
-def _held(completion: Completion, backlog: Iterable[Backlog]) -> dict[str, str]:
+def held_reasons(completion: Completion, backlog: Iterable[Backlog]) -> dict[str, str]:
     """Why the rows of a query, or the graph that they come from, did not pass the checks."""
     held = {}
     for each in backlog:

@@ -1,26 +1,128 @@
-"""What there is to know of sources: which are stopped or wait, and whose input was rejected."""
+"""How far every source is: what was ingested of it, what waits, and why it is stopped."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
+from jobs.errors import ConfigurationError
+from jobs.ingest.pending import pending_change_sets, source_positions
+from jobs.ingest.sources.all_sources import all_sources
+from jobs.ingest.sources.source import Source
 from jobs.ingest.stopped_sources import stopped_sources
+from jobs.settings import Settings
 from lake.lake import Lake
 from lake.tables import TRANSACTIONS
 
 
-def source_notes(lake: Lake) -> Iterator[str]:
-    """A line for each source that is stopped or waits, then for each with rejected input."""
-    for name, each in sorted(stopped_sources(lake).items()):
-        yield f"source {name} is {each.state} since {each.since:%Y-%m-%d %H:%M:%S}: {each.reason}"
+@dataclass(frozen=True, slots=True)
+class SourceStatus:
+    """How far a source is, a stream or one that changes the graph.
+
+    Attributes:
+        state: `current`; `behind`: it has change sets that are not ingested; `stopped`: the next
+            one cannot be ingested; `waiting`: the next one is not complete yet; `removed`: it is
+            not declared any more.
+        position: the last change set that was ingested.
+        epoch: its newest epoch; None before the first.
+        age: how long ago that was ingested.
+        pending: change sets that can be ingested and are not.
+        rejected: lines and documents that could not be used, in all.
+        since: when a run first found it stopped or waiting.
+        reason: why it is.
+    """
+
+    source: str
+    state: str
+    position: str | None
+    epoch: int | None
+    age: timedelta | None
+    pending: int
+    rejected: int
+    since: datetime | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceStatuses:
+    """All sources, and why none can be ingested, if their declaration is wrong."""
+
+    sources: tuple[SourceStatus, ...]
+    error: str | None = None
+
+
+def source_statuses(settings: Settings) -> SourceStatuses:
+    """Every source that is declared or was ingested, by name."""
+    lake = settings.open_lake()
+    try:
+        declared = {source.name: source for source in all_sources(settings)}
+        error = None
+    except ConfigurationError as wrong:
+        declared, error = {}, str(wrong)
+    ingested = _ingested(lake)
+    positions = source_positions(lake)
+    pending, not_ready = _pending(settings, lake, [*declared.values()])
+    recorded = stopped_sources(lake)
+    found = []
+    for name in sorted({*declared, *ingested}):
+        of_source = ingested.get(name, {})
+        at = of_source.get("ingested_at")
+        known = recorded.get(name)
+        reported = (known.state, known.reason) if known is not None else None
+        # What the last run found at a change set shows only when that is read.
+        state, reason = not_ready.get(name) or reported or (None, None)
+        if state is None:
+            state = "behind" if pending[name] else "current"
+        # Without a correct declaration nothing is known of what is declared.
+        if error is None and name not in declared:
+            state, reason = "removed", None
+        found.append(
+            SourceStatus(
+                source=name,
+                state=state,
+                position=positions[name].last if name in positions else None,
+                epoch=of_source.get("epoch"),
+                age=None if at is None else datetime.now(UTC) - at,
+                pending=pending[name],
+                rejected=of_source.get("rejected", 0),
+                since=known.since if known is not None and reason is not None else None,
+                reason=reason,
+            )
+        )
+    return SourceStatuses(tuple(found), error)
+
+
+def _pending(
+    settings: Settings, lake: Lake, sources: Sequence[Source]
+) -> tuple[Counter[str], Mapping[str, tuple[str, str]]]:
+    """How many change sets of each source can be ingested; which are stopped or wait, and why."""
+    found = pending_change_sets(settings, lake, sources, source_positions(lake))
+    waiting = {name: ("waiting", each.reason) for name, each in found.waiting.items()}
+    stopped = {name: ("stopped", str(error)) for name, error in found.errors.items()}
+    return Counter(each.source.name for each in found.change_sets), waiting | stopped
+
+
+def _ingested(lake: Lake) -> Mapping[str, Mapping[str, Any]]:
+    """By source: its newest epoch, when that was ingested, and what was rejected in all."""
     if not lake.exists(TRANSACTIONS.name):
-        return
-    columns = ["epoch", "source", "position", "rejected"]
-    rows = lake.rows(TRANSACTIONS.name, columns, [("rejected", ">", 0)]).sort_by("epoch")
-    totals: dict[str, int] = {}
-    last: dict[str, str] = {}
-    for row in rows.to_pylist():
-        totals[row["source"]] = totals.get(row["source"], 0) + row["rejected"]
-        last[row["source"]] = row["position"]
-    for name, total in sorted(totals.items()):
-        yield f"source {name}: {total:,} rejected so far, the last in {last[name]}"
+        return {}
+    columns = ["source", "epoch", "ingested_at", "rejected"]
+    sums = (
+        lake.rows(TRANSACTIONS.name, columns)
+        .group_by("source")
+        .aggregate([("epoch", "max"), ("ingested_at", "max"), ("rejected", "sum")])
+    )
+    return {row["source"]: row for row in _renamed(sums.to_pylist())}
+
+
+def _renamed(rows: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    for row in rows:
+        yield {
+            "source": row["source"],
+            "epoch": row["epoch_max"],
+            "ingested_at": row["ingested_at_max"],
+            "rejected": row["rejected_sum"],
+        }

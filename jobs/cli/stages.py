@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from jobs.cli.durations import seconds_of
+from jobs.cli.failures import print_error
 from jobs.cli.options import Options, Output
-from jobs.cli.output import counted, print_json, print_line, print_rows
+from jobs.cli.output import print_json, print_line, print_rows
 from jobs.cli.progress import progress
 from jobs.compute.session import late_session
 from jobs.errors import EXIT_BUSY, EXIT_QUALITY, BusyError, ConfigurationError, WeirError
+from lake.counted import counted
 
 if TYPE_CHECKING:
     from jobs.refresh_remotes import Surroundings
@@ -237,12 +239,19 @@ def _end(options: Options, settings: Any, run_id: str, done: Sequence[Done]) -> 
         if not ingested.sources:
             print_line(f"No source is declared in {settings.sources}.")
         print_warnings(settings, run_id, ingested)
-    errors = {str(error): error for each in done for error in each.errors}
-    if errors:
-        raise worst_of([*errors.values()])
+    errors = reported(done)
+    if not errors:
+        return
+    worst = worst_of(errors)
+    for error in errors:
+        if error is not worst:
+            print_error(error)
+    raise worst
 
 
 def _stage(name: str, stage: Callable[..., Any], spark: Any, settings: Any, run_id: str) -> Done:
+    from jobs.expected_errors import as_user_error
+
     started = time.monotonic()
     errors: tuple[WeirError, ...] = ()
     result: Any = None
@@ -251,9 +260,26 @@ def _stage(name: str, stage: Callable[..., Any], spark: Any, settings: Any, run_
             result = stage(spark, settings, run_id, report)
             # Ingest returns the errors of sources; the other stages raise theirs.
             errors = tuple(getattr(result, "errors", ()))
-        except WeirError as error:
-            errors = (error,)
+        except Exception as error:
+            expected = as_user_error(error)
+            if expected is None:
+                raise
+            errors, result = (expected,), expected.done
     return Done(name, time.monotonic() - started, result, errors)
+
+
+def reported(done: Sequence[Done]) -> list[WeirError]:
+    """The errors of a run, each once."""
+    # What failed its check is what publish holds back, with the same reason.
+    is_held = done[-1].stage == "publish" and bool(done[-1].errors)
+    # A stage that runs twice may fail twice for the same reason.
+    errors = {
+        str(error): error
+        for each in done
+        for error in each.errors
+        if not (is_held and each.stage == "validate" and error.exit_code == EXIT_QUALITY)
+    }
+    return [*errors.values()]
 
 
 def worst_of(errors: Sequence[WeirError]) -> WeirError:
@@ -261,22 +287,15 @@ def worst_of(errors: Sequence[WeirError]) -> WeirError:
 
     The other run ends by itself.
     """
-    first = min(
+    return min(
         errors, key=lambda each: (each.exit_code == EXIT_BUSY, each.exit_code == EXIT_QUALITY)
     )
-    others = [str(error) for error in errors if error is not first]
-    if not others:
-        return first
-    combined = WeirError(first.what, first.where, " ".join([first.hint, "Also:", *others]))
-    combined.exit_code = first.exit_code
-    return combined
 
 
 def _print(options: Options, run_id: str, done: Sequence[Done]) -> None:
     stages, queries = stage_rows(done), answer_rows(done)
     if options.output is Output.json:
-        # A stage that runs twice may fail twice for the same reason.
-        errors = [*dict.fromkeys(str(error) for each in done for error in each.errors)]
+        errors = [str(error) for error in reported(done)]
         result = {"run_id": run_id, "stages": stages, "queries": queries, "errors": errors}
         print_json(result | {"warnings": warnings_of(done)})
         return
@@ -301,11 +320,20 @@ def stage_rows(done: Sequence[Done]) -> list[dict[str, Any]]:
 
 
 def answer_rows(done: Sequence[Done]) -> list[dict[str, Any]]:
-    """What was published of each query."""
+    """What was published of each query, and what was not for which reason.
+
+    Those of which no row changed are left out.
+    """
     published = done[-1].result if done[-1].stage == "publish" else None
     return [
-        {"query": p.query, "mode": p.mode, "rows": p.rows, "to_epoch": p.to_epoch}
-        for p in (published.publications if published is not None else ())
+        {
+            "query": p.query,
+            "mode": p.mode,
+            "rows": p.rows,
+            "to_epoch": p.to_epoch,
+            "reason": p.reason or None,
+        }
+        for p in (published.changed_or_not_published if published is not None else ())
     ]
 
 
@@ -356,9 +384,8 @@ def _ingested(result: Any) -> str:
     return f"{summary}; {rejected:,} rejected" if rejected else summary
 
 
-def _maintained(result: Any) -> str:
-    touched = sum(mode != "untouched" for mode in result.modes.values())
-    return f"{touched} of {len(result.modes)} queries touched" if result.modes else "nothing to do"
+def _maintained(result: Any) -> Any:
+    return result.summary or "nothing to do"
 
 
 def _refreshed(result: Any) -> str:
@@ -370,16 +397,14 @@ def _refreshed(result: Any) -> str:
 
 
 def _validated(result: Any) -> str:
-    checks = sum(len(validation.results) for validation in result.validations)
-    return f"{counted(checks, 'check')} passed" if checks else "nothing to check"
+    return str(result.summary) if result.validations else "nothing to check"
 
 
 def _published(result: Any) -> str:
-    rows = sum(publication.rows for publication in result.publications)
-    waiting = sum(publication.mode == "waiting" for publication in result.publications)
     if not result.publications:
         return "nothing to publish"
-    return f"{counted(rows, 'row')} appended" + (f", {waiting} waiting" if waiting else "")
+    rows = counted(sum(publication.rows for publication in result.publications), "row")
+    return f"{result.summary}; {rows} appended"
 
 
 _SUMMARY: dict[str, Callable[[Any], str]] = {

@@ -8,6 +8,8 @@ import signal
 from types import FrameType
 from typing import Any, Self
 
+from jobs.cli.interrupts import leave_signals
+
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
@@ -23,12 +25,14 @@ class StopRequest:
         self._read, self._write = os.pipe()
 
     def __enter__(self) -> Self:
+        leave_signals(1)
         for number in _SIGNALS:
             self._before[number] = signal.signal(number, self._note)
         return self
 
     def __exit__(self, *error: object) -> None:
         self._restore()
+        leave_signals(0)
         os.close(self._read)
         os.close(self._write)
 

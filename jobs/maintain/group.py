@@ -20,6 +20,7 @@ from jobs.plan.lookups import predicates_of
 from jobs.settings import Settings
 from jobs.stage import Progress
 from lake.change_feed import ChangeFeedGap
+from lake.counted import counted
 from lake.lake import Lake
 from lake.tables import QUADS, TRIPLES
 
@@ -62,7 +63,7 @@ class Group:
         collapsed = tasks[0].collapsed
         epochs = EpochRange(self.last - 1 if collapsed else 0, self.last, from_nothing=True)
         self.progress(
-            f"computing {len(tasks)} queries over the whole graph up to epoch {self.last}"
+            f"computing {counted(len(tasks), 'query')} over the whole graph up to epoch {self.last}"
         )
         graphs: dict[Scope, str] = {}
         for i, (scope, seeds) in enumerate(seeds_by_scope(tasks).items()):
@@ -89,7 +90,7 @@ class Group:
             return
         self.progress(
             f"{changes.rows} changes in epochs {epochs.start}..{epochs.last} touch "
-            f"{len(concerned)} of {len(tasks)} queries"
+            f"{len(concerned)} of {counted(len(tasks), 'query')}"
         )
         self._commit_delta(engine, concerned, epochs, changes)
 

@@ -23,6 +23,7 @@ from jobs.maintain.tasks import Task, commit_metadata
 from jobs.settings import Settings
 from jobs.stage import Progress
 from lake.commit import SaveMode
+from lake.counted import counted
 from lake.metadata import Metadata
 from lake.tables import embeddings
 
@@ -64,10 +65,15 @@ class NewRows:
             left = [task for task in members if task.query.name not in large.errors]
             return self._commit_together(left, f"{prefix}_", threads) if len(left) > 1 else left
         except Exception as error:  # noqa: BLE001  (each is computed by itself, and its error recorded)
-            self.progress(f"{len(members)} queries of one shape are computed one by one: {error}")
+            self.progress(
+                f"{counted(len(members), 'query')} of one shape, computed one by one: {error}"
+            )
             return members
         seconds = time.monotonic() - started
-        self.progress(f"{len(members)} queries of one shape: {found.total} rows, {seconds:.1f} s")
+        self.progress(
+            f"{counted(len(members), 'query')} of one shape: {counted(found.total, 'row')},"
+            f" {seconds:.1f} s"
+        )
         share = seconds / len(members)
         changed: list[Task] = []
         for task in members:
@@ -107,7 +113,9 @@ class NewRows:
             self._report(task, commit, time.monotonic() - started)
 
     def _report(self, task: Task, commit: Commit, seconds: float) -> None:
-        self.progress(f"{task.query.name}: {task.mode}, {commit.rows} rows, {seconds:.1f} s")
+        self.progress(
+            f"{task.query.name}: {task.mode}, {counted(commit.rows, 'row')}, {seconds:.1f} s"
+        )
         self.outcome.committed(task, commit, self.prepared.rows_in, seconds)
 
     def _commit(self, task: Task) -> Commit | None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from jobs.compute.engine import Commit
-from jobs.errors import WeirError
+from jobs.expected_errors import as_user_error
 from jobs.maintain.tasks import Mode, Task
 from jobs.stage import Claim
+from lake.counted import counted
 from lake.ledger import FAILED, SKIPPED, UNTOUCHED
 
 _MESSAGE_LENGTH = 500
@@ -21,6 +22,17 @@ class MaintainResult:
     to_epoch: int
     modes: dict[str, Mode] = field(default_factory=dict)
     errors: list[str] = field(default_factory=list)
+
+    @property
+    def summary(self) -> str:
+        """How many queries had rows that changed, and how many could not be maintained."""
+        touched = sum(mode != UNTOUCHED for mode in self.modes.values())
+        parts = []
+        if self.modes:
+            parts.append(f"{touched:,} of {counted(len(self.modes), 'query')} touched")
+        if self.errors:
+            parts.append(f"{len(self.errors):,} failed")
+        return ", ".join(parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +103,8 @@ class Outcome:
 
 def _message(error: Exception) -> str:
     """The message of an error in one line; of an unexpected one with its class."""
-    lines = str(error).strip().splitlines()
-    if isinstance(error, WeirError) and lines:
+    expected = as_user_error(error)
+    lines = str(expected or error).strip().splitlines()
+    if expected is not None and lines:
         return lines[0]
     return ": ".join([type(error).__name__, *lines])[:_MESSAGE_LENGTH]

@@ -31,6 +31,7 @@ from jobs.streams.retention import begins_within
 from jobs.streams.timeline import Timeline
 from lake.commit import SaveMode
 from lake.consolidated import consolidated_until
+from lake.counted import counted
 from lake.instants import instant_text
 from lake.lake import Lake
 from lake.metadata import Metadata
@@ -105,7 +106,9 @@ class StreamQuery:
                 commit = made
                 rows += made.rows
                 what = "corrects and continues" if leg.corrects else "continues"
-                self.progress(f"{task.query.name}: epoch {last} {what}, {made.rows} rows")
+                self.progress(
+                    f"{task.query.name}: epoch {last} {what}, {counted(made.rows, 'row')}"
+                )
         if commit is None and task.stored is None:
             commit = self._commit_nothing(task)
         self._emit(task, timeline, commit)
@@ -240,7 +243,7 @@ class StreamQuery:
             extra |= {} if start is None else start.to_json()
             horizon = commit.metadata.extra[HORIZON]
             metadata = self._metadata(task, self.last, horizon, extra)
-            self.progress(f"{task.query.name}: {before:,} rows consolidated to {rows:,}")
+            self.progress(f"{task.query.name}: {counted(before, 'row')} consolidated to {rows:,}")
             return engine.write(table, fewer, metadata, mode="overwrite", rows=rows)
 
     def _commit_nothing(self, task: Task) -> Commit:

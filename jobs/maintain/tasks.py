@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from expectations.answers import MAX_ROWS
 from jobs.catalog.maintained import Maintained
 from jobs.catalog.queries import RegisteredQuery
 from jobs.plan.plan import Plan
@@ -18,7 +19,7 @@ from lake.metadata import Metadata
 from lake.tables import QUADS, TRIPLES
 
 JOB: Literal["maintain"] = "maintain"
-MAX_ROWS_CHECK = frozenset({"row_count_is_within_max_rows", "the_answer_is_not_too_large"})
+MAX_ROWS_CHECK = frozenset({MAX_ROWS, "the_answer_is_not_too_large"})
 """The check of the limit `max_rows`, not of the stored state: its name, and that in old ledgers."""
 Mode = Literal["initial", "incremental", "full", "migrated", "rebased", "untouched"]
 
@@ -132,7 +133,7 @@ def _is_broken(stored: Watermark, verdict: Verdict) -> bool:
     again would fail forever.
     """
     is_about_this = verdict.version == stored.version and not verdict.success
-    failed = {part.split(" ")[0] for part in verdict.reason.split("; ")}
+    failed = {part.split(" ")[0].removesuffix(":") for part in verdict.reason.split("; ")}
     return is_about_this and stored.metadata.mode != "rebased" and not failed <= MAX_ROWS_CHECK
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import pyarrow.compute as pc
 
 from jobs.progress.backlog import Backlog
+from lake.counted import counted
 from lake.lake import Lake
 from lake.tables import QUALITY
 
@@ -51,7 +52,7 @@ def graph_failure(lake: Lake, validated_to: int) -> str | None:
         return None
     last = of_graph[-1]["run_id"]
     what = [
-        f"{row['expectation']} ({row['unexpected_rows']} rows)"
+        f"{row['expectation']} ({counted(row['unexpected_rows'], 'row')})"
         for row in of_graph
         if row["run_id"] == last
     ]

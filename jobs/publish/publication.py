@@ -21,11 +21,13 @@ from jobs.compute.engine import Engine
 from jobs.compute.packs import packs
 from jobs.compute.relations import Keep
 from jobs.compute.sql import column, number, rows_of, select
+from jobs.expected_errors import as_user_error
 from jobs.progress.backlog import PREDICATES, UNKNOWN, Backlog
 from jobs.publish.appended_rows import appended_rows, by_query, make_rows_of_many, named
 from jobs.publish.publication_query import published_columns, rows_to_publish, stored_columns
 from jobs.stage import Claim, Progress
 from lake.commit import write
+from lake.counted import counted
 from lake.lake import Lake
 from lake.ledger import FAILED, UNTOUCHED
 from lake.metadata import Metadata
@@ -66,7 +68,8 @@ def publish(
         try:
             publication = _publish_one(engine, lake, run, item, rows, started)
         except Exception as error:  # noqa: BLE001  (recorded, and raised for all at the end)
-            lines = str(error).strip().splitlines() or [type(error).__name__]
+            reported = as_user_error(error) or error
+            lines = str(reported).strip().splitlines() or [type(error).__name__]
             run.report(
                 item.query,
                 status=FAILED,
@@ -77,7 +80,8 @@ def publish(
             )
             return Publication(item.query, "failed", item.from_epoch, reason=lines[0])
         progress(
-            f"{item.query}: {publication.mode}, {publication.rows} rows up to epoch {item.to_epoch}"
+            f"{item.query}: {publication.mode}, {counted(publication.rows, 'row')}"
+            f" up to epoch {item.to_epoch}"
         )
         return publication
 

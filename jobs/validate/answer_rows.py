@@ -49,11 +49,15 @@ from jobs.validate.derived_columns import DerivedColumn, changes_at_epoch, with_
 
 @dataclass(frozen=True, slots=True)
 class AnswerRules:
-    """The facts about a query by which the suite `answers` checks its rows."""
+    """The facts about a query by which the suite `answers` checks its rows.
+
+    max_rows_at: file and line of `max_rows`, for messages.
+    """
 
     form: Form
     is_set: bool
     max_rows: int | None
+    max_rows_at: str = ""
 
 
 Checked = tuple[Backlog, AnswerRules]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from expectations.answers import ANSWERS_SUITE
+from expectations.answers import ANSWERS_SUITE, MAX_ROWS
 from expectations.embeddings import EMBEDDINGS_SUITE
 from expectations.held_rows import HeldRows
 from expectations.quads import QUADS_SUITE
@@ -18,6 +18,7 @@ from expectations.transactions import TRANSACTIONS_SUITE
 from jobs.compute.duck import is_out_of_memory
 from jobs.compute.engine import Engine
 from jobs.compute.packs import packs
+from jobs.expected_errors import as_user_error
 from jobs.validate.answer_rows import (
     Checked,
     kind_of,
@@ -33,12 +34,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """The result of the checks of one scope: a query, or the graph (empty)."""
+    """The result of the checks of one scope: a query, or the graph (empty).
+
+    max_rows_at: file and line of the limit `max_rows`, if the query has one.
+    """
 
     scope: str
     from_epoch: int
     to_epoch: int
     results: tuple[QualityResult, ...]
+    max_rows_at: str = ""
 
     @property
     def success(self) -> bool:
@@ -49,7 +54,9 @@ class Validation:
     def failures(self) -> str:
         """What did not hold, in one sentence."""
         return "; ".join(
-            f"{result.expectation} ({result.unexpected_rows} rows)"
+            f"{result.failure} ({self.max_rows_at})"
+            if result.expectation == MAX_ROWS
+            else result.failure
             for result in self.results
             if not result.success
         )
@@ -79,8 +86,8 @@ def validate_queries(engine: Engine, work: Sequence[Checked]) -> list[Validation
     packed = packs(engine, work, kind_of, lambda each: stored_rows(each[0]))
     found = _Checks(engine).results(packed)
     return [
-        Validation(item.query, item.from_epoch, item.to_epoch, found[item.query])
-        for item, _ in work
+        Validation(item.query, item.from_epoch, item.to_epoch, found[item.query], rules.max_rows_at)
+        for item, rules in work
     ]
 
 
@@ -149,11 +156,14 @@ def _check(rows: DataFrame | HeldRows, queries: Sequence[str]) -> _Results:
 
 
 def _unreadable(query: str, error: Exception) -> QualityResult:
+    expected = as_user_error(error)
     return QualityResult(
         suite="embeddings",
         scope=query,
         expectation="rows_can_be_read",
         sentence="The rows can be read and checked.",
         success=False,
+        unexpected_rows=1,
         examples=(str(error)[:2000],),
+        found="" if expected is None else str(expected),
     )

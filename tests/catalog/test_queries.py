@@ -85,7 +85,7 @@ def test_the_output_of_a_query_is_its_answer_table(
     folder: Path, text: str, form: Form, columns: tuple[str, ...]
 ) -> None:
     query = _query(folder, f"#+ max_rows: 3\n{text}")
-    assert query.outputs == (Output("answers/q", columns, form, max_rows=3),)
+    assert query.outputs == (Output("answers/q", columns, form, 3, "queries/q.rq:1"),)
 
 
 @pytest.mark.parametrize(

@@ -34,14 +34,15 @@ def published(lake: HandMadeLake) -> HandMadeLake:
 
 
 def test_starting_imports_no_heavy_library() -> None:
-    code = "import sys, jobs.cli; print(*sys.modules)"
+    code = "import sys, jobs.cli.app; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    loaded = {name.partition(".")[0] for name in done.stdout.split()}
+    modules = done.stdout.split()
+    loaded = {name.partition(".")[0] for name in modules}
     heavy = {
         *("pyspark", "great_expectations", "duckdb", "deltalake", "pyarrow", "pandas", "numpy"),
-        *("rdflib", "pyoxigraph", "sqlglot", "pydantic", "yaml", "altair", "lake"),
+        *("rdflib", "pyoxigraph", "sqlglot", "pydantic", "yaml", "altair"),
     }
-    assert loaded & heavy == set()
+    assert (loaded & heavy, "lake.lake" in modules) == (set(), False)
 
 
 def test_init_writes_a_valid_project(
@@ -202,7 +203,7 @@ def test_status_shows_the_state_of_every_query(weir: Weir, published: HandMadeLa
         replace(verdict, table_version=1, checked_run=maintained),
     ]
     record(published.settings.open_lake(), rows)
-    found = {row.pop("query"): row for row in weir("status", "--output", "json").json}
+    found = {row.pop("query"): row for row in weir("status", "--output", "json").json["queries"]}
     assert {query: row["state"] for query, row in found.items()} == {
         "broken": "broken",
         "held": "held",
@@ -224,7 +225,7 @@ def test_status_says_that_a_query_was_edited_and_not_run_yet(
 ) -> None:
     published.maintain("q", [(1, 1, A, B)], mode="initial")
     published.query("q", "SELECT ?s ?o WHERE { ?s <http://a/edited> ?o }")
-    (found,) = weir("status", "--output", "json").json
+    (found,) = weir("status", "--output", "json").json["queries"]
     assert (found["state"], found["reason"]) == ("behind", "edited: the next run recomputes it")
 
 
@@ -240,7 +241,7 @@ def test_showing_a_query_that_is_not_published_says_what_is_wrong_with_its_file(
 def test_status_of_an_empty_project(weir: Weir, lake: HandMadeLake) -> None:
     del lake
     assert weir("status").code == 0
-    assert weir("status", "--output", "json").json == []
+    assert weir("status", "--output", "json").json["queries"] == []
 
 
 def test_the_report_is_a_page_without_external_resources(
@@ -364,3 +365,68 @@ def test_debug_shows_the_traceback(weir: Weir, tmp_path: Path) -> None:
 
 def test_an_unknown_command_is_a_usage_error(weir: Weir) -> None:
     assert weir("nothing").code == EXIT_USAGE
+
+
+def test_status_lists_every_source_with_what_waits_and_what_was_rejected(
+    weir: Weir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    weir("init")
+    more = "  - {name: absent, kind: patches, location: nowhere}\n"
+    Path("sources.yml").write_text(Path("sources.yml").read_text() + more)
+    museum = {
+        "source": "museum",
+        "state": "behind",
+        "position": None,
+        "epoch": None,
+        "age": None,
+        "pending": 1,
+        "rejected": 0,
+        "since": None,
+        "reason": None,
+    }
+    absent, found = weir("status", "--output", "json").json["sources"]
+    assert found == museum
+    assert (absent["source"], absent["state"]) == ("absent", "stopped")
+    assert "nowhere" in absent["reason"]
+    printed = weir("status").out
+    assert "absent: stopped, because " in printed
+    assert printed.index("Sources") < printed.index("museum")
+
+
+@pytest.mark.parametrize(
+    ("fail_on", "code"),
+    [("held", 3), ("behind", 3), ("stopped", 3), ("stale", 0), ("stale, held", 3), ("", 0)],
+)
+def test_status_fails_on_the_faults_that_are_named(
+    weir: Weir, published: HandMadeLake, fail_on: str, code: int
+) -> None:
+    published.query("new", SELECT)
+    published.query("broken", "SELECT ?s WHERE { ?s ?p }")
+    published.query("held", SELECT)
+    published.maintain("held", [(2, 1, A, B)], mode="initial")
+    found = published.settings.open_lake().last_metadata("embeddings/held", job="maintain")
+    assert found is not None
+    run = found[1].run_id
+    verdict = LedgerRow("v", "validate", 1, FAILED, "held", "initial", "wrong", -1, 2)
+    record(
+        published.settings.open_lake(), [replace(verdict, table_version=found[0], checked_run=run)]
+    )
+    called = weir("status", "--fail-on", fail_on)
+    assert called.code == code
+    reasons = {"held": "held held: wrong", "behind": "behind new", "stopped": "stopped broken"}
+    for name, reason in reasons.items():
+        assert (reason in called.err) == (name in fail_on)
+
+
+def test_an_unknown_fault_is_refused(weir: Weir, published: HandMadeLake) -> None:
+    del published
+    called = weir("status", "--fail-on", "held,late")
+    assert called.code == EXIT_USAGE
+    assert "late: no such fault" in called.err
+
+
+def test_a_query_that_is_current_has_no_note(weir: Weir, published: HandMadeLake) -> None:
+    rows = [LedgerRow("m", "maintain", 1, SUCCEEDED, "q", "initial", "because", 0, 2)]
+    record(published.settings.open_lake(), rows)
+    assert "because" not in weir("status").out

@@ -94,9 +94,9 @@ def test_lines_for_people_and_a_failure_once(started: list[subprocess.Popen[str]
     started.append(process)
     assert "ingest: 1 epoch" in next_line(process)
     Path("queries/broken.rq").write_text("SELECT")
-    assert "maintain: failed" in next_line(process)
+    assert "maintain: 1 failed" in next_line(process)
     edit(2, "2")
-    assert "publish: 2 rows appended" in next_line(process)
+    assert "publish: 1 published; 2 rows appended" in next_line(process)
     Path("queries/broken.rq").unlink()
     while not (line := next_line(process)).startswith("resolved: "):
         assert "failed" not in line

@@ -64,7 +64,7 @@ def test_an_edited_graph_gives_the_rows_that_vanished_and_appeared(
         (-1, "Greek vase", "1"),
         (1, "Greek vase", "2"),
     }
-    (status,) = weir("status", "--output", "json").json
+    (status,) = weir("status", "--output", "json").json["queries"]
     assert (status["state"], status["rows"], status["lag_epochs"]) == ("current", 2, 0)
     assert "connected-variable, 2 patterns" in weir("explain", "exhibits").out
     assert weir("report").code == 0

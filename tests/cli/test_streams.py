@@ -246,7 +246,7 @@ def test_status_shows_up_to_when_answers_are_final_and_which_stream_decides(
     weir: Weir, project: MaintainedProject
 ) -> None:
     del project
-    rows = {row["query"]: row for row in weir("status", "--output", "json").json}
+    rows = {row["query"]: row for row in weir("status", "--output", "json").json["queries"]}
     hot, places = rows["hot"], rows["places"]
     assert (hot["final_to"], hot["held_back_by"]) == ("2026-01-01T00:00:55+00:00", "readings")
     assert (places["final_to"], places["held_back_by"]) == (None, None)
@@ -304,7 +304,9 @@ def test_a_stream_without_events_holds_a_query_back(weir: Weir, project: Maintai
     project.query("both", text.replace("} ?sensor", "} WINDOW ex:v { ?a ex:of ?sensor } ?sensor"))
     Path("alarms").mkdir()
     run(project)
-    both = next(r for r in weir("status", "--output", "json").json if r["query"] == "both")
+    both = next(
+        r for r in weir("status", "--output", "json").json["queries"] if r["query"] == "both"
+    )
     assert (both["final_to"], both["held_back_by"]) == (None, "alarms")
     assert weir("show", "both", "--output", "json").json == []
     assert "both: nothing is final, as of epoch 5" in weir("show", "both").out
@@ -360,7 +362,7 @@ def test_an_undeclared_stream_is_an_error(
     assert "Streams: readings." in called.err
     doctor = weir("doctor", "--output", "json").json
     assert [row["found"] for row in doctor if not row["ok"] and expected in row["found"]]
-    status = {row["query"]: row for row in weir("status", "--output", "json").json}
+    status = {row["query"]: row for row in weir("status", "--output", "json").json["queries"]}
     assert status["wrong"]["state"] == "broken"
     assert expected in status["wrong"]["reason"]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import NoReturn
 
@@ -41,12 +43,36 @@ def airflow(tmp_path_factory: pytest.TempPathFactory, airflow_database: Path) ->
 
 @pytest.fixture(scope="module")
 def runs(airflow: Airflow) -> Runs:
-    """Both DAGs, with a fourth change set, a source that does not exist and a broken query."""
+    """Both DAGs, with a fourth change set, and a source, a query and an answer that are wrong.
+
+    The source does not exist, the query is broken, and the answer is above its limit.
+    """
+    (airflow.project / "queries" / "few.rq").write_text("#+ max_rows: 1\nSELECT * { ?s ?p ?o }")
     (airflow.project / "queries" / "broken.rq").write_text("SELECT nonsense")
     with (airflow.project / "sources.yml").open("a") as sources:
         sources.write("\n  - {name: absent, kind: patches, location: nowhere}\n")
     (airflow.project / "patches" / "4.rdfp").write_text(FOURTH)
     return airflow.run_dags("ingest_changes", "maintain_queries")
+
+
+def test_an_answer_that_is_held_back_is_named_in_the_log_with_its_reason(runs: Runs) -> None:
+    assert "1 answer held back:" in runs.output
+    assert "rows, max_rows is 1 (queries/few.rq:1)" in runs.output
+
+
+def test_what_was_published_is_announced_although_another_answer_is_held_back(
+    airflow: Airflow, runs: Runs
+) -> None:
+    assert runs.codes
+    with closing(sqlite3.connect(airflow.database)) as database:
+        events = database.execute(
+            "SELECT e.source_task_id, a.name FROM asset_event e JOIN asset a ON a.id = e.asset_id"
+            " WHERE a.name LIKE 'answers/%' ORDER BY a.name"
+        ).fetchall()
+    assert events == [
+        ("announce_answers", "answers/acquaintances"),
+        ("announce_answers", "answers/names"),
+    ]
 
 
 def test_a_stage_that_fails_makes_its_dag_run_fail_with_the_reason(runs: Runs) -> None:
@@ -68,8 +94,9 @@ def test_a_query_that_fails_does_not_affect_the_others(airflow: Airflow, runs: R
     assert runs.codes
     assert airflow.newest_states("maintain_queries") == {
         "maintain_queries": "failed",
-        "validate_answers": "success",
-        "publish_answers": "success",
+        "validate_answers": "failed",
+        "publish_answers": "failed",
+        "announce_answers": "success",
         "any_failure": "failed",
     }
     ann = "<http://example.org/ann>"

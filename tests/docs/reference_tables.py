@@ -13,7 +13,7 @@ from pydantic.fields import FieldInfo
 
 from jobs.catalog.front_matter import FrontMatter
 from jobs.catalog.program_front_matter import ProgramFrontMatter
-from jobs.cli import app
+from jobs.cli.app import app
 from jobs.ingest.sources.declared import AnySource
 from jobs.ingest.sources.stream import Stream
 from jobs.replicas.remotes import Budget, Remote

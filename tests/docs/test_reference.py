@@ -14,7 +14,7 @@ from typing import get_args
 
 import pytest
 
-from jobs.cli.failures import INTERRUPTED
+from jobs.cli.interrupts import INTERRUPTED
 from jobs.errors import EXIT_BUSY, EXIT_FAILED, EXIT_QUALITY, EXIT_USAGE
 from jobs.ingest.sources.declared import AnySource, load_sources
 from jobs.replicas.remotes import load_remotes

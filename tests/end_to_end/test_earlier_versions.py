@@ -50,7 +50,7 @@ def test_there_is_nothing_to_do_in_a_lake_that_was_complete(
     called = weir("run", "--output", "json")
     assert called.code == 0
     assert [stage["stage"] for stage in called.json["stages"]] == ["ingest"]
-    status = weir("status", "--output", "json").json
+    status = weir("status", "--output", "json").json["queries"]
     assert {row["state"] for row in status} == {"current"}
 
 

@@ -471,7 +471,7 @@ def test_one_remote_does_not_fail_another(tmp_path: Path) -> None:
         row["url"] = "https://fb.example.org/sparql"
     wrong_sum(written)
     other.write(written)
-    with pytest.raises(QualityError, match=r"hold no answer: fb: counts_add_up \(1 rows\)\."):
+    with pytest.raises(QualityError, match=r"hold no answer: fb: counts_add_up \(1 row\)\."):
         check_freshness(one.settings, "c", now=soon(one))
     rows = one.settings.open_lake().rows(RUNS.name).to_pylist()
     about = {row["query"]: row["status"] for row in rows if row["query"]}
@@ -491,4 +491,4 @@ def test_the_task_exits_with_3_when_a_replica_is_too_old(
     tables.refresh({"a": ('"1"',)})
     config = str(tables.folder / "weir.toml")
     assert main(["--config", config, "--run-id", "c"]) == EXIT_QUALITY
-    assert "wd: oldest_is_young_enough (1 rows)" in capsys.readouterr().err
+    assert "wd: oldest_is_young_enough (1 row)" in capsys.readouterr().err

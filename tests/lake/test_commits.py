@@ -18,9 +18,10 @@ from pyspark.sql import SparkSession
 
 from lake.change_feed import ChangeFeedGap, changes
 from lake.commit import KILL_AT, create_if_missing, write
-from lake.lake import DamagedTable, Lake
+from lake.lake import Lake
 from lake.metadata import Metadata
 from lake.session import read
+from lake.storage_errors import DamagedTable
 from lake.tables import GRAPHS, QUADS, SHARED_TABLES, answers
 
 MINE = Metadata("r", "ingest", 7, extra={"transactions": [{"epoch": 7, "event_time": None}]})

@@ -9,10 +9,11 @@ import pytest
 from lake import newest_commit
 from lake.commit import write
 from lake.commit_files import LOG, commit_file
-from lake.lake import DamagedTable, Lake
+from lake.lake import Lake
 from lake.maintenance import compact_files
 from lake.metadata import Metadata
 from lake.newest_commit import newest_metadata
+from lake.storage_errors import DamagedTable
 from lake.tables import GRAPHS
 
 

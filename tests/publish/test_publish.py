@@ -244,7 +244,7 @@ def test_a_wrong_quad_holds_back_every_query(spark: SparkSession, lake: HandMade
     lake.leave_untouched("untouched", 1)
     with pytest.raises(QualityError, match="the graph: weight_is_a_sign"):
         validate_answers(spark, lake.settings, "r2")
-    with pytest.raises(QualityError, match="2 queries are held back"):
+    with pytest.raises(QualityError, match="2 answers held back"):
         publish_answers(spark, lake.settings, "r2")
     assert [watermark(lake, name) for name in ("touched", "untouched")] == [1, 1]
     found = query_statuses(lake.settings)

@@ -1,0 +1,57 @@
+"""The commands of `weir`: a file per group; heavy imports are deferred to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from jobs.cli.answers import log, show, sql
+from jobs.cli.freshness import freshness
+from jobs.cli.options import Options, Output
+from jobs.cli.project import doctor, drop, init
+from jobs.cli.queries import explain, report
+from jobs.cli.refresh import refresh
+from jobs.cli.remotes import remotes
+from jobs.cli.stages import ingest, run
+from jobs.cli.status import status
+
+app = typer.Typer(
+    name="weir",
+    help="Keep the answers of SPARQL queries over a changing RDF graph up to date.",
+    epilog="Exit codes: 0 done, 1 failed, 2 usage or configuration, 3 a data-quality check failed, "
+    "4 another run is in progress.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+_COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
+    "Project": (init, doctor),
+    "Run": (ingest, run, refresh),
+    "Inspect": (status, show, log, sql, explain, freshness, report),
+    "Remove": (drop,),
+}
+
+for panel, commands in _COMMANDS.items():
+    for command in commands:
+        app.command(rich_help_panel=panel)(command)
+app.add_typer(remotes, name="remotes", rich_help_panel="Inspect")
+
+
+@app.callback()
+def weir(
+    context: typer.Context,
+    config: Annotated[
+        Path | None, typer.Option(help="Configuration file; default: weir.toml in this folder.")
+    ] = None,
+    output: Annotated[Output, typer.Option(help="How results are printed.")] = Output.table,
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+) -> None:
+    """Keep the answers of SPARQL queries over a changing RDF graph up to date.
+
+    The options below can also be given after the command.
+    """
+    context.obj = Options(config, output, debug)

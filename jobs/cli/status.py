@@ -1,0 +1,198 @@
+"""`weir status`: how far queries, sources and streams are, and whether anything is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from jobs.cli.options import Options, Output
+from jobs.cli.output import print_json, print_line, print_rows
+
+if TYPE_CHECKING:
+    from jobs.cli.query_status import QueryStatus
+    from jobs.cli.source_status import SourceStatuses
+    from jobs.cli.stream_status import StreamStatus
+    from jobs.freshness.remote_state import RemoteState
+    from jobs.settings import Settings
+
+FAULTS = ("held", "behind", "stopped", "stale")
+"""What `--fail-on` may name."""
+_QUERIES = ("query", "state", "watermark", "lag_epochs", "lag", "rows", "mode")
+_SOURCES = ("source", "state", "epoch", "age", "pending", "rejected", "position")
+"""The columns as tables, which fit into 80 characters; JSON has all."""
+_FINAL = ("query", "final_to", "held_back_by")
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What `weir status` prints."""
+
+    queries: Sequence[QueryStatus]
+    sources: SourceStatuses
+    streams: Sequence[StreamStatus]
+    remotes: Sequence[RemoteState]
+
+    @classmethod
+    def of(cls, settings: Settings) -> Status:
+        """The status of a project."""
+        from jobs.cli.query_status import query_statuses
+        from jobs.cli.source_status import source_statuses
+        from jobs.cli.stream_status import stream_statuses
+        from jobs.errors import ConfigurationError
+        from jobs.freshness.current import current_states
+
+        try:
+            remotes = current_states(settings, datetime.now(UTC))
+        except ConfigurationError:
+            # That of the sources reports it.
+            remotes = []
+        queries, sources = query_statuses(settings), source_statuses(settings)
+        return cls(queries, sources, stream_statuses(settings), remotes)
+
+    def faults(self) -> Iterator[tuple[str, str, str]]:
+        """What is wrong: one of `FAULTS`, of what, and why."""
+        for query in self.queries:
+            match query.state:
+                case "held":
+                    yield "held", query.query, query.reason or ""
+                case "behind" | "new":
+                    yield "behind", query.query, query.reason or "the next run publishes more"
+                case "broken":
+                    yield "stopped", query.query, query.reason or ""
+        if self.sources.error is not None:
+            yield "stopped", "all sources", self.sources.error
+        for source in self.sources.sources:
+            if source.state == "stopped":
+                yield "stopped", source.source, source.reason or ""
+            elif source.state == "behind":
+                yield "behind", source.source, "the next run ingests more"
+        for remote in self.remotes:
+            if remote.state == "error":
+                yield "stale", remote.remote.name, remote.reason or ""
+
+    def to_json(self) -> dict[str, Any]:
+        """All facts."""
+        remotes = [
+            {"remote": each.remote.name, "state": each.state, "reason": each.reason}
+            for each in self.remotes
+        ]
+        return {
+            "queries": [asdict(each) for each in self.queries],
+            "sources": [asdict(each) for each in self.sources.sources],
+            "sources_error": self.sources.error,
+            "streams": [asdict(each) for each in self.streams],
+            "remotes": remotes,
+            "faults": [
+                {"fault": fault, "of": of, "reason": reason} for fault, of, reason in self.faults()
+            ],
+        }
+
+
+def status(
+    context: typer.Context,
+    streams: Annotated[
+        bool, typer.Option("--streams", help="Only how far each stream is complete.")
+    ] = False,
+    fail_on: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FAULTS", help="Exit with 3 if anything is one of: held,behind,stopped,stale."
+        ),
+    ] = None,
+) -> None:
+    """Print how far each query, source and stream is, and what is wrong with it."""
+    from jobs.cli.stream_status import stream_statuses
+
+    options = Options.of(context)
+    watched = _watched(fail_on or "")
+    settings = options.settings()
+    if streams:
+        found = stream_statuses(settings)
+        _print_streams(options, found)
+        if not found and options.output is not Output.json:
+            print_line("No stream is declared: give a source the key `stream`.")
+        return
+    now = Status.of(settings)
+    if options.output is Output.json:
+        print_json(now.to_json())
+    else:
+        _print(options, now)
+    _raise_for(now, watched)
+
+
+def _watched(fail_on: str) -> frozenset[str]:
+    from jobs.errors import ConfigurationError
+
+    names = [name.strip() for name in fail_on.split(",") if name.strip()]
+    for name in names:
+        if name not in FAULTS:
+            known = ", ".join(FAULTS)
+            raise ConfigurationError(f"--fail-on {name}: no such fault", "", f"Known: {known}.")
+    return frozenset(names)
+
+
+def _raise_for(now: Status, watched: frozenset[str]) -> None:
+    from jobs.errors import QualityError, listed
+    from lake.counted import counted
+
+    found = [each for each in now.faults() if each[0] in watched]
+    if found:
+        lines = listed((f"{fault} {of}", reason) for fault, of, reason in found)
+        raise QualityError(f"{counted(len(found), 'fault')}:{lines}")
+
+
+def _print(options: Options, now: Status) -> None:
+    queries = [asdict(each) for each in now.queries]
+    if queries:
+        print_rows(options.output, _QUERIES, queries, title="")
+    else:
+        print_line("No query is registered: write one into the folder `queries`.")
+    for query in now.queries:
+        # Of others the reason says how the last run computed them, which is no warning.
+        if query.reason and query.state in ("held", "behind", "broken"):
+            print_line(f"{query.query}: {query.reason}")
+    sources = [asdict(each) for each in now.sources.sources]
+    if sources:
+        print_rows(options.output, _SOURCES, sources, title="Sources")
+    if now.sources.error is not None:
+        print_line(f"Nothing is ingested: {now.sources.error}")
+    for source in now.sources.sources:
+        if source.reason:
+            since = f" since {source.since:%Y-%m-%d %H:%M:%S}" if source.since else ""
+            print_line(f"{source.source}: {source.state}{since}, because {source.reason}")
+    over_streams = [_with_times(row) for row in queries if row["held_back_by"] or row["final_to"]]
+    if over_streams:
+        print_rows(options.output, _FINAL, over_streams, title="Queries over streams")
+    if now.streams:
+        _print_streams(options, now.streams)
+    for remote in now.remotes:
+        if remote.state in ("warn", "error") and remote.reason:
+            print_line(f"remote {remote.remote.name}: {remote.reason}")
+
+
+def _print_streams(options: Options, streams: Sequence[StreamStatus]) -> None:
+    """Print how far each stream is."""
+    from jobs.cli.stream_status import StreamStatus
+
+    rows = [asdict(each) for each in streams]
+    columns = tuple(StreamStatus.__dataclass_fields__)
+    if options.output is Output.json:
+        print_rows(options.output, columns, rows, title="")
+        return
+    if not any(row["deleted_before"] for row in rows):
+        columns = tuple(name for name in columns if name != "deleted_before")
+    if rows:
+        print_rows(options.output, columns, [*map(_with_times, rows)], title="Streams")
+
+
+def _with_times(row: dict[str, Any]) -> dict[str, Any]:
+    """A row whose times have all digits and the zone."""
+    from lake.instants import time_text
+
+    return {
+        name: time_text(cell) if isinstance(cell, datetime) else cell for name, cell in row.items()
+    }

@@ -1,0 +1,84 @@
+"""A run over a damaged lake names table and file and ends with 1; doctor finds the same."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from jobs.compute import session
+from jobs.errors import EXIT_FAILED
+from jobs.settings import Settings
+from tests.support.projects.command_line import Weir
+
+LOG = "lake/triples/_delta_log"
+
+
+def newest(pattern: str) -> Path:
+    return max(Path().glob(pattern))
+
+
+def garble_a_commit() -> Path:
+    file = newest(f"{LOG}/*.json")
+    file.write_text("{not json")
+    return file
+
+
+def empty_a_commit() -> Path:
+    file = newest(f"{LOG}/*.json")
+    file.write_bytes(b"")
+    return file
+
+
+def remove_a_data_file() -> Path:
+    file = newest("lake/transactions/*.parquet")
+    file.unlink()
+    return file
+
+
+def put_a_file_in_the_place_of_the_lake() -> Path:
+    shutil.rmtree("lake")
+    Path("lake").write_text("mine")
+    return Path("lake")
+
+
+@pytest.fixture(autouse=True)
+def project(weir: Weir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A project that has run, with a second version that has not, and no Spark."""
+
+    def fail(settings: Settings, name: str) -> None:
+        del settings, name
+        raise AssertionError("Spark was started")
+
+    monkeypatch.setattr(session, "_start", fail)
+    monkeypatch.setattr("expectations.run.import_ahead", lambda: None)
+    monkeypatch.chdir(tmp_path)
+    weir("init")
+    assert weir("run").code == 0
+    first = Path("data/versions/001.ttl")
+    Path("data/versions/002.ttl").write_text(first.read_text().replace('"1"', '"2"'))
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        garble_a_commit,
+        empty_a_commit,
+        remove_a_data_file,
+        put_a_file_in_the_place_of_the_lake,
+    ],
+)
+def test_a_damaged_lake_is_named_by_run_and_doctor(weir: Weir, damage: Callable[[], Path]) -> None:
+    file = damage()
+    called = weir("run")
+    assert called.code == EXIT_FAILED
+    assert str(file) in called.err
+    assert "next: " in called.err
+    for noise in ("Traceback", "Unexpected error", "unknown>", "\x1b"):
+        assert noise not in called.err
+    findings = weir("doctor", "--output", "json")
+    assert findings.code == EXIT_FAILED
+    wrong = [row for row in findings.json if not row["ok"] and row["check"] != "Java"]
+    assert [row for row in wrong if str(file) in row["found"] and row["fix"]]
