@@ -77,7 +77,7 @@ _EPOCH = Column("epoch", "BIGINT", "transaction that asserted (+) or retracted (
 _SIGN = Column("weight", "INT", "+1 asserted, -1 retracted")
 _SUBJECT = Column("subject", "STRING", "IRI or blank node, N-Triples form")
 _PREDICATE = Column("predicate", "STRING", "IRI, N-Triples form")
-_OBJECT = Column("object", "STRING", "RDF term, N-Triples form, lexical form as written")
+_OBJECT = Column("object", "STRING", "RDF term, N-Triples form, in the one spelling of ingest")
 _TERM = "RDF term, N-Triples form; null = unbound"
 _RUN_ID = Column("run_id", "STRING", "run that wrote the row")
 
@@ -151,7 +151,12 @@ REJECTED = Table(
         Column("line", "BIGINT", "line, from 1; 0 = the document as a whole"),
         Column("column", "BIGINT", "column, from 1; 0 = unknown"),
         Column("reason", "STRING", "why"),
-        Column("raw", "STRING", "the text, cut at 4 KiB"),
+        Column(
+            "raw",
+            "STRING",
+            "the text, cut at `limits.raw_bytes`; base64 after `base64:` if it is no UTF-8, or"
+            " begins so itself",
+        ),
         _RUN_ID,
     ),
     properties=_PLAIN,

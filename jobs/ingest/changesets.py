@@ -19,13 +19,15 @@ class Document:
 
     name: what identifies the document from version to version, empty if it is the only one.
     size: bytes. request: how it is parsed, with the graph and the base IRI of this document.
-    modified: when its file was written, in UTC, if that is known.
+    modified: when its file was written, in UTC, if that is known. refused: why it is not opened,
+    None if it is.
     """
 
     name: str
     size: int
     request: ParseRequest
     modified: datetime | None = None
+    refused: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from jobs.errors import WeirError
 from jobs.ingest.changesets import AcceptedChangeSets, ChangeSet, Document, SourcePosition
 from jobs.ingest.parsing import FileTask, parse_by_tasks, parse_on_driver
 from jobs.ingest.rows import FileResult, Rows
-from jobs.ingest.sources.errors import SourceError
+from jobs.ingest.sources.errors import SourceError, refused_link
 from jobs.rdf.files import is_unchanged
 from jobs.rdf.worker import NoRoom, ParserProcess, Volume
 from jobs.settings import Settings
@@ -181,6 +181,11 @@ class Reader:
 
         The source is stopped at one that it cannot read, and waits where one is being written.
         """
+        for ordinal, change_set in accepted.of(source).items():
+            refused = [each for each in change_set.documents if each.refused is not None]
+            if refused:
+                accepted.stop(ordinal, _refused(change_set, refused[0]))
+                break
         tasks: list[FileTask] = []
         documents: dict[int, Document] = {}
         change_sets = accepted.of(source)
@@ -212,6 +217,8 @@ class Reader:
         Raises:
             SourceError: it cannot be read.
         """
+        if document.refused is not None:
+            raise _refused(change_set, document)
         task = _task(_NO_ORDINAL, self.next_document(), document, change_set.position)
         rows = self._parse([task])
         (result,) = rows.results
@@ -239,6 +246,10 @@ class Reader:
 
 def _task(ordinal: int, number: int, document: Document, position: str) -> FileTask:
     return FileTask(ordinal, number, document.name or position, document.size, document.request)
+
+
+def _refused(change_set: ChangeSet, document: Document) -> SourceError:
+    return refused_link(change_set.source, document.request.file, str(document.refused))
 
 
 def _is_growing(document: Document) -> bool:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import gzip
+import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import IO, cast
 from urllib.parse import quote
@@ -30,6 +31,7 @@ _FORMATS: dict[str, Format] = {
     "rdfp": "rdf-patch",
     "patch": "rdf-patch",
 }
+_START = datetime(1970, 1, 1, tzinfo=UTC)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 
 
@@ -38,19 +40,23 @@ class FileInfo:
     """One file of a source.
 
     path: path or URI to open it. name: relative to the listed folder. size: bytes. modified: when
-    it was written, in UTC; None if the store does not say.
+    it was written, in UTC; None if the store does not say. refused: why a link is not followed,
+    None if it is no such link. is_folder: whether such a link leads to a folder.
     """
 
     path: str
     name: str
     size: int
     modified: datetime | None = None
+    refused: str | None = None
+    is_folder: bool = False
 
 
 def list_files(location: str) -> list[FileInfo]:
     """The files below a local folder or URI (itself, if it is a file), sorted by name.
 
-    Files and folders named `.x` or `_x` are left out, as Spark does.
+    Files and folders named `.x` or `_x` are left out, as Spark does. A symbolic link that leaves
+    the folder, or that leads to a folder which it is in, is listed as `refused`.
 
     Raises:
         FileNotFoundError: there is no such file or folder.
@@ -60,7 +66,11 @@ def list_files(location: str) -> list[FileInfo]:
     if info.type == fs.FileType.NotFound:
         raise FileNotFoundError(f"{location}: no such file or folder")
     if info.type == fs.FileType.File:
-        return [FileInfo(location, info.base_name, info.size, info.mtime)]
+        is_local = isinstance(system, fs.LocalFileSystem)
+        modified = _modified(Path(root).stat()) if is_local else info.mtime
+        return [FileInfo(location, info.base_name, info.size, modified)]
+    if isinstance(system, fs.LocalFileSystem):
+        return sorted(_below_folder(Path(root), location), key=lambda file: file.name)
     prefix = root.rstrip("/") + "/"
     found = [
         FileInfo(_below(location, name), name, each.size, each.mtime)
@@ -72,6 +82,41 @@ def list_files(location: str) -> list[FileInfo]:
     return sorted(found, key=lambda file: file.name)
 
 
+def _below_folder(root: Path, location: str) -> Iterator[FileInfo]:
+    """The files of a local folder, and the links in it that are not followed."""
+    open_folders = [(root, "", (os.path.realpath(root),))]
+    while open_folders:
+        folder, prefix, above = open_folders.pop()
+        with os.scandir(folder) as entries:
+            visible = [each for each in entries if not each.name.startswith((".", "_"))]
+        for entry in visible:
+            name = f"{prefix}{entry.name}"
+            path, real = _below(location, name), os.path.realpath(entry.path)
+            reason = _link_fault(entry, real, above) if entry.is_symlink() else None
+            if reason is not None:
+                yield FileInfo(path, name, 0, None, reason, Path(real).is_dir())
+            elif entry.is_dir():
+                open_folders.append((Path(entry.path), f"{name}/", (*above, real)))
+            elif entry.is_file():
+                found = entry.stat()
+                yield FileInfo(path, name, found.st_size, _modified(found))
+
+
+def _link_fault(entry: os.DirEntry[str], real: str, above: Sequence[str]) -> str | None:
+    """Why a symbolic link to `real` is not followed; `above`: the real folders that it is in."""
+    if not real.startswith(f"{above[0].rstrip('/')}/") and real != above[0]:
+        return f"the symbolic link leaves the folder of the source, to {real}"
+    if real in above or entry.path == real:
+        return "the symbolic link makes a cycle"
+    if not Path(real).exists():
+        return f"the symbolic link leads nowhere: {real}"
+    return None
+
+
+def _modified(found: os.stat_result) -> datetime:
+    return _START + timedelta(microseconds=found.st_mtime_ns // 1000)
+
+
 def is_unchanged(path: str, size: int, modified: datetime | None) -> bool:
     """Whether a local file has this size, and this time if it is known.
 
@@ -79,12 +124,12 @@ def is_unchanged(path: str, size: int, modified: datetime | None) -> bool:
     """
     if _SCHEME.match(path):
         return True
-    system, inner = _resolve(path)
-    info = system.get_file_info(inner)
-    # A file that is gone is one that cannot be read.
-    if info.type != fs.FileType.File:
+    try:
+        found = Path(path).stat()
+    except OSError:
+        # Reading it says why.
         return True
-    return info.size == size and modified in (None, info.mtime)
+    return found.st_size == size and modified in (None, _modified(found))
 
 
 def format_of(name: str) -> Format | None:

@@ -86,7 +86,7 @@ def parse_lines(
             for row in np.flatnonzero(~fast).tolist()
             if row not in block.overlong and not is_empty(text := block.lines.line(row))
         ]
-        quads, bad = read_quads(block.lines, fast, 0, others, syntax, limits.nesting)
+        quads, bad = read_quads(block.lines, fast, 0, others, syntax, limits)
         yield from block_events(
             block, quads, np.ones(len(quads.rows), np.bool_), [*faults, *bad], request, limits
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 
@@ -55,7 +56,22 @@ class CutOff:
 ParseEvent = Changes | Rejections | Discarded | Unusable | CutOff | Header
 
 
+BASE64 = "base64:"
+"""What the text of rejected bytes begins with that are no UTF-8, and no other text."""
+
+
 def cut(text: bytes, size: int) -> str:
-    """At most `size` bytes of UTF-8 of a rejected text; bytes that are no UTF-8 are replaced."""
-    shown = text[:size].decode(errors="replace").encode()
-    return shown[:size].decode(errors="ignore")
+    """At most `size` bytes of a rejected text: as they are, or as base64 after `base64:`.
+
+    Bytes are written as base64 if they are no UTF-8, and if they begin with `base64:` themselves.
+    """
+    kept = text[:size]
+    try:
+        shown = kept.decode()
+    except UnicodeDecodeError as error:
+        # A character that is cut in two is left out.
+        is_cut = len(text) > size and error.reason == "unexpected end of data"
+        if not is_cut:
+            return BASE64 + b64encode(kept).decode()
+        shown = kept[: error.start].decode()
+    return BASE64 + b64encode(kept).decode() if shown.startswith(BASE64) else shown

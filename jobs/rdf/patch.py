@@ -69,9 +69,7 @@ def parse_patch(
                     raise _LineError("not a line of an RDF Patch (H, TX, TC, TA, PA, PD, A, D)")
             except _LineError as error:
                 faults.append(Fault(row, 1, str(error)))
-        quads, bad = read_quads(
-            block.lines, fast, len("A "), statements, RdfFormat.N_QUADS, limits.nesting
-        )
+        quads, bad = read_quads(block.lines, fast, len("A "), statements, RdfFormat.N_QUADS, limits)
         yield from block_events(block, quads, inserts[quads.rows], [*faults, *bad], request, limits)
         yield from discarded
     if begun is not None:

@@ -13,6 +13,7 @@ import pyoxigraph
 from pyoxigraph import RdfFormat
 
 from jobs.rdf.canonical_nquads import Lines, Mask, Positions, Terms, split_terms
+from jobs.rdf.limits import ParseLimits
 
 TRIPLE_TERM = "triple terms (RDF 1.2) are not supported"
 BASE_DIRECTION = "literals with a base direction (RDF 1.2) are not supported"
@@ -51,11 +52,12 @@ def read_quads(
     skip: int,
     others: Sequence[Statement],
     syntax: RdfFormat,
-    nesting: int,
+    limits: ParseLimits,
 ) -> tuple[Quads, list[Fault]]:
     """The quads of the lines that are canonical (`fast`) after `skip` bytes, and of `others`.
 
-    A line that is no statement is one fault and no quad, and does not affect other lines.
+    A line that is no statement is one fault and no quad, and does not affect other lines. After
+    more faults than the limits allow for a file, what is left is not looked at.
     """
     rows = np.flatnonzero(fast)
     quads = Quads(rows, split_terms(lines, rows, skip))
@@ -68,7 +70,7 @@ def read_quads(
     together = _parse_together(plain, syntax)
     if together is not None:
         quads, others = _merge(quads, together), suspect
-    one_by_one, faults = _parse_one_by_one(others, syntax, nesting)
+    one_by_one, faults = _parse_one_by_one(others, syntax, limits)
     return _merge(quads, one_by_one), faults
 
 
@@ -108,14 +110,16 @@ def _parse_together(statements: Sequence[Statement], syntax: RdfFormat) -> Quads
 
 
 def _parse_one_by_one(
-    statements: Sequence[Statement], syntax: RdfFormat, nesting: int
+    statements: Sequence[Statement], syntax: RdfFormat, limits: ParseLimits
 ) -> tuple[Quads, list[Fault]]:
     faults: list[Fault] = []
     quads: list[pyoxigraph.Quad] = []
     rows: list[int] = []
     for statement in statements:
-        if _nested_deeper(statement.text, nesting):
-            faults.append(Fault(statement.row, 0, f"nested more than {nesting} deep"))
+        if len(faults) > limits.rejected_rows:
+            break
+        if _nested_deeper(statement.text, limits.nesting):
+            faults.append(Fault(statement.row, 0, f"nested more than {limits.nesting} deep"))
             continue
         try:
             found = list(pyoxigraph.parse(statement.text, syntax))

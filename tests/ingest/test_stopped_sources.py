@@ -123,3 +123,14 @@ def test_a_foreign_table_whose_newest_files_are_lost_stops_its_source_only(
         Path(uri).unlink()
     _, message = ingest_beside_a_good_source(project, {"kind": "delta", "location": "bad"}, spark)
     assert "no longer there" in message
+
+
+def test_a_folder_that_is_linked_from_elsewhere_stops_its_source_only(project: Project) -> None:
+    project.write("elsewhere/1.nq", '<urn:s> <urn:p> "1" <urn:g> .')
+    (project.folder / "bad").mkdir()
+    (project.folder / "bad/link").symlink_to("../elsewhere")
+    source = {"kind": "snapshots", "location": "bad"}
+    result, message = ingest_beside_a_good_source(project, source)
+    assert result.sources[0].position is None
+    assert "leaves the folder of the source" in message
+    assert "bad/link" in message

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+from base64 import b64decode
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 
 from jobs.rdf import lines as lines_module
 from jobs.rdf.lines import parse_lines
-from jobs.rdf.parse_events import Changes, Rejections
+from jobs.rdf.parse_events import BASE64, Changes, Rejections, cut
 from jobs.rdf.records import ParseRequest, Rejection
 from tests.rdf.conftest import LIMITS, Change, Parsed
 from tests.rdf.test_canonical_nquads import LINES, by_pyoxigraph
@@ -87,10 +88,17 @@ def test_a_rejection_has_file_line_column_reason_and_text(parse_text: ParseText)
 
 def test_a_rejected_text_is_cut_to_whole_characters(parse_text: ParseText) -> None:
     limits = replace(LIMITS, raw_bytes=5)
-    for text in ("aéééé", "aaaaéé", b"\xff\xff\xff\xff"):
+    for text, raw in (("aéééé", "aéé"), ("aaaaéé", "aaaa"), ("aéé", "aéé")):
         [rejection] = parse_text(text, limits, format="n-quads", role="patch").rejections
-        assert len(rejection.raw.encode()) <= 5
-        assert rejection.raw.encode().decode() == rejection.raw
+        assert rejection.raw == raw
+
+
+@given(text=st.binary(max_size=8) | st.binary(max_size=8).map(lambda end: b"base64:" + end))
+def test_the_bytes_of_a_rejected_text_can_be_read_from_what_is_recorded(text: bytes) -> None:
+    raw = cut(text, 100)
+    is_encoded = raw.startswith(BASE64)
+    assert (b64decode(raw.removeprefix(BASE64)) if is_encoded else raw.encode()) == text
+    assert is_encoded or not text.startswith(b"base64:")
 
 
 def test_a_byte_order_mark_is_no_part_of_the_first_line(parse_text: ParseText) -> None:

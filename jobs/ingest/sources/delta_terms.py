@@ -10,6 +10,7 @@ import pyarrow as pa
 from jobs.ingest.netting import QUAD
 from jobs.ingest.rows import SCHEMA, record_batch
 from jobs.rdf.blank_nodes import scoped_label
+from jobs.rdf.parse_events import cut
 from jobs.rdf.terms import POSITIONS, TermError, canonical_term
 
 Batches = Iterable[pa.RecordBatch]
@@ -54,8 +55,8 @@ def checking(
                     good.append(row | _scoped(_canonical(row, default_graph), scope))
                 except TermError as error:
                     raw = " ".join(row[name] for name in QUAD[1:] + QUAD[:1])
-                    cut = raw.encode()[:raw_bytes].decode(errors="ignore")
-                    bad.append({"ordinal": row["ordinal"], "reason": str(error), "raw": cut})
+                    shown = cut(raw.encode(), raw_bytes)
+                    bad.append({"ordinal": row["ordinal"], "reason": str(error), "raw": shown})
             yield _rows("change", good, UNCHECKED, document=document)
             yield _rows("rejection", bad, ("ordinal", "reason", "raw"), file="", line=0, column=0)
 

@@ -53,6 +53,15 @@ class GuardExceeded(SourceError):  # noqa: N818  (named after what is wrong)
         self.position = position
 
 
+def refused_link(source: Source, file: str, reason: str) -> SourceError:
+    """The error of a symbolic link that is not followed."""
+    return SourceError(
+        f"source {source.name}: {reason}",
+        file,
+        "Links are followed within the folder of the source only: put the file itself there.",
+    )
+
+
 @contextmanager
 def errors_of(source: Source, *kinds: type[Exception]) -> Iterator[None]:
     """Turn errors of reading a source into a SourceError.

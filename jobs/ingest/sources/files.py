@@ -12,7 +12,7 @@ from pydantic import Field, field_validator
 from jobs.errors import ConfigurationError
 from jobs.ingest import clock
 from jobs.ingest.changesets import ChangeSet, Document
-from jobs.ingest.sources.errors import SourceError
+from jobs.ingest.sources.errors import SourceError, refused_link
 from jobs.ingest.sources.source import Source
 from jobs.ingest.sources.stream import Stream
 from jobs.rdf.files import FileInfo, format_of, list_files
@@ -64,6 +64,7 @@ def rdf_files(
 
     Raises:
         ConfigurationError: nothing is there, or none of the files has a known format.
+        SourceError: a link to a folder is not followed.
     """
     try:
         files = list_files(location)
@@ -73,6 +74,10 @@ def rdf_files(
             location,
             "Correct sources.yml, or create it.",
         ) from None
+    for file in files:
+        # What a folder would have cannot be known.
+        if file.refused is not None and file.is_folder:
+            raise refused_link(source, file.path, file.refused)
     matching = [file for file in files if fnmatchcase(file.name, glob)]
     found = [
         (file, known) for file in matching if (known := format_ or format_of(file.name)) is not None

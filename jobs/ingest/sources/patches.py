@@ -91,7 +91,7 @@ class Patches(FileSource):
         request = ParseRequest(
             file.path, format_, "patch", scope=self.name, graph=self.graph_term, base=None
         )
-        return Document(file.name, file.size, request, file.modified)
+        return Document(file.name, file.size, request, file.modified, file.refused)
 
     def _base_document(self, location: str) -> Document:
         for file, format_ in rdf_files(self, location):

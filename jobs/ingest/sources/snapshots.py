@@ -96,7 +96,7 @@ class Snapshots(FileSource):
             graph=self.graph_term,
             base=self.base_iri,
         )
-        return Document(name, file.size, request, file.modified)
+        return Document(name, file.size, request, file.modified, file.refused)
 
 
 def _cut_off(documents: tuple[ParsedDocument, ...]) -> str | None:

@@ -1,0 +1,198 @@
+"""Bad files of all formats: none ends a run, and nothing of any is lost without a word.
+
+`WEIR_BAD_FILES` is how many are generated, each by a seed of its own.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import random
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyoxigraph
+import pytest
+
+from jobs.ingest_changes import SourceResult
+from tests.support.projects.ingest import Project
+
+FILES = int(os.environ.get("WEIR_BAD_FILES", "60"))
+_AT_ONCE = 250
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+LINE = '<urn:s{0}> <urn:p> "value {0} \\u00e9"@en .'
+DOCUMENTS = {
+    "ttl": "@prefix : <urn:> .\n:s1 :p 1, [ :q 2 ] ; :r ( :a :b ) .\n:s2 :p '''a\nb''', 'x'@en .\n",
+    "trig": "@prefix : <urn:> .\n:g { :s :p :o . }\n:s :p 1.5 .\n",
+    "rdf": '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:a="urn:a#">'
+    '<rdf:Description rdf:about="urn:s"><a:p>text</a:p><a:q rdf:resource="urn:o"/>'
+    "</rdf:Description></rdf:RDF>\n",
+    "jsonld": '{"@id": "urn:s", "urn:p": [{"@value": "x", "@language": "en"}, {"@id": "urn:o"}]}\n',
+}
+SYNTAXES = {
+    "nt": pyoxigraph.RdfFormat.N_TRIPLES,
+    "nq": pyoxigraph.RdfFormat.N_QUADS,
+    "rdfp": pyoxigraph.RdfFormat.N_QUADS,
+    "ttl": pyoxigraph.RdfFormat.TURTLE,
+    "trig": pyoxigraph.RdfFormat.TRIG,
+    "rdf": pyoxigraph.RdfFormat.RDF_XML,
+    "jsonld": pyoxigraph.RdfFormat.JSON_LD,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class BadFile:
+    """A generated file: its format, what it holds before compression, and what is stored."""
+
+    ending: str
+    content: bytes
+    stored: bytes
+    is_packed: bool
+
+    @property
+    def name(self) -> str:
+        return f"1.{self.ending}{'.gz' if self.is_packed else ''}"
+
+
+def bad_file(seed: int) -> BadFile:
+    """A good file that was damaged in one to three ways."""
+    draw = random.Random(seed)
+    ending = draw.choice([*SYNTAXES])
+    lines = [LINE.format(n) for n in range(draw.randint(0, 6))]
+    if ending == "rdfp":
+        body = "\n".join(f"{draw.choice('AAAD')} {line}" for line in lines)
+        good = draw.choice(["TX .\n{}\nTC .\n", "{}\n"]).format(body)
+    elif ending in ("nt", "nq"):
+        good = "".join(f"{line}\n" for line in lines)
+    else:
+        good = DOCUMENTS[ending]
+    content = good.encode()
+    for _ in range(draw.randint(1, 3)):
+        content = damaged(content, draw)
+    is_packed = draw.random() < 0.2
+    stored = gzip.compress(content, mtime=0) if is_packed else content
+    if is_packed and draw.random() < 0.5:
+        stored = damaged(stored, draw)
+    return BadFile(ending, content, stored, is_packed)
+
+
+def damaged(content: bytes, draw: random.Random) -> bytes:
+    """The bytes with one fault."""
+    at, to = sorted(draw.randint(0, len(content)) for _ in range(2))
+    match draw.randrange(9):
+        case 0:
+            return content[:at]
+        case 1:
+            return content[:at] + content[to:]
+        case 2:
+            return content[:to] + content[at:]
+        case 3:
+            return content[:at] + draw.randbytes(draw.randint(1, 20)) + content[at:]
+        case 4 if content:
+            flipped = bytearray(content)
+            flipped[min(at, len(content) - 1)] ^= 1 << draw.randrange(8)
+            return bytes(flipped)
+        case 5:
+            return (
+                content[:at]
+                + draw.choice([b"\0", b"\xff\xfe", b"\r", b"\n\n", b"<<"])
+                + content[at:]
+            )
+        case 6:
+            return content[:at] + draw.choice([b"[", b"(", b"{", b"<a>"]) * 400 + content[at:]
+        case 7:
+            return content[:at] + b"x" * draw.choice([10, 3000]) + content[at:]
+        case _:
+            return draw.choice([b"", b"oops", BYTE_ORDER_MARK + content, content.swapcase()])
+
+
+def statements(line: bytes, ending: str) -> set[tuple[str, ...]]:
+    """The quads of a text, without their graphs, as an independent parser reads them."""
+    found = pyoxigraph.parse(line, SYNTAXES[ending])
+    return {(str(quad.subject), str(quad.predicate), str(quad.object)) for quad in found}
+
+
+def lines_of(content: bytes) -> Iterator[tuple[int, bytes]]:
+    """The lines that hold something, by number."""
+    for number, line in enumerate(content.removeprefix(BYTE_ORDER_MARK).split(b"\n"), start=1):
+        text = line.strip()
+        if text and not text.startswith(b"#"):
+            yield number, text
+
+
+def lost(
+    file: BadFile,
+    source: SourceResult,
+    rejected: set[int],
+    state: set[tuple[str, ...]],
+) -> str | None:
+    """What of a file is neither in the graph nor reported; None if nothing is."""
+    if source.error is not None:
+        return None if source.name in str(source.error) else "the error does not name the source"
+    if source.epochs != 1:
+        return "neither ingested nor stopped"
+    if file.ending not in ("nt", "nq", "rdfp"):
+        if rejected:
+            return None
+        text = file.content.removeprefix(BYTE_ORDER_MARK)
+        return None if len(statements(text, file.ending)) == len(state) else "quads"
+    if 0 in rejected:
+        return None
+    holds: dict[tuple[str, ...], bool] = {}
+    for number, line in lines_of(file.content):
+        if number in rejected:
+            continue
+        text, is_added = line, True
+        if file.ending == "rdfp":
+            if line[:1] not in b"AD":
+                continue
+            text, is_added = line[1:], line[:1] == b"A"
+        for quad in statements(text, file.ending):
+            holds[quad] = is_added
+    if file.ending == "rdfp" and b"TA" in file.content:
+        return None
+    expected = {quad for quad, is_held in holds.items() if is_held}
+    return None if expected == state else f"{expected ^ state}"
+
+
+def outcomes(project: Project, seeds: range) -> dict[int, str | None]:
+    """What is lost of each file, all of which are ingested by one run, each as a source."""
+    files = {f"f{seed}": bad_file(seed) for seed in seeds}
+    for name, file in files.items():
+        (project.folder / name).mkdir()
+        (project.folder / name / file.name).write_bytes(file.stored)
+    project.declare(
+        *(
+            {
+                "name": name,
+                "kind": "patches" if file.ending == "rdfp" else "snapshots",
+                "location": name,
+                "max_rejected": "100%",
+            }
+            for name, file in files.items()
+        ),
+        line_bytes=2048,
+        nesting=100,
+    )
+    result = project.ingest()
+    rejected: dict[object, set[int]] = defaultdict(set)
+    for name, line in project.rows("rejected", "source", "line"):
+        rejected[name].add(int(line))
+    owners = dict(project.rows("graphs", "graph", "source"))
+    states: dict[object, set[tuple[str, ...]]] = defaultdict(set)
+    for graph, *triple in project.state(10**9):
+        states[owners[graph]].add(tuple(map(str, triple)))
+    return {
+        int(source.name[1:]): lost(
+            files[source.name], source, rejected[source.name], states[source.name]
+        )
+        for source in result.sources
+    }
+
+
+@pytest.mark.parametrize("first", range(0, FILES, _AT_ONCE))
+def test_nothing_of_a_bad_file_is_lost_without_a_word(tmp_path: Path, first: int) -> None:
+    found = outcomes(Project(tmp_path), range(first, min(first + _AT_ONCE, FILES)))
+    assert {seed: what for seed, what in found.items() if what is not None} == {}
