@@ -84,7 +84,7 @@ def list_files(location: str) -> list[FileInfo]:
 
 def _below_folder(root: Path, location: str) -> Iterator[FileInfo]:
     """The files of a local folder, and the links in it that are not followed."""
-    open_folders = [(root, "", (os.path.realpath(root),))]
+    open_folders: list[tuple[Path, str, tuple[str, ...]]] = [(root, "", (os.path.realpath(root),))]
     while open_folders:
         folder, prefix, above = open_folders.pop()
         with os.scandir(folder) as entries:

@@ -180,7 +180,7 @@ def outcomes(project: Project, seeds: range) -> dict[int, str | None]:
     rejected: dict[object, set[int]] = defaultdict(set)
     for name, line in project.rows("rejected", "source", "line"):
         rejected[name].add(int(line))
-    owners = dict(project.rows("graphs", "graph", "source"))
+    owners: dict[object, object] = dict(project.rows("graphs", "graph", "source"))
     states: dict[object, set[tuple[str, ...]]] = defaultdict(set)
     for graph, *triple in project.state(10**9):
         states[owners[graph]].add(tuple(map(str, triple)))
