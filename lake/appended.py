@@ -1,4 +1,4 @@
-"""Rows appended to a table after one of its versions, read commit by commit (no Spark).
+"""What commits did to the rows of a table, read commit by commit (no Spark).
 
 How many there are is the cost: the table may be of any size, and its files may have been merged.
 """
@@ -6,15 +6,16 @@ How many there are is the cost: the table may be of any size, and its files may 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
 
 import pyarrow as pa
-import pyarrow.dataset as ds
 from pyarrow import fs
 
 from lake.commit_files import actions, commit_file
+from lake.file_rows import rows_of_files
 from lake.lake import Lake
 
 
@@ -42,26 +43,43 @@ def appended_rows(
         NotAppended: the log no longer holds one of the commits, a commit did more than append, or a
             file was deleted since.
     """
-    files = lake.files(table_name)
-    paths = [
-        path for version in range(after + 1, last + 1) for path in _added(_commit(files, version))
-    ]
-    if not paths:
+    names: list[str] = []
+    for version in range(after + 1, last + 1):
+        files = changed_files(lake, table_name, version)
+        if files.removed:
+            raise NotAppended("a commit removed rows")
+        names += files.added
+    if not names:
         return schema.empty_table()
     try:
-        found = ds.dataset(paths, schema=schema, format="parquet", filesystem=files)
-        return found.to_table()
+        return rows_of_files(lake, table_name, names, schema).to_table()
     except FileNotFoundError as error:
         raise NotAppended(str(error)) from error
 
 
-def _added(commit: bytes) -> Iterator[str]:
-    """The files of the rows that a commit appended."""
-    for kind, action in actions(commit.splitlines()):
-        if kind in {"add", "remove"} and action["dataChange"]:
-            if kind == "remove" or action.get("deletionVector") is not None:
-                raise NotAppended("a commit removed rows")
-            yield _path(action)
+@dataclass(frozen=True, slots=True)
+class ChangedFiles:
+    """The files, below the folder of the table, whose rows a commit added and removed."""
+
+    added: Sequence[str]
+    removed: Sequence[str]
+
+
+def changed_files(lake: Lake, table_name: str, version: int) -> ChangedFiles:
+    """What a commit did to the rows of a table; nothing if it rearranged files.
+
+    Raises:
+        NotAppended: the log no longer holds the commit, or it does not say so by files alone.
+    """
+    found: dict[str, list[str]] = {"add": [], "remove": []}
+    for kind, action in actions(_commit(lake.files(table_name), version).splitlines()):
+        if kind == "cdc":
+            raise NotAppended(f"version {version} has files of a change feed")
+        if kind in found and action["dataChange"]:
+            if action.get("deletionVector") is not None:
+                raise NotAppended(f"version {version} has deletion vectors")
+            found[kind].append(_path(action))
+    return ChangedFiles(found["add"], found["remove"])
 
 
 def _path(add: dict[str, Any]) -> str:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import takewhile
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from lake.appended import NotAppended, changed_files
 from lake.commit_files import commit_file
+from lake.file_rows import columns_of, rows_of_files
 from lake.lake import Lake
 
 if TYPE_CHECKING:
@@ -82,19 +83,35 @@ def changes_of(
 
 
 def changes_here(lake: Lake, table_name: str, first_version: int, last_version: int) -> pa.Table:
-    """`changes` without Spark, for few rows.
+    """`changes` without Spark, for few rows, and without the times of the commits.
 
     Raises:
         ChangeFeedGap: as `changes` does, and where files are lost.
+        DamagedTable: a file that was to be read is damaged.
     """
-    table, address = lake.existing(table_name), lake.location(table_name)
-    reached = takewhile(lambda commit: commit["version"] >= first_version, lake.commits(table_name))
-    there = {commit["version"] for commit in reached}
-    missing = [v for v in range(first_version, last_version + 1) if v not in there]
-    if missing:
-        raise _gap(address, missing, first_version, last_version)
-    with lost_files_are_a_gap(address):
-        return pa.table(table.load_cdf(starting_version=first_version, ending_version=last_version))
+    schema, address = columns_of(lake.existing(table_name)), lake.location(table_name)
+    parts = []
+    for version in range(first_version, last_version + 1):
+        try:
+            files = changed_files(lake, table_name, version)
+        except NotAppended as error:
+            raise ChangeFeedGap(f"{address}: {error}") from error
+        for kind, paths in (("insert", files.added), ("delete", files.removed)):
+            if not paths:
+                continue
+            try:
+                rows = rows_of_files(lake, table_name, paths, schema).to_table()
+            except FileNotFoundError as error:
+                raise ChangeFeedGap(
+                    f"{address}: files that its log names are no longer there"
+                ) from error
+            parts.append(
+                rows.append_column(CHANGE_TYPE, pa.repeat(kind, rows.num_rows)).append_column(
+                    COMMIT_VERSION, pa.repeat(pa.scalar(version, pa.int64()), rows.num_rows)
+                )
+            )
+    fields = [pa.field(CHANGE_TYPE, pa.string()), pa.field(COMMIT_VERSION, pa.int64())]
+    return pa.concat_tables(parts) if parts else pa.schema([*schema, *fields]).empty_table()
 
 
 def _gap(address: str, missing: list[int], first: int, last: int) -> ChangeFeedGap:

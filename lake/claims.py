@@ -9,13 +9,13 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 import pyarrow.compute as pc
-from deltalake import CommitProperties, Transaction
+from deltalake import Transaction
 from deltalake.exceptions import CommitFailedError
 
-from lake.commit import checkpoint, create_if_missing
+from lake.commit import checkpoint
 from lake.lake import Lake
 from lake.leases import forget, renewed_at
-from lake.ledger import ABANDONED, CLAIMED, LedgerRow, append_to
+from lake.ledger import ABANDONED, CLAIMED, LedgerRow, append_to, ready
 from lake.ledger_summary import Ledger, read_ledger, write_summary
 from lake.processes import lives
 from lake.tables import RUNS
@@ -72,7 +72,7 @@ def claim(
     Raises:
         AlreadyRunning: another run of the job is in progress.
     """
-    table = create_if_missing(lake, RUNS)
+    table = ready(lake)
     began = time.monotonic()
     while True:
         lake.committed(RUNS.name)
@@ -107,9 +107,7 @@ def claim(
         ]
         checkpoint(f"{job}:before:claim")
         try:
-            append_to(
-                table, rows, CommitProperties(app_transactions=[Transaction(f"weir-{job}", number)])
-            )
+            append_to(lake, rows, Transaction(f"weir-{job}", number))
         except CommitFailedError:
             before = table.version()
             lake.committed(RUNS.name)

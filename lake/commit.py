@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import pyarrow as pa
-from deltalake import (
-    CommitProperties,
-    DeltaTable,
-    Field,
-    Schema,
-    WriterProperties,
-    write_deltalake,
-)
+from deltalake import DeltaTable, Field, Schema, Transaction
 from deltalake.exceptions import DeltaError
 from deltalake.schema import PrimitiveType
 
+from lake.commit_files import actions, commit_file
+from lake.file_commits import append, overwrite
 from lake.interrupts import heed
 from lake.lake import Lake
 from lake.metadata import Metadata
 from lake.old_commits import delete_old_commits_as_they_arise
+from lake.parquet_files import write_files
 from lake.small_files import merge_small_files
 from lake.storage_errors import storage_errors
-from lake.tables import ColumnType, Table
+from lake.tables import Column, ColumnType, Table
 
 if TYPE_CHECKING:  # the ledger and the command line commit without Spark
     from pyspark.sql import DataFrame, DataFrameWriter
@@ -33,7 +30,9 @@ if TYPE_CHECKING:  # the ledger and the command line commit without Spark
 KILL_AT = "WEIR_KILL_AT"
 """Environment variable: the checkpoint at which the process kills itself; for tests only."""
 
-Rows: TypeAlias = "pa.Table | pa.RecordBatchReader | Sequence[Mapping[str, Any]] | DataFrame"
+RowsHere: TypeAlias = "pa.Table | pa.RecordBatchReader | Sequence[Mapping[str, Any]]"
+"""Rows of this process; mappings may leave columns out, which become null."""
+Rows: TypeAlias = "RowsHere | DataFrame"
 """Rows of this process, or rows that Spark computes."""
 SaveMode = Literal["append", "overwrite"]
 
@@ -45,8 +44,6 @@ _DELTA_TYPES: Mapping[ColumnType, str] = {
     "BOOLEAN": "boolean",
     "TIMESTAMP": "timestamp",
 }
-WRITER = WriterProperties(compression="SNAPPY", max_row_group_size=100_000)
-"""How files are written; statistics of small groups let readers skip more of a sorted file."""
 _ARROW_TYPES: Mapping[ColumnType, pa.DataType] = {
     "STRING": pa.string(),
     "BIGINT": pa.int64(),
@@ -82,14 +79,10 @@ def create_if_missing(lake: Lake, table: Table) -> DeltaTable:
     stored = lake.open(table.name)
     if stored is not None:
         return stored
-    fields = [
-        Field(c.name, PrimitiveType(_DELTA_TYPES[c.type]), metadata={"comment": c.comment})
-        for c in table.columns
-    ]
     try:
         DeltaTable.create(
             lake.location(table.name),
-            Schema(fields),
+            _schema(table.columns),
             description=table.comment,
             configuration=dict(table.properties),
             storage_options=lake.storage_options,
@@ -99,6 +92,24 @@ def create_if_missing(lake: Lake, table: Table) -> DeltaTable:
         if not lake.exists(table.name):
             raise
     return lake.existing(table.name)
+
+
+def add_missing_columns(lake: Lake, table: Table) -> None:
+    """Give a table of an earlier version the columns of its definition that it lacks."""
+    stored = lake.existing(table.name)
+    known = {field.name for field in stored.schema().fields}
+    missing = [column for column in table.columns if column.name not in known]
+    if not missing:
+        return
+    try:
+        stored.alter.add_columns(list(_schema(missing).fields))
+    except DeltaError:
+        # Another process may have added them at the same moment.
+        lake.committed(table.name)
+        known = {field.name for field in stored.schema().fields}
+        if not known.issuperset(column.name for column in missing):
+            raise
+    lake.committed(table.name)
 
 
 def write(
@@ -113,7 +124,7 @@ def write(
 ) -> int:
     """Write rows in one commit and return its version; creates a missing table.
 
-    A Spark frame is written by Spark, everything else by delta-rs in this process, which takes 5 ms
+    A Spark frame is written by Spark, everything else in this process, which takes 5 ms
     instead of 150 for a few rows. Columns are taken by name and cast to the table's definition.
     If the table then has many small files, these are merged in a second commit, and if its log has
     more commits than it keeps, old ones are deleted.
@@ -121,7 +132,7 @@ def write(
     Args:
         lake: which holds the table.
         table: its definition.
-        rows: the rows; a reader is streamed, and mappings may leave columns out, which become null.
+        rows: the rows; a reader is streamed.
         metadata: of the commit.
         mode: `append`, or `overwrite` all rows, and the columns too.
         files: how many files Spark writes; more than one are cut by ranges of `cluster_by`, which
@@ -138,12 +149,13 @@ def write(
         stored.update_incremental()
         checkpoint(f"{metadata.job}:before:{table.name}")
         match rows:
-            case pa.RecordBatchReader() | pa.Table():
-                _write_here(stored, table, rows, metadata, mode, merge_schema=merge_schema)
-            case Sequence():
-                dicts = [dict(row) for row in rows]
-                taken = pa.Table.from_pylist(dicts, schema=arrow_schema(table))
-                _write_here(stored, table, taken, metadata, mode, merge_schema=merge_schema)
+            case pa.RecordBatchReader() | pa.Table() | Sequence():
+                if mode == "overwrite":
+                    _overwrite_rows(lake, table, rows, metadata)
+                else:
+                    if merge_schema:
+                        add_missing_columns(lake, table)
+                    append_rows(lake, table, rows, metadata=metadata)
             case _:
                 writer = _spark_writer(table, rows, metadata, files).mode(mode)
                 if mode == "overwrite":
@@ -154,45 +166,79 @@ def write(
         checkpoint(f"{metadata.job}:after:{table.name}")
         lake.committed(table.name)
         version = _version_of(lake, table, metadata)
-        if mode == "append" and merge_small_files(lake.existing(table.name), WRITER):
-            lake.committed(table.name)
+        if mode == "append":
+            merge_small_files(lake, table.name)
         delete_old_commits_as_they_arise(lake, table)
     return version
 
 
-def rows_written(lake: Lake, table_name: str, version: int) -> int:
-    """How many rows the commit `version` wrote, by its commit information; 0 if that is silent."""
-    for commit in lake.commits(table_name):
-        if commit["version"] == version:
-            metrics = commit.get("operationMetrics", {})
-            # Spark's name, then that of delta-rs.
-            return int(metrics.get("numOutputRows", metrics.get("num_added_rows", 0)))
-    return 0
-
-
-def _write_here(
-    stored: DeltaTable,
+def append_rows(
+    lake: Lake,
     table: Table,
-    rows: pa.Table | pa.RecordBatchReader,
-    metadata: Metadata,
-    mode: SaveMode,
+    rows: RowsHere,
     *,
-    merge_schema: bool,
+    metadata: Metadata | None = None,
+    transaction: Transaction | None = None,
 ) -> None:
-    if isinstance(rows, pa.Table):
-        rows = rows.select(list(table.column_names)).cast(arrow_schema(table))
-    schema_mode: Literal["overwrite", "merge"] | None = "merge" if merge_schema else None
-    if mode == "overwrite":
-        names = [field.name for field in stored.schema().fields]
-        # Replacing the columns would remove their comments.
-        schema_mode = "overwrite" if names != list(table.column_names) else None
-    write_deltalake(
-        stored,
-        rows,
-        mode=mode,
-        schema_mode=schema_mode,
-        writer_properties=WRITER,
-        commit_properties=CommitProperties(custom_metadata={"userMetadata": metadata.to_json()}),
+    """Append rows of this process to a table that exists, in one commit.
+
+    Args:
+        lake: which holds the table.
+        table: its definition.
+        rows: columns are taken by name and cast.
+        metadata: of the commit.
+        transaction: the commit fails if another one with the same identifier came since the version
+            of the table that is open.
+
+    Raises:
+        CommitFailedError: one did.
+        KeyError: the rows lack a column of the table.
+    """
+    written = write_files(lake, table.name, arrow_schema(table), _batches(table, rows))
+    text = None if metadata is None else metadata.to_json()
+    append(lake.existing(table.name), written, metadata=text, transaction=transaction)
+    lake.committed(table.name)
+
+
+def _overwrite_rows(lake: Lake, table: Table, rows: RowsHere, metadata: Metadata) -> None:
+    written = write_files(lake, table.name, arrow_schema(table), _batches(table, rows))
+    stored = lake.existing(table.name)
+    names = [field.name for field in stored.schema().fields]
+    schema = stored.schema() if names == [*table.column_names] else _schema(table.columns)
+    overwrite(stored, written, schema, metadata=metadata.to_json())
+
+
+def rows_written(lake: Lake, table_name: str, version: int) -> int:
+    """How many rows the commit `version` added."""
+    with lake.files(table_name).open_input_stream(commit_file(version)) as stream:
+        lines = bytes(stream.read()).splitlines()
+    added = (action for kind, action in actions(lines) if kind == "add" and action["dataChange"])
+    return sum(
+        int(json.loads(action.get("stats") or "{}").get("numRecords", 0)) for action in added
+    )
+
+
+def _batches(table: Table, rows: RowsHere) -> Iterator[pa.RecordBatch]:
+    """Rows with the columns of a table."""
+    schema = arrow_schema(table)
+    parts: Iterable[pa.Table]
+    match rows:
+        case pa.RecordBatchReader():
+            parts = (pa.Table.from_batches([batch]) for batch in rows)
+        case pa.Table():
+            parts = [rows]
+        case _:
+            parts = [pa.Table.from_pylist([dict(row) for row in rows], schema=schema)]
+    for part in parts:
+        yield from part.select(list(table.column_names)).cast(schema).to_batches()
+
+
+def _schema(columns: Iterable[Column]) -> Schema:
+    return Schema(
+        [
+            Field(c.name, PrimitiveType(_DELTA_TYPES[c.type]), metadata={"comment": c.comment})
+            for c in columns
+        ]
     )
 
 

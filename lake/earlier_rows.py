@@ -49,7 +49,7 @@ def delete_earlier_rows(
 ) -> None:
     """Delete the rows below a value, in one commit with `metadata`."""
     lake.existing(table_name).update_incremental()
-    delete_rows(lake, table_name, f"{column} < {before}", metadata)
+    delete_rows(lake, table_name, column, "<", before, metadata)
 
 
 def _files(lake: Lake, table_name: str, column: str, before: int) -> pa.Table:

@@ -18,6 +18,7 @@ from deltalake.exceptions import DeltaError, TableNotFoundError
 from deltalake.fs import DeltaStorageHandler
 from pyarrow import fs
 
+from lake.checksums import PAGES_ARE_VERIFIED, verify_footers
 from lake.commit_files import LOG, commit_file, commits_after, last_checkpoint
 from lake.integrity import damaged_commits
 from lake.metadata import Metadata
@@ -360,9 +361,20 @@ class _Table(DeltaTable):
 
     def to_pyarrow_dataset(self, **options: Any) -> ds.Dataset:  # type: ignore[override]
         folder = local_folder(unquote(self.table_uri))
-        if options.get("filesystem") is None and folder is not None and folder.is_dir():
+        is_local = options.get("filesystem") is None and folder is not None and folder.is_dir()
+        if is_local:
             options["filesystem"] = fs.SubTreeFileSystem(str(folder), fs.LocalFileSystem())
-        return super().to_pyarrow_dataset(**options)
+        found: Any = super().to_pyarrow_dataset(**options)
+        fragments = [*found.get_fragments()]
+        if folder is not None and is_local:
+            verify_footers(folder / each.path for each in fragments)
+        verified = [
+            PAGES_ARE_VERIFIED.make_fragment(
+                each.path, found.filesystem, partition_expression=each.partition_expression
+            )
+            for each in fragments
+        ]
+        return ds.FileSystemDataset(verified, found.schema, PAGES_ARE_VERIFIED, found.filesystem)
 
 
 def local_folder(address: str) -> Path | None:

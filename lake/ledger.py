@@ -7,12 +7,18 @@ import socket
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from typing import Final, Literal
+from typing import Final
 
 import pyarrow as pa
-from deltalake import CommitProperties, DeltaTable, write_deltalake
+from deltalake import DeltaTable, Transaction
 
-from lake.commit import WRITER, arrow_schema, checkpoint, create_if_missing
+from lake.commit import (
+    add_missing_columns,
+    append_rows,
+    arrow_schema,
+    checkpoint,
+    create_if_missing,
+)
 from lake.lake import Lake
 from lake.old_commits import delete_old_commits_as_they_arise
 from lake.processes import identity
@@ -55,23 +61,36 @@ def record(lake: Lake, rows: Sequence[LedgerRow]) -> None:
     if not rows:
         return
     with storage_errors(lake.location(RUNS.name)):
-        table = create_if_missing(lake, RUNS)
-        # Others may have changed it since it was opened.
-        table.update_incremental()
+        ready(lake)
+        lake.committed(RUNS.name)
         checkpoint(f"{rows[0].job}:before:runs")
-        append_to(table, rows, CommitProperties())
+        append_to(lake, rows)
         checkpoint(f"{rows[0].job}:after:runs")
         # Commits that rearrange files are skipped by those who read the newest rows.
-        merge_small_files(table, WRITER)
-        lake.committed(RUNS.name)
+        merge_small_files(lake, RUNS.name)
         delete_old_commits_as_they_arise(lake, RUNS)
 
 
-def append_to(table: DeltaTable, rows: Sequence[LedgerRow], properties: CommitProperties) -> None:
+def ready(lake: Lake) -> DeltaTable:
+    """The ledger; created if it is missing, and one of an earlier version with the new columns."""
+    table = create_if_missing(lake, RUNS)
+    add_missing_columns(lake, RUNS)
+    return table
+
+
+def append_to(
+    lake: Lake, rows: Sequence[LedgerRow], transaction: Transaction | None = None
+) -> None:
     """Append rows in one commit, completed with facts about this process and the time.
 
+    Args:
+        lake: which holds the ledger; it is `ready`. Of a transaction, commits since the version
+            that is open count as first.
+        rows: what is recorded.
+        transaction: the commit fails if another one with the same identifier came first.
+
     Raises:
-        CommitFailedError: another commit came first.
+        CommitFailedError: one did.
     """
     here = {
         "host": socket.gethostname(),
@@ -79,9 +98,5 @@ def append_to(table: DeltaTable, rows: Sequence[LedgerRow], properties: CommitPr
         "process": identity(os.getpid()),
         "recorded_at": datetime.now(UTC),
     }
-    schema = arrow_schema(RUNS)
-    written = pa.Table.from_pylist([asdict(row) | here for row in rows], schema=schema)
-    known = {field.name for field in table.schema().fields}
-    # A ledger of an earlier version of Weir gets the columns that are new.
-    merge: Literal["merge"] | None = None if known >= {*schema.names} else "merge"
-    write_deltalake(table, written, mode="append", commit_properties=properties, schema_mode=merge)
+    written = pa.Table.from_pylist([asdict(row) | here for row in rows], schema=arrow_schema(RUNS))
+    append_rows(lake, RUNS, written, transaction=transaction)

@@ -19,7 +19,7 @@ from delta.exceptions.captured import (
 from pyspark.sql import SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812
 
-from lake.commit import WRITER, checkpoint
+from lake.commit import checkpoint
 from lake.consolidated import note_consolidation
 from lake.lake import Lake
 from lake.session import read
@@ -43,14 +43,12 @@ def compact_files(lake: Lake, table_name: str, file_bytes: int) -> int:
     """Merge files into larger ones of about `file_bytes`; returns how many there are fewer."""
     # As it is now: it may have been replaced since it was opened.
     lake.forget(table_name)
-    table = lake.open(table_name)
-    if table is None:
+    if not lake.exists(table_name):
         return 0
     checkpoint(f"compact:before:{table_name}")
-    merged = merge_files(table, file_bytes, WRITER)
+    merged = merge_files(lake, table_name, file_bytes)
     checkpoint(f"compact:after:{table_name}")
-    lake.committed(table_name)
-    return merged["numFilesRemoved"] - merged["numFilesAdded"]
+    return merged.removed - merged.added
 
 
 def consolidate(

@@ -11,20 +11,40 @@ import duckdb
 import pyarrow as pa
 from deltalake import DeltaTable
 
+from lake.checksums import verify_files
 from lake.data_files import are_the_rows, file_names, files_after, is_pattern
 from lake.lake import local_folder
 
 _PLAIN = frozenset({"string", "long", "integer", "boolean"})
 
 
-def attach(connection: duckdb.DuckDBPyConnection, name: str, table: DeltaTable) -> None:
-    """Name a table, as it is now, in a connection; nothing is read yet.
+def attach(
+    connection: duckdb.DuckDBPyConnection,
+    name: str,
+    table: DeltaTable,
+    after_epoch: int | None = None,
+) -> None:
+    """Name a table, as it is now, in a connection; its files are verified, no row is read yet.
 
     DuckDB's own reader is some four times as fast as reading through Arrow, and looks into files
     for what a join can skip.
+
+    Args:
+        connection: gets the relation `name`.
+        name: of the relation.
+        table: as it is now.
+        after_epoch: files without rows of a later epoch may be left out.
+
+    Raises:
+        DamagedTable: a file is not what was written.
     """
     files = _readable_files(table)
+    if files and after_epoch is not None:
+        later = file_names(files_after(table, after_epoch))
+        # Without a file there would be no columns.
+        files = [file for file in files if Path(file).name in later] or files[-1:]
     if files:
+        verify_files(map(Path, files))
         columns = [duckdb.ColumnExpression(field.name) for field in table.schema().fields]
         # A lake below a folder named epoch=1 has an epoch of its own all the same.
         rows = connection.read_parquet([*files], hive_partitioning=False)
@@ -48,7 +68,7 @@ def attach_all(
     columns: Sequence[str],
     parts: Mapping[str, Part],
 ) -> None:
-    """Name the rows of several tables, in one scan; nothing is read yet.
+    """Name the rows of several tables, in one scan; files are verified, no row is read yet.
 
     Args:
         connection: gets the relation `name`.
@@ -56,6 +76,9 @@ def attach_all(
         key: the column that says which table a row is of.
         columns: those beside `key`; null where a table lacks one.
         parts: the tables, by the value of `key`.
+
+    Raises:
+        DamagedTable: a file is not what was written.
     """
     owners: dict[str, str] = {}
     rows: list[str] = []
@@ -72,6 +95,7 @@ def attach_all(
         has = {field.name for field in part.table.schema().fields}
         rows.append(f'SELECT \'{literal}\' AS "{key}", {_cells(columns, has)} FROM "{whole}"')
     if owners:
+        verify_files(map(Path, owners))
         listed = pa.table({"file": [*owners], key: [*owners.values()]})
         connection.register(f"{name}#files", listed)
         found = connection.read_parquet(

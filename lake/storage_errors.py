@@ -16,7 +16,7 @@ _NUMBER = re.compile(r"(?:os error |errno[ =]|Errno )(\d+)")
 _PATH = re.compile(
     r"['\"]((?:[a-z0-9]+:)?/[^'\"]+)['\"]|((?:[a-z0-9]+:)?/\S*?\.(?:parquet|json))\b"
 )
-_RESTORE = (
+RESTORE = (
     "Restore it from a backup; `weir doctor` lists all that is damaged. The tables of a query can"
     " be dropped instead: `weir drop QUERY`, and the next run computes it again."
 )
@@ -43,8 +43,8 @@ _REASONS: Mapping[int, tuple[str, str]] = {
     errno.ENFILE: ("too many files are open on this machine", f"Close other programs. {_AGAIN}"),
     errno.EIO: ("the disk reports an error", "Look at the log of the system before you go on."),
 }
-_MISSING = ("a file that the log of the table names is not there", _RESTORE)
-_DAMAGED = ("the file is damaged", _RESTORE)
+_MISSING = ("a file that the log of the table names is not there", RESTORE)
+_DAMAGED = ("the file is damaged", RESTORE)
 _TEXTS: tuple[tuple[re.Pattern[str], tuple[str, str]], ...] = (
     (re.compile("No space left on device"), _REASONS[errno.ENOSPC]),
     (re.compile("Too many open files"), _REASONS[errno.EMFILE]),

@@ -210,7 +210,7 @@ class Engine:
             else:
                 # No relation of a caller can have such a name.
                 whole = f"{name}#whole"
-                attach(self._local.connection, whole, table)
+                attach(self._local.connection, whole, table, after)
                 chosen = select("*").from_(rows_of(whole)).where(where)
                 self._local.make(Statement(name, chosen))
         only_looked_up = self.placement.only_looks_up(extent)

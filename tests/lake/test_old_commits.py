@@ -107,7 +107,7 @@ def test_the_log_of_an_object_store_is_shortened_the_same_way(
     # delta-rs then reads the folder as it reads any other store.
     monkeypatch.setattr("lake.lake.local_folder", lambda _: None)
     delete_old_commits(Lake(lake.root), TABLE.name, 42)
-    assert logged(lake)[0] == 40
+    assert 42 - CHECKPOINTS < logged(lake)[0] <= 42
     assert numbers(Lake(lake.root)) == [*range(60)]
 
 

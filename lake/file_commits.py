@@ -1,0 +1,183 @@
+"""Commits of data files: rows are appended, or files replaced if nobody else committed meanwhile.
+
+A replacement is computed from the files of one version, and is right for that version only.
+delta-rs checks whether a later commit conflicts, but takes commits that rearrange files for
+harmless: two processes that merge the same files at once would both succeed, and each row would be
+there twice. So a replacement is committed as the very next version or not at all (no retries by
+delta-rs), and is computed again from the newest version if another commit came first.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+from deltalake import CommitProperties, DeltaTable, Schema, Transaction
+from deltalake.exceptions import CommitFailedError
+from deltalake.transaction import AddAction, RemoveAction
+
+from lake.parquet_files import DataFile
+
+_ATTEMPTS = 100
+"""Others commit a few times a second at most."""
+
+
+class Overtaken(Exception):  # noqa: N818  (named after what happened)
+    """Others committed first, again and again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """Files that take the place of others.
+
+    Attributes:
+        removed: paths of files of the table, as its log has them, with their sizes.
+        added: new ones.
+        changes_data: whether the rows change; false if they only move.
+    """
+
+    removed: Sequence[tuple[str, int]]
+    added: Sequence[DataFile]
+    changes_data: bool
+
+    def actions(self) -> list[AddAction | RemoveAction]:
+        """What a commit of it consists of."""
+        now = time.time_ns() // 1_000_000
+        return [
+            *(each.added(changes_data=self.changes_data) for each in self.added),
+            *(RemoveAction(path, self.changes_data, now, size, {}) for path, size in self.removed),
+        ]
+
+
+def append(
+    table: DeltaTable,
+    files: Iterable[DataFile],
+    *,
+    metadata: str | None = None,
+    transaction: Transaction | None = None,
+) -> None:
+    """Append files to a table in one commit; others may append at the same time.
+
+    Args:
+        table: afterwards as it is then.
+        files: of its rows.
+        metadata: the `userMetadata` of the commit.
+        transaction: the commit fails if another one with the same identifier came first.
+
+    Raises:
+        CommitFailedError: one did.
+        Overtaken: others committed all the time; nothing was done.
+    """
+    actions: list[AddAction | RemoveAction] = [each.added() for each in files]
+    for _ in range(_ATTEMPTS):
+        before = table.version()
+        try:
+            table.create_write_transaction(
+                actions,
+                "append",
+                table.schema(),
+                commit_properties=_properties(metadata, None, transaction),
+            )
+        except CommitFailedError:
+            # To delta-rs this may be in conflict with a deletion, though it reads nothing.
+            table.update_incremental()
+            if transaction is not None or table.version() == before:
+                raise
+        else:
+            table.update_incremental()
+            return
+    raise _overtaken(table)
+
+
+def replace(
+    table: DeltaTable,
+    replacement: Callable[[DeltaTable], Replacement | None],
+    *,
+    metadata: str | None = None,
+) -> Replacement | None:
+    """Replace files in one commit.
+
+    Args:
+        table: afterwards as it is then.
+        replacement: computes it from the newest version of the table; None if there is nothing to
+            do. It is called again if another process committed meanwhile, and may keep the files
+            that it wrote as far as what they replace is still there.
+        metadata: the `userMetadata` of the commit.
+
+    Returns:
+        What was committed.
+
+    Raises:
+        Overtaken: others committed all the time; nothing was done.
+    """
+    for _ in range(_ATTEMPTS):
+        table.update_incremental()
+        found = replacement(table)
+        if found is None:
+            return None
+        if _committed(table, found.actions(), "append", table.schema(), metadata):
+            return found
+    raise _overtaken(table)
+
+
+def overwrite(
+    table: DeltaTable, files: Iterable[DataFile], schema: Schema, *, metadata: str
+) -> None:
+    """Replace all rows of a table, and its columns, in one commit.
+
+    Raises:
+        Overtaken: others committed all the time; nothing was done.
+    """
+    actions: list[AddAction | RemoveAction] = [each.added() for each in files]
+    for _ in range(_ATTEMPTS):
+        table.update_incremental()
+        if _committed(table, actions, "overwrite", schema, metadata):
+            return
+    raise _overtaken(table)
+
+
+def files_of(table: DeltaTable) -> list[tuple[str, int]]:
+    """The paths of a table's files, as its log has them, with their sizes; the oldest first."""
+    files = pa.table(table.get_add_actions()).select(["modification_time", "path", "size_bytes"])
+    ordered = files.sort_by([("modification_time", "ascending"), ("path", "ascending")])
+    paths, sizes = ordered["path"].to_pylist(), ordered["size_bytes"].to_pylist()
+    return [(str(path), int(str(size))) for path, size in zip(paths, sizes, strict=True)]
+
+
+def _committed(
+    table: DeltaTable,
+    actions: list[AddAction | RemoveAction],
+    mode: str,
+    schema: Schema,
+    metadata: str | None,
+) -> bool:
+    """Whether actions became the version after that of the table; it is then at the new one."""
+    before = table.version()
+    try:
+        table.create_write_transaction(
+            actions, mode, schema, commit_properties=_properties(metadata, 0, None)
+        )
+    except CommitFailedError:
+        table.update_incremental()
+        if table.version() == before:
+            # Nobody came first: the commit itself is impossible.
+            raise
+        return False
+    table.update_incremental()
+    return True
+
+
+def _overtaken(table: DeltaTable) -> Overtaken:
+    return Overtaken(f"{table.table_uri}: other processes committed {_ATTEMPTS} times in a row")
+
+
+def _properties(
+    metadata: str | None, retries: int | None, transaction: Transaction | None
+) -> CommitProperties:
+    return CommitProperties(
+        custom_metadata=None if metadata is None else {"userMetadata": metadata},
+        max_commit_retries=retries,
+        app_transactions=None if transaction is None else [transaction],
+    )

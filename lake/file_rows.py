@@ -1,0 +1,43 @@
+"""The rows of some files of a table, verified as they are read (no Spark)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+from deltalake import DeltaTable
+
+from lake.checksums import PAGES_ARE_VERIFIED, verify_footers
+from lake.lake import Lake, local_folder
+
+
+def rows_of_files(
+    lake: Lake, table_name: str, names: Iterable[str], schema: pa.Schema
+) -> ds.FileSystemDataset:
+    """The rows of files in their order; columns that a file lacks are null.
+
+    Args:
+        lake: which holds the table.
+        table_name: of the table.
+        names: of the files, below its folder.
+        schema: the columns that are read.
+
+    Raises:
+        FileNotFoundError: a file is missing; also when rows are read.
+        DamagedTable: the footer of a file is damaged. A damaged page is an OSError or an
+            ArrowException when it is read.
+    """
+    names = [*names]
+    files, folder = lake.files(table_name), local_folder(lake.location(table_name))
+    if folder is not None:
+        verify_footers(folder / name for name in names)
+    fragments = [PAGES_ARE_VERIFIED.make_fragment(name, files) for name in names]
+    return ds.FileSystemDataset(fragments, schema, PAGES_ARE_VERIFIED, files)
+
+
+def columns_of(table: DeltaTable) -> pa.Schema:
+    """The columns of a table as Arrow's."""
+    fields: Any = table.schema().to_arrow()
+    return pa.schema(fields)

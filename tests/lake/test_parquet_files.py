@@ -1,0 +1,110 @@
+"""Data files: what the log says about them is right for every value."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lake import parquet_files
+from lake.commit import arrow_schema, write
+from lake.lake import Lake
+from lake.metadata import Metadata
+from lake.parquet_files import write_files
+from lake.tables import QUALITY, Column
+
+KINDS = replace(
+    QUALITY,
+    name="kinds",
+    columns=(
+        Column("text", "STRING", ""),
+        Column("whole", "BIGINT", ""),
+        Column("truth", "BOOLEAN", ""),
+        Column("number", "DOUBLE", ""),
+        Column("at", "TIMESTAMP", ""),
+    ),
+    log_commits=None,
+)
+METADATA = Metadata("r", "test", 0)
+INSTANT = datetime(2026, 1, 1, tzinfo=UTC)
+_TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
+_LONG = st.builds(lambda text, times: text * times, _TEXTS, st.sampled_from([1, 100, 2000]))
+ROWS = st.lists(
+    st.fixed_dictionaries(
+        {
+            "text": st.none() | _LONG,
+            "whole": st.none() | st.integers(-(2**62), 2**62),
+            "truth": st.none() | st.booleans(),
+            "number": st.none() | st.floats(allow_nan=False, allow_infinity=False),
+            "at": st.none() | st.integers(0, 10**7).map(lambda n: INSTANT + timedelta(0, 0, n)),
+        }
+    ),
+    min_size=1,
+    max_size=8,
+)
+
+
+@given(rows=ROWS)
+@settings(max_examples=60, deadline=None)
+def test_no_filter_skips_a_row_that_meets_it(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[dict[str, Any]]
+) -> None:
+    lake = Lake(str(tmp_path_factory.mktemp("lake")))
+    write(lake, KINDS, rows, METADATA)
+    dataset = lake.existing("kinds").to_pyarrow_dataset()
+    schema = arrow_schema(KINDS)
+    for row in rows:
+        for name, value in row.items():
+            if value is None:
+                condition = ds.field(name).is_null()
+            else:
+                condition = ds.field(name) == pa.scalar(value, schema.field(name).type)
+            expected = sum(each[name] == value for each in rows)
+            assert dataset.to_table(filter=condition).num_rows == expected
+
+
+def test_rows_are_written_in_their_order_to_files_of_about_a_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parquet_files, "ROW_GROUP", 10)
+    lake, schema = Lake(str(tmp_path)), pa.schema([("a", pa.int64())])
+    (tmp_path / "t").mkdir()
+    batches = [pa.record_batch([[*range(start, start + 7)]], ["a"]) for start in range(0, 49, 7)]
+    files = write_files(lake, "t", schema, batches, file_bytes=200)
+    assert [each.rows for each in files] == [20, 20, 9]
+    found = [ds.dataset(str(tmp_path / "t" / each.name)).to_table()["a"] for each in files]
+    assert [value for each in found for value in each.to_pylist()] == [*range(49)]
+
+
+def test_no_rows_are_no_file(tmp_path: Path) -> None:
+    assert not write_files(Lake(str(tmp_path)), "t", pa.schema([("a", pa.int64())]), [])
+
+
+def test_a_failure_leaves_no_file(tmp_path: Path) -> None:
+    (tmp_path / "t").mkdir()
+    schema = pa.schema([("a", pa.int64())])
+
+    def failing() -> Any:
+        yield pa.record_batch([[*range(parquet_files.ROW_GROUP)]], ["a"])
+        raise RuntimeError("no more")
+
+    with pytest.raises(RuntimeError, match="no more"):
+        write_files(Lake(str(tmp_path)), "t", schema, failing())
+    assert not [*(tmp_path / "t").iterdir()]
+
+
+def test_the_statistics_of_a_long_text_are_short(tmp_path: Path) -> None:
+    lake = Lake(str(tmp_path))
+    write(lake, KINDS, [{"text": "x" * 10_000}], METADATA)
+    (actions,) = pa.table(lake.existing("kinds").get_add_actions(flatten=True)).to_pylist()
+    assert actions["min.text"] == "x" * 256
+    assert actions["max.text"] == "x" * 256 + "\U0010ffff"
+    assert json.dumps(actions["num_records"]) == "1"
