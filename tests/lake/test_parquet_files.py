@@ -77,7 +77,7 @@ def test_rows_are_written_in_their_order_to_files_of_about_a_size(
     monkeypatch.setattr(parquet_files, "ROW_GROUP", 10)
     lake, schema = Lake(str(tmp_path)), pa.schema([("a", pa.int64())])
     (tmp_path / "t").mkdir()
-    batches = [pa.record_batch([[*range(start, start + 7)]], ["a"]) for start in range(0, 49, 7)]
+    batches = [pa.record_batch({"a": [*range(start, start + 7)]}) for start in range(0, 49, 7)]
     files = write_files(lake, "t", schema, batches, file_bytes=200)
     assert [each.rows for each in files] == [20, 20, 9]
     found = [ds.dataset(str(tmp_path / "t" / each.name)).to_table()["a"] for each in files]
@@ -93,7 +93,7 @@ def test_a_failure_leaves_no_file(tmp_path: Path) -> None:
     schema = pa.schema([("a", pa.int64())])
 
     def failing() -> Any:
-        yield pa.record_batch([[*range(parquet_files.ROW_GROUP)]], ["a"])
+        yield pa.record_batch({"a": [*range(parquet_files.ROW_GROUP)]})
         raise RuntimeError("no more")
 
     with pytest.raises(RuntimeError, match="no more"):
