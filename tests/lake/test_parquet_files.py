@@ -48,12 +48,12 @@ ROWS = st.lists(
         }
     ),
     min_size=1,
-    max_size=8,
+    max_size=5,
 )
 
 
 @given(rows=ROWS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_no_filter_skips_a_row_that_meets_it(
     tmp_path_factory: pytest.TempPathFactory, rows: list[dict[str, Any]]
 ) -> None:
