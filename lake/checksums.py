@@ -159,9 +159,8 @@ def _whole_checksum(file: Path) -> int:
     except FileNotFoundError:
         pass
     except ValueError as error:
-        raise DamagedTable(
-            f"{note}: this is no checksum. Remove the file, and run again."
-        ) from error
+        what, hint = "this is no checksum", "Remove the file, and run again."
+        raise DamagedTable(what, str(note), hint) from error
     # Before its pages are verified: a bit that flips between the two is noticed.
     found = _crc(file)
     try:
