@@ -81,9 +81,11 @@ def append(
                 commit_properties=_properties(metadata, None, transaction),
             )
         except CommitFailedError:
+            if transaction is not None:
+                raise
             # To delta-rs this may be in conflict with a deletion, though it reads nothing.
             table.update_incremental()
-            if transaction is not None or table.version() == before:
+            if table.version() == before:
                 raise
         else:
             table.update_incremental()
