@@ -120,8 +120,11 @@ def _described(plan: Plan, node: PlanNode) -> str:
         case Component():
             count = len(node.patterns)
             return f"{node.kind}, {count} pattern{'s' if count > 1 else ''}"
-        case Product(parts):
+        case Product(parts, ()):
             return f"product of {len(parts)} parts (they share no variable)"
+        case Product(parts, correlated):
+            names = _variables(plan, correlated)
+            return f"product of {len(parts)} parts (an EXISTS evaluates one for each {names})"
         case Values(variables, rows):
             return f"values {_variables(plan, variables)}: {counted(len(rows), 'row')}, constant"
         case Join():

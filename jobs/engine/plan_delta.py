@@ -11,7 +11,7 @@ from jobs.compute.sql import alias, columns, padded_columns, rows_of, select, te
 from jobs.engine.delta import delta
 from jobs.engine.fixpoint import Step
 from jobs.engine.relations import CHANGE, EpochRange, Inputs
-from jobs.engine.run import Run
+from jobs.engine.run import ProductOf, Run
 from jobs.plan.leaves import MEMBER
 from jobs.plan.operators import PlanNode
 from jobs.plan.plan import Plan
@@ -23,13 +23,13 @@ class PlanDelta:
     """What to run for one query and range.
 
     `statements` in order; `result` is the relation (node, v0, .., epoch, weight) of the new rows of
-    all stored nodes, of a group with the column `member`; `products` are the interval relations of
-    the parts of each product.
+    all stored nodes, of a group with the column `member`; `products` are what makes many rows of
+    few.
     """
 
     statements: tuple[Step, ...]
     result: Statement
-    products: tuple[tuple[str, ...], ...]
+    products: tuple[ProductOf, ...]
 
 
 @deep_recursion()

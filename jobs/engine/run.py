@@ -31,6 +31,20 @@ from jobs.sparql.algebra.expressions import Expression
 _NESTED = 32
 
 
+@dataclass(frozen=True, slots=True)
+class ProductOf:
+    """The relations whose sizes a product multiplies.
+
+    Attributes:
+        parts: the intervals of its parts.
+        correlated: the columns for whose values an EXISTS makes it; none if the query has the parts
+            beside one another.
+    """
+
+    parts: tuple[str, ...]
+    correlated: tuple[str, ...] = ()
+
+
 @dataclass(slots=True)
 class Run:
     """One range of epochs of one plan: makes the delta of each node once.
@@ -43,7 +57,7 @@ class Run:
         keep: how a relation that is read twice is stored.
         delta: the delta of a node (`jobs.engine.delta`).
         statements: what has been made, in order.
-        products: of each product the relations of its parts' intervals: their sizes multiply.
+        products: what multiplies the sizes of relations.
     """
 
     plan: Plan
@@ -53,7 +67,7 @@ class Run:
     keep: Keep
     delta: Callable[[PlanNode, Run], exp.Query]
     statements: list[Step] = field(default_factory=list)
-    products: list[tuple[str, ...]] = field(default_factory=list)
+    products: list[ProductOf] = field(default_factory=list)
     _relations: dict[PlanNode, str] = field(default_factory=dict)
     _levels: dict[PlanNode, int] = field(default_factory=dict)
 

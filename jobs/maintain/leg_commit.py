@@ -139,13 +139,7 @@ def _query_rows(
     thresholds = Thresholds(limits.bulk_changes, limits.neighbourhood_rows, small)
     inputs = LegInputs(events, windows_of(windowing_of(task)), stored, thresholds)
     delta = leg_delta(engine, task.plan, leg, timeline.origin, inputs, prefix)
-    make_delta(
-        engine,
-        delta,
-        limits.product_rows,
-        allow_product=task.plan.allow_product,
-        file=task.query.file.name,
-    )
+    make_delta(engine, delta, limits.product_rows, task.plan, task.query.file.name)
     return delta.result.name
 
 

@@ -130,13 +130,8 @@ class NewRows:
         if not task.from_nothing:
             # Counted, then written.
             delta = replace(delta, result=replace(delta.result, keep=self.prepared.keep))
-        make_delta(
-            self.engine,
-            delta,
-            self.settings.limits.product_rows,
-            allow_product=task.plan.allow_product,
-            file=task.query.file.name,
-        )
+        limit = self.settings.limits.product_rows
+        make_delta(self.engine, delta, limit, task.plan, task.query.file.name)
         rows = None if task.from_nothing else self.engine.count(delta.result.name)
         if rows == 0:
             return None

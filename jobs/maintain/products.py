@@ -1,4 +1,6 @@
-"""The check that a product of parts without a common variable does not get too large."""
+"""The check that a product does not get too large: of parts without a common variable, or of an
+EXISTS.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,10 @@ from jobs.compute.engine import Engine
 from jobs.compute.sql import alias, column, rows_of, select
 from jobs.engine.fixpoint import make
 from jobs.engine.plan_delta import PlanDelta
+from jobs.engine.run import ProductOf
 from jobs.errors import WeirError
 from jobs.plan.leaves import MEMBER
+from jobs.plan.plan import Plan
 
 
 class ProductCheck:
@@ -20,80 +24,98 @@ class ProductCheck:
 
     Args:
         engine: counts.
-        products: of each the relations of its parts.
+        products: the products.
         limit: most rows.
     """
 
-    def __init__(self, engine: Engine, products: Sequence[tuple[str, ...]], limit: int) -> None:
+    def __init__(self, engine: Engine, products: Sequence[ProductOf], limit: int) -> None:
         self._engine, self._limit = engine, limit
         self._unchecked = [*products]
         self._made: set[str] = set()
 
-    def made(self, name: str) -> Iterator[tuple[str, ...]]:
+    def made(self, name: str) -> Iterator[ProductOf]:
         """The products whose parts are complete with the relation `name`."""
         self._made.add(name)
-        complete = [parts for parts in self._unchecked if self._made.issuperset(parts)]
-        self._unchecked = [parts for parts in self._unchecked if parts not in complete]
+        complete = [each for each in self._unchecked if self._made.issuperset(each.parts)]
+        self._unchecked = [each for each in self._unchecked if each not in complete]
         yield from complete
 
-    def of_query(self, parts: tuple[str, ...], file: str) -> None:
+    def of_query(self, product: ProductOf, file: str, names: Sequence[str]) -> None:
         """Check a product of one query.
+
+        Args:
+            product: its parts have been made.
+            file: declares the query.
+            names: of the columns of its plan.
 
         Raises:
             WeirError: it exceeds the limit.
         """
-        counts = [self._engine.count(part) for part in parts]
+        counts = [self._engine.count(part) for part in product.parts]
         if prod(counts) > self._limit:
-            raise self._error(counts, file)
+            raise self._error(product, counts, file, names)
 
-    def of_members(self, parts: tuple[str, ...], files: Mapping[str, str]) -> dict[str, WeirError]:
+    def of_members(
+        self, product: ProductOf, members: Mapping[str, tuple[str, Sequence[str]]]
+    ) -> dict[str, WeirError]:
         """Of each member whose product exceeds the limit, the error.
 
         Args:
-            parts: relations with the column `member`.
-            files: the file of each member.
+            product: its parts have been made, with the column `member`.
+            members: the file of each, and the names of the columns of its plan.
         """
-        counts = [self._by_member(part) for part in parts]
+        counts = [self._by_member(part) for part in product.parts]
         found = {}
-        for member, file in files.items():
+        for member, (file, names) in members.items():
             own = [each.get(member, 0) for each in counts]
             if prod(own) > self._limit:
-                found[member] = self._error(own, file)
+                found[member] = self._error(product, own, file, names)
         return found
 
     def _by_member(self, part: str) -> dict[str, int]:
         return rows_by_member(self._engine, part)
 
-    def _error(self, counts: Sequence[int], file: str) -> WeirError:
+    def _error(
+        self, product: ProductOf, counts: Sequence[int], file: str, names: Sequence[str]
+    ) -> WeirError:
         sizes = " x ".join(f"{count:,}" for count in counts)
+        rows = (
+            f"{sizes} = {prod(counts):,} rows, more than product_rows = {self._limit:,}."
+            " `weir explain` shows them."
+        )
+        if product.correlated:
+            outside = ", ".join(f"?{names[int(column[1:])]}" for column in product.correlated)
+            return WeirError(
+                f"an EXISTS depends on {outside} in a part that shares no variable with the"
+                f" solutions outside; evaluated for each of their values, that part has {rows}",
+                file,
+                "Share a variable with the part, or write `#+ allow_product: true`.",
+            )
         return WeirError(
-            f"parts of it share no variable, and their product has {sizes} = {prod(counts):,}"
-            f" rows, more than product_rows = {self._limit:,}. `weir explain` shows them.",
+            f"parts of it share no variable, and their product has {rows}",
             file,
             "Join the parts by a variable, or write `#+ allow_product: true`.",
         )
 
 
-def make_delta(
-    engine: Engine, delta: PlanDelta, limit: int, *, allow_product: bool, file: str
-) -> None:
+def make_delta(engine: Engine, delta: PlanDelta, limit: int, plan: Plan, file: str) -> None:
     """Make the relations of one query's delta; the size of a product is checked before it is made.
 
     Args:
         engine: makes them.
         delta: what to make.
         limit: most rows of a product.
-        allow_product: whether the query may exceed it.
+        plan: of the query; says whether it may exceed that.
         file: that declares the query.
 
     Raises:
         WeirError: a product exceeds the limit.
     """
-    check = ProductCheck(engine, () if allow_product else delta.products, limit)
+    check = ProductCheck(engine, () if plan.allow_product else delta.products, limit)
     for statement in (*delta.statements, delta.result):
         make(engine, statement)
-        for parts in check.made(statement.name):
-            check.of_query(parts, file)
+        for product in check.made(statement.name):
+            check.of_query(product, file, plan.names)
 
 
 def rows_by_member(engine: Engine, relation: str) -> dict[str, int]:

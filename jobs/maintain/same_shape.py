@@ -127,13 +127,13 @@ def rows_of_members(
     delta = plan_delta(group.plan, prepared.epochs, inputs, prefix, prepared.keep)
     products = () if general.allow_product else delta.products
     check = ProductCheck(engine, products, product_rows)
-    files = {task.query.name: task.query.file.name for task in members}
+    declared = {task.query.name: (task.query.file.name, task.plan.names) for task in members}
     # Read for each member: made once.
     result = replace(delta.result, keep=prepared.keep)
     for statement in (*delta.statements, result):
         make(engine, statement)
-        for parts in check.made(statement.name):
-            if errors := check.of_members(parts, files):
+        for product in check.made(statement.name):
+            if errors := check.of_members(product, declared):
                 raise TooLarge(errors)
     return _of_members(engine, result.name)
 

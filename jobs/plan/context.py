@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from jobs.plan.leaves import UNIT, Scope
-from jobs.plan.operators import Join, PlanNode, Product
-from jobs.plan.structure import shared
+from jobs.plan.domain import Domain
+from jobs.plan.joins import joined
+from jobs.plan.leaves import Scope
+from jobs.plan.operators import PlanNode
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,67 +17,44 @@ class Context:
     `GRAPH ?g { P }` is P in each named graph, and EXISTS { P } may be P for each solution around
     it. Both are one evaluation of P whose solutions *carry* the graph or the values that they are
     for, in columns: every operator keeps different values of the carried columns apart (projects
-    them, groups and joins by them), and a part that does not bind them is combined with the
-    `domain` of all their values.
+    them, groups and joins by them). The solutions of every pattern carry the graph; those of a
+    pattern carry the values that it depends on.
 
     Attributes:
         scope: the triples; each named graph by itself if `graph` is given.
         graph: the column that carries the graph's name.
-        domains: nodes with all values of the carried columns, the graph's name among them.
+        names: the node of all names of graphs, if `graph` is given.
+        domain: the values from outside that the pattern depends on, inside EXISTS.
     """
 
     scope: Scope
     graph: str | None = None
-    domains: tuple[PlanNode, ...] = ()
+    names: PlanNode | None = None
+    domain: Domain | None = None
 
     @property
     def carried(self) -> tuple[str, ...]:
         """The carried columns."""
-        names = (name for domain in self.domains for name in domain.variables)
-        return tuple(dict.fromkeys(names))
-
-    @property
-    def certain(self) -> frozenset[str]:
-        """The carried columns that no solution leaves unbound."""
-        return frozenset[str]().union(*(domain.certain for domain in self.domains))
+        graph = () if self.graph is None else (self.graph,)
+        domain = () if self.domain is None else self.domain.carried
+        return tuple(dict.fromkeys((*graph, *domain)))
 
     def carry(self, node: PlanNode) -> PlanNode:
-        """`node` combined with the domains of the columns that it does not carry yet.
-
-        A column that may be unbound in `node`, as in VALUES, is not carried just because `node` has
-        it.
-        """
-        for domain in self.domains:
-            unbound = set(domain.variables) - node.certain
-            if unbound & domain.certain or not unbound <= set(node.variables):
-                node = joined(node, domain)
+        """`node`, joined with what it does not carry yet."""
+        if self.domain is not None:
+            node = self.domain.carry(node, self.graph)
+        if self.names is not None and self.graph not in node.certain:
+            node = joined(node, self.names)
         return node
 
-    def inside(self, scope: Scope, graph: str | None = None) -> Context:
+    def inside(self, scope: Scope) -> Context:
         """The same for other triples: the name of the graph around is no longer carried."""
-        kept = (domain for domain in self.domains if self.graph not in domain.variables)
-        return Context(scope, graph, tuple(kept))
+        return Context(scope, domain=self.domain)
 
-    @property
-    def of_graph(self) -> Context:
-        """The same triples; only the graph's name is carried."""
-        kept = (domain for domain in self.domains if self.graph in domain.variables)
-        return replace(self, domains=tuple(kept))
+    def in_each_graph(self, scope: Scope, graph: str, names: PlanNode) -> Context:
+        """The same for each graph of `scope`; `graph` carries its name, one of `names`."""
+        return Context(scope, graph, names, self.domain)
 
-    def with_domain(self, domain: PlanNode) -> Context:
-        """Solutions carry the columns of `domain`, too."""
-        return replace(self, domains=(*self.domains, domain))
-
-
-def joined(left: PlanNode, right: PlanNode) -> PlanNode:
-    """The join of two nodes: a product if they share no column."""
-    if UNIT in (left, right):
-        return right if left == UNIT else left
-    if shared(left, right):
-        return Join(left, right)
-    parts = [
-        part
-        for side in (left, right)
-        for part in (side.children if isinstance(side, Product) else (side,))
-    ]
-    return Product(tuple(parts))
+    def with_domain(self, domain: Domain | None) -> Context:
+        """The same with another domain."""
+        return replace(self, domain=domain)

@@ -34,7 +34,13 @@ from jobs.plan.operators import (
 from jobs.sparql.algebra import patterns as algebra
 from jobs.sparql.algebra.expressions import Variable
 from jobs.sparql.algebra.paths import may_have_length_zero
-from jobs.sparql.algebra.scoping import free_variables, free_variables_of, in_scope
+from jobs.sparql.algebra.scoping import (
+    certainly_bound,
+    free_variables,
+    free_variables_of,
+    in_scope,
+    is_hidden,
+)
 from jobs.sparql.algebra.traversal import children, expressions_of
 
 _Names = frozenset[str]
@@ -63,7 +69,7 @@ def correlated_variables(pattern: algebra.Pattern, terms: _Names = frozenset()) 
             of_left = correlated_variables(left, terms | _graph_terms(right))
             return of_left | correlated_variables(right, terms | _graph_terms(left))
         case algebra.LeftJoin(left, right) | algebra.Minus(left, right):
-            late = (own | free_variables(right)) - bound_below(left)
+            late = (own | free_variables(right)) - certainly_bound(left)
             of_right = correlated_variables(right, terms | _graph_terms(left))
             return late | correlated_variables(left, terms) | of_right
         case algebra.Group(variables, _, inner):
@@ -77,7 +83,7 @@ def correlated_variables(pattern: algebra.Pattern, terms: _Names = frozenset()) 
             shown = frozenset(variables)
             return correlated_variables(inner, terms & shown) & shown
         case algebra.Filter(_, inner) | algebra.Extend(inner):
-            return (own - bound_below(inner)) | correlated_variables(inner, terms)
+            return (own - certainly_bound(inner)) | correlated_variables(inner, terms)
         case algebra.Graph(_, inner):
             # Inside are the terms of another graph.
             return correlated_variables(inner)
@@ -85,6 +91,15 @@ def correlated_variables(pattern: algebra.Pattern, terms: _Names = frozenset()) 
             return _union(correlated_variables(child, terms) for child in children(pattern))
         case _:
             assert_never(pattern)
+
+
+def independent_variables(pattern: algebra.Pattern, terms: _Names = frozenset()) -> _Names:
+    """Variables of solutions of `pattern` whose values decide nothing inside of it.
+
+    Joining with their values is the same at any place inside where they are bound, and at the end.
+    """
+    visible = frozenset(name for name in in_scope(pattern) if not is_hidden(name))
+    return visible - correlated_variables(pattern, terms)
 
 
 def terms_of_graph(node: PlanNode, context: Context) -> _Names:
@@ -110,39 +125,6 @@ def terms_of_graph(node: PlanNode, context: Context) -> _Names:
             return frozenset()
         case _:
             assert_never(node)
-
-
-def bound_below(pattern: algebra.Pattern) -> _Names:
-    """Variables that triple patterns and paths bind in every solution an expression sees.
-
-    That is, an expression of an operator right on top of `pattern`. Fewer than there are: a UNION,
-    GRAPH or subquery counts as binding none.
-    """
-    match pattern:
-        case algebra.Bgp() | algebra.PathPattern():
-            return frozenset(in_scope(pattern))
-        case algebra.Service():
-            return pattern.certain
-        case algebra.Join():
-            return bound_below(pattern.left) | bound_below(pattern.right)
-        case algebra.LeftJoin():
-            return bound_below(pattern.left)
-        case algebra.Filter() | algebra.Extend() | algebra.Distinct() | algebra.Slice():
-            return bound_below(pattern.pattern)
-        case algebra.Group():
-            # Its expressions are about the solutions that are grouped.
-            return bound_below(pattern.pattern)
-        case (
-            algebra.Values()
-            | algebra.Union()
-            | algebra.Minus()
-            | algebra.Graph()
-            | algebra.Project()
-            | algebra.Reduced()
-        ):
-            return frozenset()
-        case _:
-            assert_never(pattern)
 
 
 def _graph_terms(pattern: algebra.Pattern) -> _Names:

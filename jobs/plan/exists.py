@@ -1,8 +1,9 @@
 """EXISTS: in a filter a semi-join or anti-join, anywhere else a column that is true or false.
 
 The values of the solution are substituted in the pattern. Mostly that is a join with the pattern's
-solutions; where it is not (`correlated_variables`), the pattern is evaluated for every combination
-of the values that it depends on. https://www.w3.org/TR/sparql11-query/#defn_substitute
+solutions. What is not is unnested: the part of the pattern that depends on such values
+(`correlated_variables`) is joined with their domain (`jobs.plan.domain`).
+https://www.w3.org/TR/sparql11-query/#defn_substitute
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ from collections.abc import Callable
 from typing import assert_never
 
 from jobs.plan.context import Context
-from jobs.plan.correlation import correlated_variables, terms_of_graph
+from jobs.plan.correlation import correlated_variables, independent_variables, terms_of_graph
+from jobs.plan.domain import Domain
 from jobs.plan.filters import push_filter
 from jobs.plan.lowering import Lowering
-from jobs.plan.operators import AntiJoin, Distinct, Extend, MarkJoin, PlanNode, Project, SemiJoin
+from jobs.plan.operators import AntiJoin, Distinct, MarkJoin, PlanNode, Project, SemiJoin
 from jobs.plan.structure import shared
 from jobs.sparql.algebra.expressions import (
     Call,
@@ -28,11 +30,6 @@ from jobs.sparql.algebra.expressions import (
 from jobs.sparql.algebra.patterns import Filter, Pattern
 from jobs.sparql.algebra.scoping import variables_of
 from jobs.sparql.algebra.traversal import has_exists, map_variables
-
-# No term of a graph: an IRI has no spaces.
-_UNBOUND = "<not bound>"
-# The name decides how `Slice` orders the columns of ties: another one would change stored plans.
-_DOMAIN_KEY = "_:told"
 
 
 def filtered(
@@ -80,23 +77,6 @@ def with_exists_flags(
             assert_never(expression)
 
 
-def outer_domain(
-    node: PlanNode, correlated: tuple[str, ...], lowering: Lowering
-) -> tuple[PlanNode, PlanNode]:
-    """`node`, and all combinations of values that its solutions have for the columns `correlated`.
-
-    Unbound is compatible with every value, but what is evaluated for unbound is for unbound only.
-    So both nodes get a column in which unbound is a value like any other.
-    """
-    keys = []
-    for name in correlated:
-        if name not in node.certain:
-            keys.append(lowering.columns.fresh(_DOMAIN_KEY))
-            value = Call("COALESCE", (Variable(name), Constant(_UNBOUND)))
-            node = Extend(keys[-1], value, node)
-    return node, Distinct(Project((*correlated, *keys), node))
-
-
 def _exists_join(
     left: PlanNode,
     pattern: Pattern,
@@ -119,13 +99,16 @@ def _exists_join(
     outside = {column: columns.variable(column) for column in left.variables}
     in_graph = terms_of_graph(left, context)
     terms = frozenset(name for column in in_graph if (name := outside[column]) is not None)
-    names, known = correlated_variables(inner, terms), context.certain
-    correlated = tuple(sorted(c for c, name in outside.items() if name in names and c not in known))
-    own = left.variables
+    names, others = correlated_variables(inner, terms), independent_variables(inner, terms)
+    own, graph = left.variables, context.graph
+    correlated = tuple(sorted(c for c, n in outside.items() if n in names and c != graph))
+    domain = None
     if correlated:
-        left, domain = outer_domain(left, correlated, lowering)
-        context = context.with_domain(domain)
-    right = lowering.pattern(inner, context)
+        linked = sorted(c for c, n in outside.items() if n in others)
+        domain = Domain.of(left, correlated, linked, graph, columns)
+        left = domain.source
+    # The solutions outside carry what they depend on themselves.
+    right = lowering.pattern(inner, context.with_domain(domain))
     if not (conditions or shared(left, right)):
         # It is compatible with every solution or none, so whether it has any row is enough.
         right = Distinct(Project((), right))

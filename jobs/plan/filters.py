@@ -48,7 +48,8 @@ def _pushed(condition: Expression, node: PlanNode) -> PlanNode:
         case Component() if variables <= set(node.variables):
             return replace(node, conditions=(*node.conditions, condition))
         case Product(parts) if home := _home(variables, parts):
-            return Product(tuple(_pushed(condition, p) if p is home else p for p in parts))
+            pushed = tuple(_pushed(condition, p) if p is home else p for p in parts)
+            return replace(node, children=pushed)
         case Join(left, right) if variables <= left.certain:
             return Join(_pushed(condition, left), right)
         case Join(left, right) if variables <= right.certain:

@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import assert_never
 
 from jobs.plan.assignments import unified
-from jobs.plan.context import Context, joined
+from jobs.plan.context import Context
 from jobs.plan.graph_names import graph_names, has_graph, needs_triple
+from jobs.plan.joins import joined
 from jobs.plan.leaves import Scope
 from jobs.plan.lowering import Lowering
 from jobs.plan.operators import PlanNode, Project
@@ -62,4 +63,4 @@ def _each_graph(graph: str, context: Context, lowering: Lowering) -> Context:
     """The context of a pattern in each named graph that has a triple; `graph` carries its name."""
     if graph not in lowering.graph_names:
         lowering.graph_names[graph] = graph_names(lowering.columns, lowering.named, graph)
-    return context.inside(lowering.named, graph).with_domain(lowering.graph_names[graph])
+    return context.in_each_graph(lowering.named, graph, lowering.graph_names[graph])

@@ -19,9 +19,14 @@ from jobs.sparql.algebra.patterns import TriplePattern
 
 @node
 class Product:
-    """Solutions of parts that share no variable but the member, combined (000, Lemma 3)."""
+    """Solutions of parts that share no variable but the member, combined (000, Lemma 3).
+
+    `correlated` are the columns of a part that no pattern joins with the others: an EXISTS has the
+    others evaluated for each of its values.
+    """
 
     children: tuple[PlanNode, ...]
+    correlated: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         seen: set[str] = set()

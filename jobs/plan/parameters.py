@@ -176,7 +176,7 @@ def mapped_node(node: PlanNode, term: Change, child: Callable[[PlanNode], PlanNo
         case Values():
             return replace(node, rows=tuple(_mapped_row(row, term) for row in node.rows))
         case Product(parts):
-            return Product(tuple(map(child, parts)))
+            return replace(node, children=tuple(map(child, parts)))
         case Union(parts):
             return Union(tuple(map(child, parts)))
         case Join(left, right):

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from jobs.plan.columns import Columns
-from jobs.plan.context import Context, joined
+from jobs.plan.context import Context
 from jobs.plan.decompose import classify
 from jobs.plan.filters import push_filter
+from jobs.plan.joins import joined
 from jobs.plan.leaves import UNIT, Component, Values
 from jobs.plan.operators import Closure, Distinct, Extend, Filter, PlanNode, Project, Union
 from jobs.sparql.algebra import paths
@@ -33,7 +34,7 @@ class PathLowering:
         zero-length path connects it with itself, in the graph or not.
         """
         # A path has no expressions: of the carried columns only the graph's name matters to it.
-        steps = PathLowering(self.columns, self.context.of_graph)
+        steps = PathLowering(self.columns, self.context.with_domain(None))
         names = (node.name for node in (subject, object_) if isinstance(node, Variable))
         ends = tuple(dict.fromkeys(names))
         given = tuple(name for name in ends if name in self.context.carried)

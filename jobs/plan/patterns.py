@@ -6,11 +6,13 @@ from typing import assert_never
 
 from jobs.plan.assignments import extended
 from jobs.plan.binding_flags import with_binding_flags
-from jobs.plan.context import Context, joined
-from jobs.plan.correlation import bound_below
+from jobs.plan.context import Context
+from jobs.plan.correlation import correlated_variables, independent_variables
 from jobs.plan.decompose import decompose
-from jobs.plan.exists import filtered, outer_domain, with_exists_flags
+from jobs.plan.domain import Domain
+from jobs.plan.exists import filtered, with_exists_flags
 from jobs.plan.grouping import grouped
+from jobs.plan.joins import joined
 from jobs.plan.leaves import UNIT, Component, Values
 from jobs.plan.lowering import Lowering
 from jobs.plan.named_graphs import lower_graph
@@ -29,13 +31,17 @@ from jobs.plan.path_plans import PathLowering
 from jobs.plan.services import lower_service
 from jobs.sparql.algebra import patterns as algebra
 from jobs.sparql.algebra.expressions import Variable
-from jobs.sparql.algebra.scoping import free_variables_of, in_scope
+from jobs.sparql.algebra.scoping import certainly_bound, free_variables_of, in_scope
 from jobs.sparql.algebra.traversal import has_exists, map_variables
 
 
 def lower_pattern(pattern: algebra.Pattern, context: Context, lowering: Lowering) -> PlanNode:
-    """The plan of `pattern`; its solutions carry the columns that `context` names."""
+    """The plan of `pattern`; its solutions carry the columns that `context` names.
+
+    Of the values outside of an EXISTS, these are the ones that it depends on.
+    """
     columns = lowering.columns
+    context = _of_pattern(pattern, context, lowering)
     match pattern:
         case algebra.Bgp():
             return _bgp(pattern, context, lowering)
@@ -48,11 +54,11 @@ def lower_pattern(pattern: algebra.Pattern, context: Context, lowering: Lowering
         case algebra.Service():
             return context.carry(lower_service(pattern, columns))
         case algebra.Join(left, right):
-            return joined(lowering.pattern(left, context), lowering.pattern(right, context))
+            return _join(left, right, context, lowering)
         case algebra.LeftJoin():
             return _left_join(pattern, context, lowering)
         case algebra.Union(left, right):
-            both = (lowering.pattern(left, context), lowering.pattern(right, context))
+            both = (_carrying(left, context, lowering), _carrying(right, context, lowering))
             flat = (side.children if isinstance(side, Union) else (side,) for side in both)
             return Union(tuple(part for side in flat for part in side))
         case algebra.Minus():
@@ -60,26 +66,64 @@ def lower_pattern(pattern: algebra.Pattern, context: Context, lowering: Lowering
         case algebra.Graph(name, inner):
             return lower_graph(name, inner, context, lowering)
         case algebra.Extend(inner, variable, expression):
-            node = lowering.pattern(inner, context)
+            node = _carrying(inner, context, lowering)
             return extended(node, columns.column(variable), expression, context, lowering)
         case algebra.Group():
             return _group(pattern, context, lowering)
         case algebra.Slice():
             return _slice(pattern, context, lowering)
         case algebra.Filter(condition, inner):
-            return filtered(condition, lowering.pattern(inner, context), context, lowering)
+            return filtered(condition, _carrying(inner, context, lowering), context, lowering)
         case algebra.Project(variables, inner):
             shown = tuple(columns.column(name) for name in variables)
             kept = tuple(dict.fromkeys((*context.carried, *shown)))
             # A variable that is not projected is another than the one outside.
+            if context.domain is not None:
+                context = context.with_domain(context.domain.restricted(shown, shown))
             with columns.hidden({*context.carried} - {*shown}):
-                return Project(kept, lowering.pattern(inner, context))
+                return Project(kept, _carrying(inner, context, lowering))
         case algebra.Distinct(inner):
-            return Distinct(lowering.pattern(inner, context))
+            return Distinct(_carrying(inner, context, lowering))
         case algebra.Reduced(inner):
             return lowering.pattern(inner, context)
         case _:
             assert_never(pattern)
+
+
+def _of_pattern(pattern: algebra.Pattern, context: Context, lowering: Lowering) -> Context:
+    """`context` with only those values from outside that `pattern` depends on."""
+    domain = context.domain
+    if domain is None:
+        return context
+    names, variable = correlated_variables(pattern), lowering.columns.variable
+    correlated = [column for column in domain.correlated if variable(column) in names]
+    return context.with_domain(domain.restricted(correlated, domain.linked) if correlated else None)
+
+
+def _carrying(pattern: algebra.Pattern, context: Context, lowering: Lowering) -> PlanNode:
+    """The plan of a part of a pattern, which depends on what `context` names or not."""
+    return context.carry(lowering.pattern(pattern, context))
+
+
+def _beside(
+    node: PlanNode, pattern: algebra.Pattern, context: Context, lowering: Lowering
+) -> PlanNode:
+    """The plan of `pattern`, which is joined with `node`."""
+    domain = _of_pattern(pattern, context, lowering).domain
+    if domain is not None:
+        linked = map(lowering.columns.column, sorted(independent_variables(pattern)))
+        domain = domain.beside(node, linked, context.graph)
+    return lowering.pattern(pattern, context.with_domain(domain))
+
+
+def _join(
+    left: algebra.Pattern, right: algebra.Pattern, context: Context, lowering: Lowering
+) -> PlanNode:
+    if context.domain is None or _of_pattern(right, context, lowering).domain is not None:
+        node = lowering.pattern(left, context)
+        return joined(node, _beside(node, right, context, lowering))
+    node = lowering.pattern(right, context)
+    return joined(_beside(node, left, context, lowering), node)
 
 
 def _bgp(bgp: algebra.Bgp, context: Context, lowering: Lowering) -> PlanNode:
@@ -93,8 +137,8 @@ def _bgp(bgp: algebra.Bgp, context: Context, lowering: Lowering) -> PlanNode:
 
 def _left_join(pattern: algebra.LeftJoin, context: Context, lowering: Lowering) -> PlanNode:
     columns = lowering.columns
-    left = lowering.pattern(pattern.left, context)
-    right = lowering.pattern(pattern.right, context)
+    left = _carrying(pattern.left, context, lowering)
+    right = _beside(left, pattern.right, context, lowering)
     if pattern.condition is None:
         return LeftJoin(left, right)
     kept = tuple(dict.fromkeys((*left.variables, *right.variables)))
@@ -107,8 +151,9 @@ def _left_join(pattern: algebra.LeftJoin, context: Context, lowering: Lowering) 
             if columns.variable(column) in free and column not in right.certain
         )
         if correlated:
-            left, domain = outer_domain(left, correlated, lowering)
-            right = joined(right, domain)
+            linked = (name for name in left.variables if name in right.certain)
+            domain = Domain.of(left, correlated, linked, context.graph, columns)
+            left, right = domain.source, domain.carry(right, context.graph)
         condition, right = with_exists_flags(pattern.condition, right, context, lowering)
     else:
         condition = map_variables(pattern.condition, columns.column)
@@ -122,14 +167,14 @@ def _minus(pattern: algebra.Minus, context: Context, lowering: Lowering) -> Plan
     """
     columns = lowering.columns
     both = {*in_scope(pattern.left)} & {*in_scope(pattern.right)}
-    certain = both & bound_below(pattern.left) & bound_below(pattern.right)
+    certain = both & certainly_bound(pattern.left) & certainly_bound(pattern.right)
     # A variable that is only carried is not shared: the patterns themselves have to bind it.
     flags: dict[str, str] = {}
     for name in map(columns.variable, () if certain else context.carried):
         if name in both:
             flags[name] = f"_:own{next(lowering.numbers)}"
-    left = lowering.pattern(with_binding_flags(pattern.left, flags), context)
-    right = lowering.pattern(with_binding_flags(pattern.right, flags), context)
+    left = _carrying(with_binding_flags(pattern.left, flags), context, lowering)
+    right = _beside(left, with_binding_flags(pattern.right, flags), context, lowering)
     common = sorted(columns.column(flags.get(name, name)) for name in both)
     if not common:
         return left
@@ -144,7 +189,7 @@ def _minus(pattern: algebra.Minus, context: Context, lowering: Lowering) -> Plan
 
 def _group(pattern: algebra.Group, context: Context, lowering: Lowering) -> PlanNode:
     columns = lowering.columns
-    node = lowering.pattern(pattern.pattern, context)
+    node = _carrying(pattern.pattern, context, lowering)
     keys = tuple(columns.column(name) for name in pattern.variables)
     aggregates = []
     for name, aggregate in pattern.aggregates:
@@ -169,7 +214,7 @@ def _group(pattern: algebra.Group, context: Context, lowering: Lowering) -> Plan
 
 def _slice(pattern: algebra.Slice, context: Context, lowering: Lowering) -> PlanNode:
     columns = lowering.columns
-    node = lowering.pattern(pattern.pattern, context)
+    node = _carrying(pattern.pattern, context, lowering)
     kept = node.variables
     keys = []
     for key in pattern.keys:

@@ -60,7 +60,7 @@ _FORMS: Mapping[type, _Form] = {
     Component: _Form("Component"),
     Values: _Form("Values"),
     Scope: _Form("Scope", added={"window": None}),
-    Product: _Form("Product"),
+    Product: _Form("Product", added={"correlated": ()}),
     Join: _Form("Join"),
     LeftJoin: _Form("LeftJoin"),
     SemiJoin: _Form("Match", constants={"which": "matched", "overlapping": (), "flag": None}),

@@ -10,9 +10,12 @@ from __future__ import annotations
 
 import pytest
 
+from jobs.plan.operators import Product
+from jobs.plan.plan import Plan
 from tests.support.generators.grammar_cases import case_of
 from tests.support.grammar_laws import broken_laws
-from tests.support.notation import deltas
+from tests.support.harness import Memory
+from tests.support.notation import deltas, history, plan_of
 
 _PREFIX = "PREFIX : <http://example.org/> SELECT * "
 _DEPARTURE = "pyoxigraph substitutes differently"
@@ -93,6 +96,114 @@ MINUS = {
     " MINUS { ?x :p ?z MINUS { ?l :q ?m OPTIONAL { ?m :q ?z } } }",
     "of a path": "OPTIONAL { ?z :q* ?a } MINUS { ?l :p ?k OPTIONAL { ?k :q* ?z } }",
 }
+
+_OUTER = "?x :p ?o"
+_MAYBE_OUTER = "?x :p ?k OPTIONAL { ?x :q ?o }"
+
+NESTED = {
+    "a MINUS that binds it": f"{_OUTER} FILTER NOT EXISTS {{ ?x :q ?z MINUS {{ ?z :p ?o }} }}",
+    "a MINUS that compares it": f"{_OUTER}"
+    " FILTER EXISTS { ?x ?y ?z MINUS { ?z :p ?w FILTER(?w = ?o) } }",
+    "a MINUS in a MINUS": f"{_OUTER}"
+    " FILTER NOT EXISTS { ?x ?y ?z MINUS { ?z :p ?w MINUS { ?w :q ?o } } }",
+    "a MINUS, or unbound": f"{_MAYBE_OUTER}"
+    " FILTER EXISTS { ?x :p ?z MINUS { ?z :p ?w FILTER(!BOUND(?o) || ?w = ?o) } }",
+    "a MINUS, unbound or bound inside": f"{_MAYBE_OUTER} FILTER EXISTS {{"
+    " ?x :p ?z OPTIONAL { ?z :q ?o } MINUS { ?z :p ?w FILTER(?w = ?o || !BOUND(?o)) } }",
+    "an OPTIONAL that compares it": f"{_OUTER}"
+    " FILTER EXISTS { ?x ?y ?z OPTIONAL { ?z :p ?k FILTER(?k = ?o) } FILTER(!BOUND(?k)) }",
+    "a group in an OPTIONAL": f"{_OUTER} FILTER NOT EXISTS {{"
+    " ?x ?y ?z OPTIONAL { { ?z :p ?k FILTER(?k != ?o) } } FILTER(BOUND(?k)) }",
+    "a group in an OPTIONAL, unbound or bound inside": f"{_MAYBE_OUTER} FILTER EXISTS {{"
+    " ?x :p ?z OPTIONAL { ?z :q ?o } OPTIONAL { { ?z :p ?v FILTER(BOUND(?o)) } }"
+    " FILTER(!BOUND(?v)) }",
+    "both sides of a UNION": f"{_OUTER} FILTER NOT EXISTS {{"
+    " { ?x :q ?z FILTER(?z = ?o) } UNION { ?x ?y ?k . ?k :p ?z FILTER(?z = ?o) } }",
+    "one side of a UNION": f"{_OUTER} FILTER EXISTS {{"
+    " { ?x :q ?z FILTER(?z != ?o) } UNION { ?x :q ?z . ?z :q ?k } }",
+    "one side of a UNION that shares nothing": f"{_OUTER} FILTER EXISTS {{"
+    " { ?x :q ?z FILTER(?z != ?o) } UNION { ?z :none ?k } }",
+    "a UNION that is joined": f"{_OUTER} FILTER EXISTS {{ ?x ?y ?z"
+    " { { ?z :p ?k FILTER(?k = ?o) } UNION { ?z :q ?k OPTIONAL { ?k :p ?m FILTER(?m != ?o) } } } }",
+    "a group before what binds the shared variable": f"{_OUTER} FILTER NOT EXISTS {{"
+    " { ?z :p ?k FILTER(?k != ?o) } ?x ?y ?z }",
+    "a path": f"{_OUTER} FILTER NOT EXISTS {{ ?x :p+ ?z MINUS {{ ?z :q ?o }} }}",
+    "a path that may have length zero": f"{_OUTER}"
+    " FILTER NOT EXISTS { ?x :p* ?z MINUS { ?z :q ?o } }",
+    "a subquery": f"{_OUTER} FILTER EXISTS {{"
+    " { SELECT ?x ?o (COUNT(*) AS ?n) { ?x ?y ?z MINUS { ?z :p ?o } } GROUP BY ?x ?o }"
+    " FILTER(?n > 1) }",
+    "a subquery that counts": f"{_OUTER} FILTER EXISTS {{"
+    " { SELECT ?o (COUNT(?z) AS ?n) { ?x :p ?z MINUS { ?z :q ?o } } GROUP BY ?o }"
+    " FILTER(?n > 1) }",
+    "a subquery with names of the outside": f"{_OUTER} FILTER EXISTS {{ ?x ?y ?z"
+    " { SELECT ?z ?o { ?z :p ?x MINUS { ?x :q ?o } } } }",
+    "a subquery with a limit": f"{_OUTER} FILTER EXISTS {{ ?x ?y ?z"
+    " { SELECT ?z ?o { ?z :p ?k FILTER(?k != ?o) } ORDER BY ?k LIMIT 1 } }",
+    "each graph": f"GRAPH ?g {{ {_OUTER} FILTER NOT EXISTS {{ ?x ?y ?z MINUS {{ ?z :p ?o }} }} }}",
+    "each graph, where only that is shared": f"GRAPH ?g {{ {_OUTER}"
+    " FILTER NOT EXISTS { ?k ?y ?z MINUS { ?z :p ?o } } }",
+    "another graph": f"GRAPH ?g {{ {_OUTER} FILTER EXISTS {{"
+    " ?x ?y ?z GRAPH :g1 { ?z :p ?k FILTER(?k != ?o) } } }",
+    "each graph inside": f"{_OUTER} FILTER NOT EXISTS {{"
+    " GRAPH ?g { ?x ?y ?z MINUS { ?z :p ?o } } }",
+    "the graph of the outside": f"GRAPH ?g {{ {_OUTER} }} FILTER EXISTS {{"
+    " GRAPH ?g { ?x ?y ?z MINUS { ?z :p ?o } } }",
+    "another EXISTS": f"{_OUTER} FILTER EXISTS {{"
+    " ?x ?y ?z FILTER NOT EXISTS { ?z :p ?k MINUS { ?k :q ?o } } }",
+    "BIND": f"{_OUTER} FILTER EXISTS {{ ?x ?y ?z {{ ?z :p ?k BIND(?k = ?o AS ?b) FILTER(?b) }} }}",
+    "BIND of it": f"{_OUTER} FILTER EXISTS {{"
+    " ?x ?y ?z { ?z :p ?k BIND(1 + ?k AS ?o) FILTER(?o != ?z) } }",
+    "a value": f"{_OUTER} BIND(EXISTS {{ ?x :q ?z MINUS {{ ?z :p ?o }} }} AS ?k)",
+    "nothing shared": f"{_OUTER} FILTER NOT EXISTS {{ ?k :q ?z MINUS {{ ?z :p ?o }} }}",
+    "the condition of an OPTIONAL": f"{_OUTER}"
+    " OPTIONAL { ?x :q ?z FILTER NOT EXISTS { ?z :p ?k MINUS { ?k :q ?o } } }",
+    "the condition of an OPTIONAL in EXISTS": f"{_OUTER} FILTER EXISTS {{"
+    " ?x ?y ?z OPTIONAL { ?z :p ?k FILTER EXISTS { ?k :q ?m FILTER(?m != ?o) } }"
+    " FILTER(!BOUND(?k)) }",
+}
+
+_LARGE = (
+    "FILTER NOT EXISTS { ?s :q ?z MINUS { ?z :r ?o } }",
+    "FILTER NOT EXISTS { ?s :q ?z MINUS { ?z :r ?k MINUS { ?k :p ?o } } }",
+    "FILTER EXISTS { ?s :q ?z OPTIONAL { ?z :r ?k FILTER(?k = ?o) } FILTER(!BOUND(?k)) }",
+    "FILTER EXISTS { ?s :q ?z { { ?z :r ?k FILTER(?k = ?o) } UNION { ?z :r ?o } } }",
+    "FILTER NOT EXISTS { { ?s :q ?z FILTER(?z = ?o) } UNION { ?s :r ?z FILTER(?z = ?o) } }",
+    "FILTER NOT EXISTS { ?s :q* ?z MINUS { ?z :r ?o } }",
+    "OPTIONAL { ?s :q ?z FILTER EXISTS { ?z :r ?o } }",
+)
+
+
+@pytest.mark.parametrize("name", NESTED)
+def test_a_nested_part_depends_on_the_values_outside(name: str) -> None:
+    default_graph = "default" if "GRAPH" in NESTED[name] else "union"
+    case = case_of(f"{_PREFIX} {{ {NESTED[name]} }}", default_graph, 0, _DEPARTURE)
+    assert broken_laws(case) == []
+
+
+@pytest.mark.parametrize("condition", _LARGE)
+def test_a_nested_part_is_evaluated_for_the_values_that_it_meets(condition: str) -> None:
+    """The stored rows are in the order of the solutions outside, not of their square."""
+    plan = plan_of(f"SELECT * {{ ?s :p ?o {condition} }}")
+    assert not [node for node in plan.ids if isinstance(node, Product)]
+    few, twice = _stored_rows(plan, 20), _stored_rows(plan, 40)
+    assert 0 < few < twice < 2.5 * few
+
+
+def _stored_rows(plan: Plan, solutions: int) -> int:
+    triples = (
+        f"+s{i} p o{i}; +s{i} q z{i}; +z{i} r o{i * 7 % solutions}; +s{i} r z{i}"
+        for i in range(solutions)
+    )
+    memory = Memory(plan, history("; ".join(triples)))
+    memory.run(0, 1)
+    return len(memory.stored())
+
+
+def test_a_product_that_exists_makes_names_the_variable_outside() -> None:
+    plan = plan_of("SELECT * { ?s :p ?o FILTER NOT EXISTS { ?k :q ?z MINUS { ?z :r ?o } } }")
+    (product,) = (node for node in plan.ids if isinstance(node, Product))
+    assert [plan.names[int(column[1:])] for column in product.correlated] == ["o"]
 
 
 @pytest.mark.parametrize("default_graph", ["union", "default"])

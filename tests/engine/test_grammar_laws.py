@@ -18,12 +18,13 @@ from jobs.plan.lower import lower
 from jobs.plan.operators import PlanNode
 from jobs.plan.structure import walk
 from jobs.sparql.frontend.translate import translate
-from tests.support.generators.grammar_cases import HISTORIES, whole_case
+from tests.support.generators.grammar_cases import HISTORIES, correlated_case, whole_case
 from tests.support.grammar_laws import broken_laws
 from tests.support.oracles.oxigraph import Oxigraph
 from tests.support.regressions import read, regression_files
 
 QUERIES = int(os.environ.get("WEIR_WHOLE_LAW_PAIRS", "5000")) // HISTORIES
+CORRELATED = int(os.environ.get("WEIR_CORRELATED_LAWS", "100"))
 PARTS = 20
 """Into which the queries are split, so that pytest's workers share them."""
 
@@ -45,6 +46,14 @@ def test_random_queries_of_the_whole_grammar_keep_the_laws(part: int) -> None:
         f"{len(broken)} broken laws; add them by `python -m tests.support.regressions whole`:\n"
         + "\n".join(broken[:20])
     )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(PARTS))
+def test_random_parts_of_exists_that_depend_on_the_outside_keep_the_laws(part: int) -> None:
+    seeds = range(part, CORRELATED, PARTS)
+    broken = [line for seed in seeds for line in broken_laws(correlated_case(seed))]
+    assert not broken, f"{len(broken)} broken laws:\n" + "\n".join(broken[:20])
 
 
 def test_the_random_queries_have_every_operator_and_answers_that_change() -> None:

@@ -65,4 +65,4 @@ def test_sides_that_share_nothing_are_a_product_whose_sizes_are_known() -> None:
     graphs = {component.scope: "graph" for component in plan.components}
     delta = plan_delta(plan, EpochRange(1, 2), Inputs(graphs, "stored"), "q")
     (sides,) = delta.products
-    assert len(sides) == 2
+    assert len(sides.parts) == 2

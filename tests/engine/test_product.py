@@ -51,6 +51,6 @@ def test_the_sizes_of_the_parts_are_known_before_they_are_combined() -> None:
     plan = plan_of(_PARTS)
     graphs = {component.scope: "graph" for component in plan.components}
     delta = plan_delta(plan, EpochRange(1, 2), Inputs(graphs, "stored"), "q")
-    (parts,) = delta.products
-    assert len(parts) == 3
-    assert {*parts} <= {statement.name for statement in delta.statements}
+    (product,) = delta.products
+    assert len(product.parts) == 3
+    assert {*product.parts} <= {statement.name for statement in delta.statements}

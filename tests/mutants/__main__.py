@@ -7,7 +7,8 @@
 
 Each mutant (`tests.mutants.definitions`) is applied to a copy of the tree. The copy runs the
 regressions, subsets of the laws (`GROUPS`, `SEEDS`) and the W3C tests as histories, until the first
-failure. A mutant of streams runs the laws of streams (`STREAMS`), one of rules those of programs
+failure. A mutant of EXISTS runs `tests/engine/test_exists.py` and random parts of it
+(`CORRELATED`), one of streams the laws of streams (`STREAMS`), one of rules those of programs
 (`PROGRAMS`), one of replicas those of elections (`ELECTIONS`) or of remotes (`SERVICES`, `FAST`). A
 mutant that survives shows that a test is missing.
 """
@@ -26,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.mutants.definitions import MUTANTS
+from tests.mutants.exists import EXISTS_MUTANTS
 from tests.mutants.mutant import Mutant
 from tests.mutants.remotes import REMOTE_MUTANTS
 from tests.mutants.replicas import REPLICA_MUTANTS
@@ -63,7 +65,10 @@ FAST = tuple(
 BLOCKS = ("tests/sparql/frontend/test_service_keys.py", "tests/rdf/test_replica_graphs.py")
 """The tests of blocks: by which keys they are asked, and which graphs have their rows."""
 COPIED = ("jobs", "lake", "tests")
+CORRELATED = range(60)
+"""Seeds of the random parts of EXISTS (`tests.support.generators.grammar_cases`)."""
 PARTS = {
+    "exists": EXISTS_MUTANTS,
     "streams": STREAM_MUTANTS,
     "rules": RULE_MUTANTS,
     "replicas": REPLICA_MUTANTS + REMOTE_MUTANTS,
@@ -134,7 +139,7 @@ def run_tests(mutant: str) -> None:
     import pytest
 
     from tests.engine.test_w3c_histories import evaluation_cases, wrong_answers
-    from tests.support.generators.grammar_cases import whole_case
+    from tests.support.generators.grammar_cases import correlated_case, whole_case
     from tests.support.grammar_laws import broken_laws
     from tests.support.refresh.cases import election_case
     from tests.support.refresh.laws import broken_laws as broken_election_laws
@@ -162,6 +167,12 @@ def run_tests(mutant: str) -> None:
         for seed in PROGRAMS:
             if broken := broken_rule_laws(rule_case(seed)):
                 sys.exit(f"program {broken[0]}")
+
+    def run_correlated() -> None:
+        run_files("tests/engine/test_exists.py")
+        for seed in CORRELATED:
+            if broken := broken_laws(correlated_case(seed)):
+                sys.exit(f"correlated {seed}: {broken[0].rpartition(']: ')[2]}")
 
     def run_elections() -> None:
         for seed in ELECTIONS:
@@ -192,6 +203,9 @@ def run_tests(mutant: str) -> None:
     if mutant in {each.name for each in REPLICA_MUTANTS}:
         run_elections()
         return
+    if mutant in {each.name for each in EXISTS_MUTANTS}:
+        run_correlated()
+        return
     if mutant in {each.name for each in STREAM_MUTANTS}:
         run_streams()
         return
@@ -215,6 +229,7 @@ def run_tests(mutant: str) -> None:
         if wrong_answers(case, 0):
             sys.exit(case.name)
     if not mutant:
+        run_correlated()
         run_streams()
         run_programs()
         run_elections()

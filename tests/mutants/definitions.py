@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.mutants.exists import EXISTS_MUTANTS
 from tests.mutants.mutant import Mutant
 from tests.mutants.remotes import REMOTE_MUTANTS
 from tests.mutants.replicas import REPLICA_MUTANTS
@@ -129,18 +130,6 @@ MUTANTS = (
         "plan/exists",
         "node = _exists_join(node, pattern, context, lowering, AntiJoin)",
         "node = _exists_join(node, pattern, context, lowering, SemiJoin)",
-    ),
-    Mutant(
-        "EXISTS is not correlated",
-        "plan/exists",
-        "context = context.with_domain(domain)",
-        "pass",
-    ),
-    Mutant(
-        "EXISTS treats unbound as any value",
-        "plan/exists",
-        "Distinct(Project((*correlated, *keys), node))",
-        "Distinct(Project(correlated, node))",
     ),
     Mutant(
         "an unprojected variable is the outer one of the same name",
@@ -366,52 +355,10 @@ MUTANTS = (
         "where=[asserted]",
     ),
     Mutant(
-        "MINUS counts variables that only EXISTS binds as shared",
-        "plan/patterns",
-        "() if certain else context.carried",
-        "()",
-    ),
-    Mutant(
-        "a nested EXISTS is not correlated by possibly unbound variables",
-        "plan/exists",
-        "correlated_variables(inner, terms), context.certain",
-        "correlated_variables(inner, terms), context.carried",
-    ),
-    Mutant(
-        "a path does not begin at the correlated value",
-        "plan/path_plans",
-        "return Distinct(Union((pairs, self._given_ends(given, ends, pairs))))",
-        "return pairs",
-    ),
-    Mutant(
-        "a path is not correlated by values that are not in the graph",
-        "plan/correlation",
-        "return frozenset() if ends & terms else ends",
-        "return frozenset()",
-    ),
-    Mutant(
-        "a term of one graph counts as a term of every graph",
-        "plan/correlation",
-        "return correlated_variables(inner)\n",
-        "return correlated_variables(inner, terms)\n",
-    ),
-    Mutant(
         "one-or-more of a path that may be empty excludes the zero-length path",
         "plan/path_plans",
         "if minimum and not paths.may_have_length_zero(inner):",
         "if minimum:",
-    ),
-    Mutant(
-        "a group hides variables correlated below its keys",
-        "plan/correlation",
-        "return counted | correlated_variables(inner, terms & keys)",
-        "return counted",
-    ),
-    Mutant(
-        "a column of VALUES that may be unbound counts as carried",
-        "plan/context",
-        "unbound & domain.certain or not unbound",
-        "not unbound",
     ),
     Mutant(
         "a filter moves to a side that may leave its variable unbound",
@@ -497,6 +444,7 @@ MUTANTS = (
         "for places in combinations",
         "for places in combinations[:1]",
     ),
+    *EXISTS_MUTANTS,
     *STREAM_MUTANTS,
     *RULE_MUTANTS,
     *REPLICA_MUTANTS,

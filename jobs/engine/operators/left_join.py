@@ -13,7 +13,7 @@ from jobs.compute.sql import columns, padded_columns, select, subquery, union_al
 from jobs.engine.operators.anti_join import unmatched
 from jobs.engine.operators.join import joined
 from jobs.engine.relations import CHANGE
-from jobs.engine.run import Run
+from jobs.engine.run import ProductOf, Run
 from jobs.engine.two_sides import two_sides
 from jobs.plan.leaves import MEMBER
 from jobs.plan.operators import LeftJoin
@@ -23,7 +23,7 @@ def delta(node: LeftJoin, run: Run) -> exp.Query:
     """The pairs, and the rest of the left rows with the right side's variables unbound."""
     sides = two_sides(node, run)
     if not {*sides.keys.shared} - {MEMBER}:
-        run.products.append((sides.left_intervals, sides.right_intervals))
+        run.products.append(ProductOf((sides.left_intervals, sides.right_intervals)))
     rest = select(
         *padded_columns(node.variables, node.left.variables),
         *columns(CHANGE),

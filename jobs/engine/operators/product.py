@@ -30,7 +30,7 @@ from jobs.compute.sql import (
     union_all,
 )
 from jobs.engine.relations import EpochRange
-from jobs.engine.run import Run
+from jobs.engine.run import ProductOf, Run
 from jobs.engine.sweep import integrate
 from jobs.plan.leaves import MEMBER
 from jobs.plan.operators import Product
@@ -48,7 +48,8 @@ class _Part:
 def delta(node: Product, run: Run) -> exp.Query:
     """The combinations of a row of each part."""
     parts = [_part(node, run, index) for index in range(len(node.children))]
-    run.products.append(tuple(part.intervals for part in parts))
+    intervals = tuple(part.intervals for part in parts)
+    run.products.append(ProductOf(intervals, node.correlated))
     if not parts:
         return _empty_solution(run.epochs)
     return union_all([_term(parts, changed) for changed in range(len(parts))])

@@ -232,8 +232,50 @@ class Writer:
             return f"MINUS {{ {self.group(depth)} }}"
 
     def exists(self, depth: int) -> str:
+        inside = self.rng.choice((self.correlated, self.correlated_below))
         with self.unseen():
-            return f"FILTER {self.rng.choice(('', 'NOT '))}EXISTS {{ {self.correlated(depth)} }}"
+            return f"FILTER {self.rng.choice(('', 'NOT '))}EXISTS {{ {inside(depth)} }}"
+
+    def correlated_below(self, depth: int) -> str:
+        """A group, and a part of it that mentions a variable from outside."""
+        before = len(self.used)
+        group = self.group(depth)
+        outside, inside = self.used[:before], self.used[before:]
+        if not (outside and inside):
+            return group
+        shown, given = f"?{self.rng.choice(inside)}", f"?{self.rng.choice(outside)}"
+        parts: list[str] = []
+        for _ in range(self.rng.choice((1, 1, 2))):
+            parts.append(self.dependent(shown, given, depth))
+        return " ".join((group, *parts))
+
+    def dependent(self, shown: str, given: str, depth: int) -> str:
+        """A part of a group that mentions `given`, and joins with the rest by `shown`."""
+        rng = self.rng
+        new = f"?{self.new('d')}"
+        operator = rng.choice(("=", "!=", "!="))
+        p, other = rng.choices(PREDICATES[:2], k=2)
+        triple = rng.choice((f"{shown} {p} {new}", f"{new} {p} {shown}"))
+        filtered = f"{triple} FILTER({new} {operator} {given})"
+        bound = f"{shown} {p} {given}"
+        below = self.dependent(new, given, depth - 1) if depth > 0 else ""
+        key = f"SELECT {shown} (COUNT(*) AS {new}n)"
+        return rng.choice(
+            (
+                f"MINUS {{ {bound} }}",
+                f"MINUS {{ {filtered} }}",
+                f"MINUS {{ {triple} {below} }}",
+                f"OPTIONAL {{ {filtered} }} FILTER({rng.choice(('', '!'))}BOUND({new}))",
+                f"OPTIONAL {{ {triple} {below} }} FILTER({rng.choice(('', '!'))}BOUND({new}))",
+                f"OPTIONAL {{ {bound} }}",
+                f"{{ {filtered} }} UNION {{ {shown} {other} {new} {below} }}",
+                f"{{ {filtered} }} UNION {{ {bound} }}",
+                f"{{ {triple} {below} }}",
+                f"FILTER {rng.choice(('', 'NOT '))}EXISTS {{ {triple} {below} }}",
+                f"{{ {key} {{ {triple} {below} }} GROUP BY {shown} }} FILTER({new}n > 1)",
+                f"{{ SELECT DISTINCT {shown} {given} {{ {filtered} }} }}",
+            )
+        )
 
     @contextmanager
     def unseen(self) -> Iterator[None]:

@@ -70,20 +70,43 @@ def case_of(query: str, default_graph: str, seed: int, departure: str | None) ->
     return WholeCase(seed, query, default_graph, _histories(rng, pool, 3), departure)
 
 
+def correlated_case(seed: int) -> WholeCase:
+    """The case of a seed: a query with an EXISTS whose parts depend on values outside of it."""
+    rng = random.Random(f"correlated {seed}")
+    default_graph = rng.choice(("union", "default"))
+    pool = sorted({random_quad(rng, NODES) for _ in range(rng.randint(8, 16))})
+    histories = _histories(rng, pool, 2)
+    writer = Writer(rng, _readable(pool, default_graph))
+    outside = writer.block(0)
+    if rng.random() < 0.3:
+        outside += f" {writer.optional(0)}"
+    inside = writer.correlated_below(rng.choice((0, 1, 1, 2)))
+    condition = f"FILTER {rng.choice(('', 'NOT '))}EXISTS {{ {inside} }}"
+    body = f"{outside} {condition}"
+    if rng.random() < 0.2:
+        body = f"GRAPH ?g {{ {body} }}"
+    query = f"SELECT * {{ {body} }}"
+    return WholeCase(seed, query, default_graph, histories, "pyoxigraph substitutes differently")
+
+
 def _case(seed: int, rng: random.Random) -> WholeCase:
     default_graph = rng.choice(("union", "default"))
     nodes = NODES if rng.random() < 0.7 else _CHAIN
     pool = sorted({random_quad(rng, nodes) for _ in range(rng.randint(8, 24))})
     histories = _histories(rng, pool, HISTORIES)
-    read: dict[str, list[Triple]] = {}
-    for graph, *triple in pool:
-        for name in {graph, ""} if default_graph == "union" else {graph}:
-            s, p, o = triple
-            read.setdefault(name, []).append((s, p, o))
-    writer = Writer(rng, read)
+    writer = Writer(rng, _readable(pool, default_graph))
     query = writer.query()
     departure = departure_of(query, writer, pool)
     return WholeCase(seed, query, default_graph, histories, departure)
+
+
+def _readable(pool: Iterable[Quad], default_graph: str) -> dict[str, list[Triple]]:
+    """The triples that each graph may have, the default graph under the empty name."""
+    read: dict[str, list[Triple]] = {}
+    for graph, s, p, o in pool:
+        for name in {graph, ""} if default_graph == "union" else {graph}:
+            read.setdefault(name, []).append((s, p, o))
+    return read
 
 
 def departure_of(query: str, writer: Writer, pool: Sequence[Quad]) -> str | None:
