@@ -28,9 +28,10 @@ from jobs.freshness.new_rounds import RemoteRounds, new_rounds, runs_that_died, 
 from jobs.freshness.reading import services_of
 from jobs.freshness.remote_state import RemoteState, remote_state
 from jobs.freshness.written_page import write_page
+from jobs.printable import printable_lines
 from jobs.replicas.remotes import Remote, load_remotes
 from jobs.settings import Settings
-from jobs.stage import Progress, arg_parser, claimed, new_run_id, silent
+from jobs.stage import Progress, arg_parser, claimed, new_run_id, print_progress, silent
 from jobs.validate.quality_results import quality_rows
 from lake.commit import arrow_schema, write
 from lake.counted import counted
@@ -174,12 +175,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = arg_parser(JOB, __doc__).parse_args(argv)
     try:
         settings = Settings.load(options.config)
-        check_freshness(settings, options.run_id or new_run_id(JOB), print)
+        check_freshness(settings, options.run_id or new_run_id(JOB), print_progress)
     except Exception as error:
         expected = as_user_error(error)
         if expected is None:
             raise
-        print(*expected.lines(), sep="\n", file=sys.stderr)
+        print(printable_lines("\n".join(expected.lines())), file=sys.stderr)
         return expected.exit_code
     return 0
 

@@ -14,6 +14,7 @@ from jobs.catalog.catalog import Catalog
 from jobs.expected_errors import as_user_error
 from jobs.ingest.undeclared import undeclared
 from jobs.maintain.emitted_streams import OutputStream
+from jobs.printable import printable_lines
 from jobs.progress.completion import Completion
 from jobs.progress.over_limit import over_limit
 from jobs.settings import Settings
@@ -58,7 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         expected = as_user_error(error)
         if expected is None:
             raise
-        print(f"error: {expected}", file=sys.stderr)
+        print(printable_lines(f"error: {expected}"), file=sys.stderr)
         return expected.exit_code
     return 0 if found else NOTHING_TO_DO
 

@@ -24,6 +24,7 @@ from jobs.errors import ConfigurationError, WeirError
 from jobs.expected_errors import as_user_error
 from jobs.ingest.changesets import SourcePosition
 from jobs.ingest.pending import source_positions
+from jobs.printable import printable_lines
 from jobs.progress.completion import Completion
 from jobs.replicas.connections import Credentials, credentials_of
 from jobs.replicas.documents import DocumentFetcher
@@ -36,7 +37,7 @@ from jobs.replicas.schedule import asking_queries, evaluation_at, following
 from jobs.replicas.unused import unused_patterns
 from jobs.replicas.wanted import Asker, askers
 from jobs.settings import Settings
-from jobs.stage import Progress, claimed, new_run_id, silent
+from jobs.stage import Progress, claimed, new_run_id, print_progress, silent
 from lake.commit import write
 from lake.instants import microseconds
 from lake.lake import Lake
@@ -295,17 +296,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         run_id = options.run_id or new_run_id(JOB)
         session = late_session(settings, "weir refresh")
         result = refresh_remotes(
-            session, settings, run_id, print, names=options.remote, surroundings=around
+            session, settings, run_id, print_progress, names=options.remote, surroundings=around
         )
         is_idle = options.event and not _has_rounds_to_ingest(settings, result)
     except Exception as error:
         expected = as_user_error(error)
         if expected is None:
             raise
-        print(f"error: {expected}", file=sys.stderr)
+        print(printable_lines(f"error: {expected}"), file=sys.stderr)
         return expected.exit_code
     for each in result.errors:
-        print(f"error: {each}", file=sys.stderr)
+        print(printable_lines(f"error: {each}"), file=sys.stderr)
     if result.errors:
         return result.errors[0].exit_code
     return NOTHING_TO_DO if is_idle else 0

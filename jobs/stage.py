@@ -18,6 +18,7 @@ from jobs.compute.session import late_session
 from jobs.errors import BusyError
 from jobs.expected_errors import as_user_error
 from jobs.native_messages import without_panics
+from jobs.printable import printable, printable_lines
 from jobs.settings import Settings
 from lake.claims import AlreadyRunning, claim
 from lake.interrupts import finishing, is_requested
@@ -50,6 +51,11 @@ class Stage(Protocol):
 def silent(line: str) -> None:
     """Discard progress."""
     del line
+
+
+def print_progress(line: str) -> None:
+    """Print progress at once: whoever reads a log waits for it."""
+    print(printable(line), flush=True)
 
 
 def new_run_id(job: str) -> str:
@@ -200,11 +206,11 @@ def run_parsed(stage: Stage, job: Job, options: argparse.Namespace) -> int:
     try:
         settings = Settings.load(options.config)
         spark = late_session(settings, f"weir {job}")()
-        stage(spark, settings, options.run_id or new_run_id(job), print)
+        stage(spark, settings, options.run_id or new_run_id(job), print_progress)
     except Exception as error:
         expected = as_user_error(error)
         if expected is None:
             raise
-        print(*expected.lines(), sep="\n", file=sys.stderr)
+        print(printable_lines("\n".join(expected.lines())), file=sys.stderr)
         return expected.exit_code
     return 0

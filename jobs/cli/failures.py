@@ -6,6 +6,7 @@ import sys
 import traceback
 
 from jobs.errors import EXIT_FAILED, WeirError
+from jobs.printable import printable_lines
 
 
 def report_failure(error: Exception, *, debug: bool) -> int:
@@ -13,7 +14,7 @@ def report_failure(error: Exception, *, debug: bool) -> int:
     from jobs.expected_errors import as_user_error
 
     if debug:
-        traceback.print_exception(error)
+        print(printable_lines("".join(traceback.format_exception(error))), file=sys.stderr, end="")
     match as_user_error(error) or error:
         case WeirError() as expected:
             print_error(expected)
@@ -31,4 +32,4 @@ def print_error(error: WeirError) -> None:
 
 
 def _print(label: str, text: str) -> None:
-    print(f"{label}: {text}", file=sys.stderr)
+    print(f"{label}: {printable_lines(text)}", file=sys.stderr)

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from jobs.cli.options import Output
+from jobs.printable import printable, printable_json, printable_lines
 
 Row = Mapping[str, Any]
 
@@ -25,10 +26,14 @@ def print_rows(output: Output, columns: Sequence[str], rows: Sequence[Row], *, t
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for column in columns:
         numbers = all(isinstance(row[column], int | float | None) for row in rows)
-        table.add_column(column, justify="right" if rows and numbers else "left", overflow="fold")
+        table.add_column(
+            Text(printable(column)),
+            justify="right" if rows and numbers else "left",
+            overflow="fold",
+        )
     for row in rows:
         # Text, so that brackets in the data are not read as markup.
-        table.add_row(*(Text(cell_text(row[column])) for column in columns))
+        table.add_row(*(Text(printable(cell_text(row[column]))) for column in columns))
     if title:
         # rich would wrap the table's own title to the width of the table.
         print_line(title)
@@ -37,14 +42,14 @@ def print_rows(output: Output, columns: Sequence[str], rows: Sequence[Row], *, t
 
 def print_json(value: Any) -> None:
     """Print a value as one JSON document."""
-    print(json.dumps(value, default=_plain, ensure_ascii=False, indent=2))
+    print(printable_json(json.dumps(value, default=_plain, ensure_ascii=False, indent=2)))
 
 
 def print_line(text: str) -> None:
-    """Print a line of text."""
+    """Print a line of text, or several."""
     from rich.text import Text
 
-    _console().print(Text(text))
+    _console().print(Text(printable_lines(text)))
 
 
 def cell_text(value: Any) -> str:

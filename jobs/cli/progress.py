@@ -6,6 +6,8 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from jobs.printable import printable
+
 
 @contextmanager
 def progress(stage: str) -> Iterator[Callable[[str], None]]:
@@ -22,4 +24,4 @@ def progress(stage: str) -> Iterator[Callable[[str], None]]:
     from rich.text import Text
 
     with Console(stderr=True).status(Text(f"{stage} ...")) as status:
-        yield lambda line: status.update(Text(f"{stage}: {line}"))
+        yield lambda line: status.update(Text(printable(f"{stage}: {line}")))

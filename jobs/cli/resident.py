@@ -18,6 +18,7 @@ from jobs.cli.output import print_line
 from jobs.cli.rounds import Round, Rounds
 from jobs.cli.stages import answer_rows, print_warnings, stage_rows, warnings_of
 from jobs.cli.stopping import StopRequest
+from jobs.printable import printable_json
 from jobs.refresh_remotes import Surroundings
 from jobs.settings import CONFIG_FILE, Settings
 
@@ -78,7 +79,7 @@ def _print(options: Options, settings: Settings, found: Round) -> None:
             "resolved": [str(error) for error in found.ended],
             "warnings": warnings_of(found.done),
         }
-        print(json.dumps(line, ensure_ascii=False), flush=True)
+        print(printable_json(json.dumps(line, ensure_ascii=False)), flush=True)
         return
     if found.done:
         what = "; ".join(f"{each.stage}: {each.summary}" for each in found.done)

@@ -36,7 +36,7 @@ from jobs.cli.plain_values import connect_with_plain_values
 from jobs.cli.remote_views import create_remote_view, remote_views
 from jobs.cli.stream_status import is_over_streams
 from jobs.compute.sql import alias, cast, column, columns, number, rows_of, select, text, time_of
-from jobs.errors import WeirError
+from jobs.errors import ConfigurationError, WeirError
 from jobs.lars.columns import PREDICATE, argument_columns, predicate_term
 from jobs.progress.backlog import PREDICATES
 from jobs.progress.completion import Completion
@@ -51,14 +51,24 @@ CURRENT, CHANGES, INTERVALS = "_current", "_changes", "_intervals"
 EVENTS, ELEMENTS = "_events", "_stream"
 _GRAPHS = {f"{table.name}{CURRENT}": table for table in (QUADS, TRIPLES)}
 _TABLES = tuple(table.name for table in SHARED_TABLES)
+_LOCKED = """
+SET python_enable_replacements = false;
+SET enable_external_access = false;
+SET lock_configuration = true;
+"""
 
 
 def query_lake(settings: Settings, statement: str) -> Rows:
-    """The result of a statement over the views.
+    """The result of a statement over the views, which reads and writes nothing else.
 
     Raises:
+        ConfigurationError: the statement is empty.
         WeirError: the statement names a view that does not exist, or DuckDB cannot run it.
     """
+    if not _is_statement(statement):
+        raise ConfigurationError(
+            "the statement is empty", "", "`weir sql 'SELECT * FROM runs'` prints a view."
+        )
     connection = connect_to_views(settings, re.findall(r"\w+", statement))
     try:
         result = connection.execute(statement)
@@ -67,16 +77,35 @@ def query_lake(settings: Settings, statement: str) -> Rows:
         raise WeirError(
             str(error).splitlines()[0], "", f"There are {', '.join(view_names(settings))}."
         ) from error
+    except duckdb.PermissionException as error:
+        raise WeirError(
+            str(error).splitlines()[0],
+            "",
+            "`weir sql` reads the views, and neither reads nor writes files.",
+        ) from error
     except duckdb.Error as error:
         raise WeirError(f"DuckDB cannot run the statement: {error}") from error
 
 
 def connect_to_views(settings: Settings, names: Iterable[str]) -> duckdb.DuckDBPyConnection:
-    """A DuckDB connection with the views among `names`; other names are ignored."""
+    """A DuckDB connection with the views among `names`; other names are ignored.
+
+    It has no access to files, addresses, extensions or variables of Python: the views read through
+    what is registered already.
+    """
     lake, connection = settings.open_lake(), connect_with_plain_values(settings)
     for name in dict.fromkeys(name.lower() for name in names):
         _create_view(connection, lake, name)
+    connection.execute(_LOCKED)
     return connection
+
+
+def _is_statement(text: str) -> bool:
+    """Whether a text has a statement, well formed or not: more than space and comments."""
+    try:
+        return bool(duckdb.extract_statements(text))
+    except duckdb.ParserException:
+        return True
 
 
 def view_names(settings: Settings) -> list[str]:

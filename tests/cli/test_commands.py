@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -164,6 +165,53 @@ def test_sql_reads_the_graph_as_it_is_now(weir: Weir, lake: HandMadeLake) -> Non
     assert weir("sql", "SELECT * FROM quads_current", "--output", "json").json == [
         {"graph": "", "subject": "<http://a/1>", "predicate": "<http://a/p>", "object": '"o"'}
     ]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "COPY (SELECT 1) TO 'written.csv'",
+        "COPY q_current TO 'lake/answers/q/_delta_log/00000000000000000009.json'",
+        "ATTACH 'written.csv' AS other",
+        "EXPORT DATABASE 'written.csv'",
+        "SELECT * FROM read_csv('weir.toml')",
+        "SELECT * FROM read_text('weir.toml')",
+        "SELECT * FROM glob('*')",
+        "INSTALL httpfs",
+        "SET enable_external_access = true",
+        "RESET lock_configuration",
+    ],
+)
+@pytest.mark.usefixtures("published")
+def test_sql_reads_and_writes_nothing_but_the_views(
+    weir: Weir, tmp_path: Path, statement: str
+) -> None:
+    before = sorted(tmp_path.rglob("*"))
+    called = weir("sql", statement)
+    assert called.code == 1
+    assert re.search("access|configuration|locked", called.err)
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize("statement", ["", "  \n", "-- nothing"])
+@pytest.mark.usefixtures("published")
+def test_an_empty_statement_is_a_usage_error(weir: Weir, statement: str) -> None:
+    called = weir("sql", statement)
+    assert (called.code, called.out) == (2, "")
+    assert "the statement is empty" in called.err
+
+
+@pytest.mark.usefixtures("published")
+def test_data_does_not_act_on_the_terminal(weir: Weir) -> None:
+    """Escape sequences, C1 controls and bidirectional controls are shown as escapes."""
+    hostile = "chr(27) || '[2J' || chr(155) || chr(8238) || chr(13) || chr(10)"
+    called = weir("sql", f"SELECT {hostile} AS \"a\x1b[31m\", 'b' AS c")
+    assert "\\x1b[2J\\x9b\\u202e\\r\\n" in called.out
+    as_json = weir("--output", "json", "sql", f"SELECT {hostile} AS a")
+    assert as_json.json == [{"a": "\x1b[2J\x9b\u202e\r\n"}]
+    failed = weir("show", "no\x1b[31m\u202equery")
+    for text in (called.out, as_json.out, failed.err):
+        assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]", text)
 
 
 def test_sql_lists_the_views_when_one_does_not_exist(weir: Weir, published: HandMadeLake) -> None:
