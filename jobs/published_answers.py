@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from jobs.catalog.names import declared_names, folders_of
 from jobs.expected_errors import as_user_error
+from jobs.printable import printable_lines
 from jobs.progress.completion import Completion
 from jobs.settings import Settings
 from lake.lake import Lake
@@ -76,7 +77,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         expected = as_user_error(error)
         if expected is None:
             raise
-        print(*expected.lines(), sep="\n", file=sys.stderr)
+        print(printable_lines("\n".join(expected.lines())), file=sys.stderr)
         return expected.exit_code
     print(json.dumps([asdict(each) for each in found]))
     return 0

@@ -28,7 +28,7 @@ def report_failure(error: Exception, *, debug: bool) -> int:
 
 def print_error(error: WeirError) -> None:
     """Print to standard error what went wrong, where, and what to do next."""
-    print(*error.lines(), sep="\n", file=sys.stderr)
+    print(printable_lines("\n".join(error.lines())), file=sys.stderr)
 
 
 def _print(label: str, text: str) -> None:

@@ -193,7 +193,7 @@ def test_sql_reads_and_writes_nothing_but_the_views(
     assert sorted(tmp_path.rglob("*")) == before
 
 
-@pytest.mark.parametrize("statement", ["", "  \n", "-- nothing"])
+@pytest.mark.parametrize("statement", ["", "  \n", "/* nothing */"])
 @pytest.mark.usefixtures("published")
 def test_an_empty_statement_is_a_usage_error(weir: Weir, statement: str) -> None:
     called = weir("sql", statement)
