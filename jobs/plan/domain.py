@@ -20,7 +20,7 @@ from jobs.sparql.algebra.expressions import Call, Constant, Variable
 # No term of a graph: an IRI has no spaces.
 _UNBOUND = "<not bound>"
 # The name decides how `Slice` orders the columns of ties: another one would change stored plans.
-_KEY = "_:told"
+_DOMAIN_KEY = "_:told"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Domain:
         certain = node.certain
         for name in correlated:
             if name not in certain:
-                keys.append((name, columns.fresh(_KEY)))
+                keys.append((name, columns.fresh(_DOMAIN_KEY)))
                 value = Call("COALESCE", (Variable(name), Constant(_UNBOUND)))
                 node = Extend(keys[-1][1], value, node)
         left_out = {*correlated, graph}
