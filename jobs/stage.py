@@ -54,7 +54,7 @@ def silent(line: str) -> None:
 
 
 def print_progress(line: str) -> None:
-    """Print progress at once: whoever reads a log waits for it."""
+    """Print a line of progress and flush it, so that a log has it when it happens."""
     print(printable(line), flush=True)
 
 
