@@ -1,4 +1,4 @@
-"""A stage that is killed at any commit: the next run leaves what an undisturbed run leaves."""
+"""A stage that dies at any commit: the next run leaves what an undisturbed run leaves."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from jobs.compute.session import Spark
 from jobs.publish_answers import publish_answers
 from jobs.validate_answers import validate_answers
+from tests.support.dying import dies_at
 from tests.support.killed import run_killed
 from tests.support.projects.graphs import FIRST, KNOWERS, LATER, PAIRS, PRODUCT, ingest_change_sets
+from tests.support.projects.ingest import no_spark
 from tests.support.projects.maintain import MaintainedProject
+from tests.support.stages import STAGES
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 QUERIES = ("edited", "fresh", "steady", "still")
 TABLES = {
@@ -31,33 +33,21 @@ POINTS = [
     for table in tables
     for moment in ("before", "after")
 ]
-# Spark is started only where it is needed: not for claims and small publications.
+# Spark is started only where it is needed.
 _RUN = """
 import sys
 from pathlib import Path
+from jobs.maintain_queries import maintain_queries
 from jobs.settings import Settings
 from lake.session import start
 
-stage, settings = sys.argv[1], Settings.load(Path(sys.argv[2]) / "weir.toml")
-def session():
-    return start("weir-tests-killed", driver_memory="1g")
-match stage:
-    case "maintain":
-        from jobs.maintain_queries import maintain_queries
-        maintain_queries(session, settings, "killed")
-    case "validate":
-        from jobs.validate_answers import validate_answers
-        validate_answers(None if sys.argv[3] == "claim" else session(), settings, "killed")
-    case "publish":
-        from jobs.publish_answers import publish_answers
-        publish_answers(None, settings, "killed")
+settings = Settings.load(Path(sys.argv[1]) / "weir.toml")
+maintain_queries(lambda: start("weir-tests-killed", driver_memory="1g"), settings, "killed")
 """
 
 
 @pytest.fixture(scope="module")
-def lakes(
-    spark: SparkSession, tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, MaintainedProject]:
+def lakes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, MaintainedProject]:
     """The project before each stage, and after the last; with a query in every mode."""
     folder = tmp_path_factory.mktemp("lakes")
     (folder / "maintain").mkdir()
@@ -67,13 +57,13 @@ def lakes(
     project.query("edited", PAIRS)
     project.query("still", "SELECT ?a WHERE { ?a <urn:nothing> ?b }")
     ingest_change_sets(project, FIRST)
-    project.run(spark)
+    project.run(no_spark)
     ingest_change_sets(project, LATER)
     project.query("edited", "SELECT ?a ?b WHERE { ?a <urn:knows> ?c . ?c <urn:name> ?b }")
     project.query("fresh", KNOWERS)
     before = {"maintain": project}
     before["validate"] = before["maintain"].copy(folder / "validate")
-    modes = before["validate"].maintain(spark).modes
+    modes = before["validate"].maintain(no_spark).modes
     assert modes == {
         "edited": "migrated",
         "fresh": "initial",
@@ -81,34 +71,36 @@ def lakes(
         "still": "untouched",
     }
     before["publish"] = before["validate"].copy(folder / "publish")
-    validate_answers(spark, before["publish"].settings, "test")
+    validate_answers(no_spark, before["publish"].settings, "test")
     before["done"] = before["publish"].copy(folder / "done")
-    publish_answers(spark, before["done"].settings, "test")
+    publish_answers(no_spark, before["done"].settings, "test")
     return before
 
 
 @pytest.mark.parametrize("point", POINTS)
-def test_a_killed_run_that_is_run_again_leaves_the_same_answers(
-    spark: SparkSession, lakes: dict[str, MaintainedProject], tmp_path: Path, point: str
+def test_a_run_that_dies_and_is_run_again_leaves_the_same_answers(
+    lakes: dict[str, MaintainedProject], tmp_path: Path, point: str
 ) -> None:
-    project = lakes[point.partition(":")[0]].copy(tmp_path / "project")
-    kill_and_recover(spark, project, lakes["done"], point)
+    stage = point.partition(":")[0]
+    project = lakes[stage].copy(tmp_path / "project")
+    with dies_at(point):
+        STAGES[stage](no_spark, project.settings, "killed")
+    recover(no_spark, project, lakes["done"])
 
 
+@pytest.mark.spark
+@pytest.mark.slow
 def test_a_run_that_is_killed_where_spark_wrote_leaves_the_same_answers(
     spark: SparkSession, lakes: dict[str, MaintainedProject], tmp_path: Path
 ) -> None:
     project = lakes["maintain"].copy(tmp_path / "project")
     project.begin(driver_rows=0, broadcast_rows=1)
-    kill_and_recover(spark, project, lakes["done"], "maintain:after:embeddings/steady")
+    run_killed(_RUN, str(project.folder), at="maintain:after:embeddings/steady")
+    recover(spark, project, lakes["done"])
 
 
-def kill_and_recover(
-    spark: SparkSession, project: MaintainedProject, done: MaintainedProject, point: str
-) -> None:
-    """Kill a stage at `point`, run all stages, and compare with the expected tables."""
-    stage, _, table = point.split(":")
-    run_killed(_RUN, stage, str(project.folder), table, at=point)
+def recover(spark: Spark, project: MaintainedProject, done: MaintainedProject) -> None:
+    """Run all stages, and compare with the expected tables; there is then nothing to do."""
     project.begin()
     project.run(spark)
     for query in QUERIES:
