@@ -9,15 +9,22 @@ import pytest
 
 from tests.mutants.definitions import MUTANTS
 from tests.mutants.mutant import Mutant
+from tests.mutants.protocol import PROTOCOL_MUTANTS
 
-JOBS = Path(__file__).parent.parent.parent / "jobs"
+PROJECT = Path(__file__).parent.parent.parent
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 def test_a_mutant_changes_the_current_code(mutant: Mutant) -> None:
-    source = (JOBS / f"{mutant.module}.py").read_text()
+    source = (PROJECT / mutant.path).read_text()
     broken = mutant.apply(source)
     assert ast.dump(ast.parse(broken)) != ast.dump(ast.parse(source))
+
+
+@pytest.mark.parametrize("mutant", PROTOCOL_MUTANTS, ids=lambda mutant: mutant.name)
+def test_a_mutant_of_the_protocol_names_the_tests_that_kill_it(mutant: Mutant) -> None:
+    assert mutant.tests
+    assert all((PROJECT / test.partition("::")[0]).is_file() for test in mutant.tests)
 
 
 def test_there_are_many_mutants_with_unique_names() -> None:

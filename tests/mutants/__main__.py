@@ -11,6 +11,10 @@ failure. A mutant of EXISTS runs `tests/engine/test_exists.py` and random parts 
 (`CORRELATED`), one of streams the laws of streams (`STREAMS`), one of rules those of programs
 (`PROGRAMS`), one of replicas those of elections (`ELECTIONS`) or of remotes (`SERVICES`, `FAST`). A
 mutant that survives shows that a test is missing.
+failure. A mutant of streams runs the laws of streams (`STREAMS`), one of rules those of programs
+(`PROGRAMS`), one of replicas those of elections (`ELECTIONS`) or of remotes (`SERVICES`, `FAST`),
+one of the protocol the tests that it names, without Spark. A mutant that survives shows that a test
+is missing.
 """
 
 from __future__ import annotations
@@ -18,17 +22,20 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from tests.mutants.definitions import MUTANTS
 from tests.mutants.exists import EXISTS_MUTANTS
 from tests.mutants.mutant import Mutant
+from tests.mutants.protocol import PROTOCOL_MUTANTS, PROTOCOL_TESTS
 from tests.mutants.remotes import REMOTE_MUTANTS
 from tests.mutants.replicas import REPLICA_MUTANTS
 from tests.mutants.rules import RULE_MUTANTS
@@ -67,11 +74,27 @@ BLOCKS = ("tests/sparql/frontend/test_service_keys.py", "tests/rdf/test_replica_
 COPIED = ("jobs", "lake", "tests")
 CORRELATED = range(60)
 """Seeds of the random parts of EXISTS (`tests.support.generators.grammar_cases`)."""
+_OURS = ("jobs", "lake", "tests", "expectations", "demo")
+_LIBRARIES = (
+    "pytest",
+    "deltalake",
+    "duckdb",
+    "great_expectations",
+    "pyarrow.dataset",
+    "pydantic_settings",
+    "pyoxigraph",
+    "pyspark.sql",
+    "rdflib",
+    "sqlglot",
+    "typer",
+)
+"""What the tests of the protocol import of others; none of them starts a thread."""
 PARTS = {
     "exists": EXISTS_MUTANTS,
     "streams": STREAM_MUTANTS,
     "rules": RULE_MUTANTS,
     "replicas": REPLICA_MUTANTS + REMOTE_MUTANTS,
+    "protocol": PROTOCOL_MUTANTS,
 }
 """Mutants that only the tests of their part can kill."""
 
@@ -84,11 +107,14 @@ def surviving(mutants: tuple[Mutant, ...]) -> list[str]:
         for name in COPIED:
             shutil.copytree(PROJECT / name, copy / name)
         for mutant in mutants:
-            file = copy / "jobs" / f"{mutant.module}.py"
+            file = copy / mutant.path
             source = file.read_text()
             file.write_text(mutant.apply(source))
             start = time.monotonic()
-            failure = _first_failure(copy, mutant.name)
+            if mutant.tests:
+                failure = _first_failure_of(copy, mutant.tests)
+            else:
+                failure = _first_failure(copy, mutant.name)
             file.write_text(source)
             verdict = "survived" if failure is None else "killed"
             seconds = time.monotonic() - start
@@ -131,13 +157,50 @@ class _Failed:
             self.name = self.name or report.nodeid.rpartition("::")[2]
 
 
+def _failed_test(*files: str) -> str | None:
+    """The first test of some files that fails in this tree; None if all pass."""
+    import pytest
+
+    failed = _Failed()
+    # The copy may be below a folder with a configuration of pytest.
+    options = ["-q", "-x", "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", "."]
+    if pytest.main([*options, *files], plugins=[failed]):
+        return failed.name or "the tests cannot run"
+    return None
+
+
+def _first_failure_of(tree: Path, files: tuple[str, ...]) -> str | None:
+    """The first test of some files that fails in a tree; None if all pass.
+
+    They run in a fork of this process, which has imported the libraries, and nothing of ours.
+    """
+    for library in _LIBRARIES:
+        import_module(library)
+    reader, writer = os.pipe()
+    child = os.fork()
+    if not child:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        os.chdir(tree)
+        for name in [*sys.modules]:
+            if name.partition(".")[0] in _OURS:
+                del sys.modules[name]
+        sys.path.insert(0, str(tree))
+        signal.alarm(TIMEOUT)
+        found = _failed_test("-m", "not spark", *files)
+        os.write(writer, (found or "").encode())
+        os._exit(0)
+    os.close(writer)
+    with open(reader, encoding="utf-8") as said:  # noqa: PTH123 - a descriptor
+        failure = said.read()
+    _, status = os.waitpid(child, 0)
+    return failure or (None if status == 0 else f"ended by {status}")
+
+
 def run_tests(mutant: str) -> None:
     """Run the tests in this tree; exit with the name of the first that fails.
 
     An error of the engine is a failure. Regressions that name `mutant` run first.
     """
-    import pytest
-
     from tests.engine.test_w3c_histories import evaluation_cases, wrong_answers
     from tests.support.generators.grammar_cases import correlated_case, whole_case
     from tests.support.grammar_laws import broken_laws
@@ -186,15 +249,15 @@ def run_tests(mutant: str) -> None:
                 sys.exit(f"service {seed}: {broken[0].rpartition(']: ')[2]}")
 
     def run_files(*files: str) -> None:
-        failed = _Failed()
-        # The copy may be below a folder with a configuration of pytest.
-        options = ["-q", "-x", "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", "."]
-        if pytest.main([*options, *files], plugins=[failed]):
-            sys.exit(failed.name or "the tests cannot run")
+        if failed := _failed_test(*files):
+            sys.exit(failed)
 
     def run_refreshes() -> None:
         run_files(*FAST)
 
+    if mutant in {each.name for each in PROTOCOL_MUTANTS}:
+        run_files("-m", "not spark", *PROTOCOL_TESTS)
+        return
     remote = next((each for each in REMOTE_MUTANTS if each.name == mutant), None)
     if remote is not None:
         in_queries = remote.module.startswith(("sparql/", "rdf/"))
@@ -235,6 +298,7 @@ def run_tests(mutant: str) -> None:
         run_elections()
         run_services()
         run_refreshes()
+        run_files("-m", "not spark", *PROTOCOL_TESTS)
 
 
 def _shared() -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.mutants.exists import EXISTS_MUTANTS
 from tests.mutants.mutant import Mutant
+from tests.mutants.protocol import PROTOCOL_MUTANTS
 from tests.mutants.remotes import REMOTE_MUTANTS
 from tests.mutants.replicas import REPLICA_MUTANTS
 from tests.mutants.rules import RULE_MUTANTS
@@ -449,4 +450,5 @@ MUTANTS = (
     *RULE_MUTANTS,
     *REPLICA_MUTANTS,
     *REMOTE_MUTANTS,
+    *PROTOCOL_MUTANTS,
 )

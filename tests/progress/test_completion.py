@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pyarrow as pa
@@ -135,6 +136,42 @@ def test_a_query_that_was_dropped_and_comes_back_starts_at_its_own_commit(
     found = read(lake).maintained("q")
     assert found is not None
     assert (found.epoch, found.metadata.base) == (5, 5)
+
+
+def known_to_the_ledger(lake: HandMadeLake, number: int) -> None:
+    """Let a run of maintain end with the newest commit of `q`."""
+    found = lake.settings.open_lake().last_metadata("embeddings/q")
+    assert found is not None
+    version, metadata = found
+    row = LedgerRow("m", "maintain", number, SUCCEEDED, "q", to_epoch=metadata.watermark)
+    known = replace(row, table_version=version, commit_metadata=metadata.to_json())
+    record(lake.settings.open_lake(), [known])
+
+
+def test_a_commit_of_a_run_that_died_before_the_ledger_counts(lake: HandMadeLake) -> None:
+    lake.ingest(2)
+    lake.maintain("q", [(1, 1, A, B)], mode="initial")
+    known_to_the_ledger(lake, 1)
+    lake.ingest(1)
+    lake.maintain("q", [(3, 1, A, C)])
+    found = read(lake).maintained("q")
+    assert found is not None
+    assert (found.epoch, found.version) == (3, 2)
+
+
+def test_a_table_that_was_created_again_is_not_the_one_that_the_ledger_knows(
+    lake: HandMadeLake,
+) -> None:
+    """Its versions start again, so that another commit has the version that the ledger names."""
+    lake.ingest(1)
+    lake.maintain("q", [(1, 1, A, B)], base=1, mode="initial")
+    known_to_the_ledger(lake, 1)
+    remove_table(lake.settings.open_lake().location("embeddings/q"))
+    lake.ingest(1)
+    lake.maintain("q", [(2, 1, A, B)], base=2, mode="initial")
+    found = read(lake).maintained("q")
+    assert found is not None
+    assert (found.epoch, found.metadata.base) == (2, 2)
 
 
 def test_the_backlog_is_what_lies_between_the_two_tables(lake: HandMadeLake) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Iterator, Mapping
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -26,6 +27,7 @@ _FOREIGN = "house"
 _VERSIONS = {"name": "s", "kind": "snapshots", "location": "versions"}
 _TABLE = {"name": "d", "kind": "delta", "location": _FOREIGN, "starting_version": 0}
 _SENSORS = (("s1", "kitchen"), ("s2", "hall"))
+_FIRST_ROW = ("<urn:a>", "<urn:knows>", "<urn:b>")
 _QUERIES = 3
 
 
@@ -83,8 +85,16 @@ class _Recorder:
         self.files[f"queries/{name}.rq"] = None
 
 
-def declare(project: MaintainedProject, features: Features) -> None:
-    """Write the configuration, the sources and the first queries of a project."""
+def declare(projects: Sequence[MaintainedProject], features: Features) -> None:
+    """Write the configuration, the sources and the first queries of projects."""
+    for project in projects:
+        _declare(project, features)
+    if features.foreign:
+        _write_foreign(projects[0], [_FIRST_ROW])
+        _copy_foreign(projects)
+
+
+def _declare(project: MaintainedProject, features: Features) -> None:
     sources: list[dict[str, Any]] = [PATCHES, _VERSIONS]
     sources += [_TABLE] if features.foreign else []
     sources += [SENSORS] if features.stream else []
@@ -94,8 +104,6 @@ def declare(project: MaintainedProject, features: Features) -> None:
     project.declare(*sources, **limits)
     for folder in ("queries", "changes", "versions", *(["events"] if features.stream else [])):
         (project.folder / folder).mkdir()
-    if features.foreign:
-        _write_foreign(project, [("<urn:a>", "<urn:knows>", "<urn:b>")])
     if features.stream:
         project.query("hot", HOT)
 
@@ -106,7 +114,7 @@ def steps(seed: str, features: Features, count: int) -> Iterator[Step]:
     queries = registry_life.lives(chance, _QUERIES)
     patched: set[ox.Quad] = set()
     version: frozenset[ox.Quad] = frozenset()
-    foreign = [("<urn:a>", "<urn:knows>", "<urn:b>")] if features.foreign else []
+    foreign = [_FIRST_ROW] if features.foreign else []
     now, patches = 60, 0
     for number in range(count):
         recorder = _Recorder()
@@ -142,19 +150,29 @@ def steps(seed: str, features: Features, count: int) -> Iterator[Step]:
         yield Step(recorder.files, rows, deleted, work, dropped, state)
 
 
-def apply(step: Step, project: MaintainedProject) -> None:
+def last_step(before: Step) -> Step:
+    """A step that changes the graph, so that no stage finds nothing to do."""
+    lines = ["A <urn:a> <urn:knows> <urn:last>", 'A <urn:last> <urn:name> "A"']
+    state = {*before.state}
+    _apply(state, lines)
+    return Step({"changes/9999.rdfp": _patch(lines)}, (), None, "run", "", frozenset(state))
+
+
+def apply(step: Step, projects: Sequence[MaintainedProject]) -> None:
     """Let the inputs of a step arrive."""
-    for path, text in step.files.items():
-        file = project.folder / path
-        if text is None:
-            file.unlink()
-            continue
-        project.write(path, text)
-        os.utime(file, (WRITTEN_AT, WRITTEN_AT))
+    for project in projects:
+        for path, text in step.files.items():
+            file = project.folder / path
+            if text is None:
+                file.unlink()
+                continue
+            project.write(path, text)
+            os.utime(file, (WRITTEN_AT, WRITTEN_AT))
     if step.rows:
-        _write_foreign(project, step.rows)
-    if step.deleted is not None:
-        DeltaTable(project.folder / _FOREIGN).delete(f"object = '{step.deleted}'")
+        _write_foreign(projects[0], step.rows)
+        if step.deleted is not None:
+            DeltaTable(projects[0].folder / _FOREIGN).delete(f"object = '{step.deleted}'")
+        _copy_foreign(projects)
 
 
 def registered(project: MaintainedProject) -> list[str]:
@@ -186,6 +204,13 @@ def _write_foreign(project: MaintainedProject, rows: Any) -> None:
     columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
     feed = {"delta.enableChangeDataFeed": "true"}
     write_deltalake(project.folder / _FOREIGN, pa.table(columns), mode="append", configuration=feed)
+
+
+def _copy_foreign(projects: Sequence[MaintainedProject]) -> None:
+    """Give all projects the table of the first, with the times of its commits."""
+    for project in projects[1:]:
+        copy = project.folder / _FOREIGN
+        shutil.copytree(projects[0].folder / _FOREIGN, copy, dirs_exist_ok=True)
 
 
 def _patch(lines: list[str]) -> str:

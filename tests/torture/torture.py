@@ -15,7 +15,16 @@ from pathlib import Path
 from tests.support.projects.maintain import MaintainedProject
 from tests.torture.checks import Claim, claims, differences, wrong_answers
 from tests.torture.faults import Fault, Tally
-from tests.torture.life import Features, Step, Work, apply, broken_queries, declare, steps
+from tests.torture.life import (
+    Features,
+    Step,
+    Work,
+    apply,
+    broken_queries,
+    declare,
+    last_step,
+    steps,
+)
 from tests.torture.worker import Clock, Disturbance, Ended, Hangs, Worker
 
 _STEPS, _STEPS_WITH_SPARK = 16, 5
@@ -90,7 +99,7 @@ class Torture:
                 life.take(at, step)
                 if is_over():
                     break
-            life.end()
+            life.end(last_step(step))
         except (Failed, Hangs) as error:
             kept = folder.parent / f"failed-{self.seed}-{number}"
             self.report(f"FAILED in life {number} (seed {self.seed}), kept in {kept}: {error}")
@@ -115,7 +124,7 @@ class _Life:
         )
         for project in (self._broken, self._whole):
             project.folder.mkdir()
-            declare(project, features)
+        declare((self._whole, self._broken), features)
         self._undisturbed = Worker(self._whole.folder, keeps_open=True)
         self._resident: Worker | None = None
         self._offset = 0.0
@@ -131,8 +140,7 @@ class _Life:
             Hangs: a process did not end.
         """
         self._at = at
-        for project in (self._whole, self._broken):
-            apply(step, project)
+        apply(step, (self._whole, self._broken))
         self._run_whole(step)
         self._faults = []
         if step.work == "drop":
@@ -143,12 +151,18 @@ class _Life:
         self._in_peace("run", step)
         self._end_faults(self._wrong(step))
 
-    def end(self) -> None:
-        """Look whether every claim that a killed process left was found.
+    def end(self, step: Step) -> None:
+        """Run everything once more, so that every claim of a killed process is met.
 
         Raises:
-            Failed: one is still open.
+            Failed: something is lost or wrong, or a claim is still open.
         """
+        self._faults = []
+        apply(step, (self._whole, self._broken))
+        self._run_whole(step)
+        self._in_peace("run", step)
+        self._in_peace("compact", step)
+        self._end_faults(self._wrong(step))
         still_open, abandoned = claims(self._broken)
         for claim, fault in self._open.items():
             self._tally.detected[fault] += claim in abandoned

@@ -1,0 +1,587 @@
+"""The mutants of the protocol between the stages, each with the tests that must fail on it.
+
+Watermarks, verdicts, the ledger and its claims, the journal of ingest, the change feed, publication
+and consolidation. None of the tests starts Spark.
+"""
+
+from __future__ import annotations
+
+from tests.mutants.mutant import Mutant
+
+_PROGRESS = ("tests/progress/test_completion.py", "tests/lake/test_newest_commit.py")
+_PUBLISH = ("tests/publish/test_protocol.py",)
+_MAINTAIN = ("tests/maintain/test_crash.py",)
+_TASKS = ("tests/maintain/test_tasks.py",)
+_FEED = ("tests/maintain/test_feed.py", "tests/lake/test_change_feed_here.py")
+_INGEST = ("tests/ingest/test_crash.py",)
+_STREAM = ("tests/ingest/test_stream_crash.py",)
+_CLAIMS = ("tests/lake/test_ledger.py",)
+_SUMMARY = ("tests/lake/test_untouched.py", "tests/lake/test_ledger_summary.py")
+_COMPACT = ("tests/ingest/test_compact.py",)
+_LOGS = ("tests/lake/test_old_commits.py", "tests/lake/test_commits.py")
+
+_Change = tuple[str, str, str]
+"""What is wrong, the original, the replacement."""
+
+
+def _of(
+    module: str, tests: tuple[str, ...], *changes: _Change, package: str = "jobs"
+) -> tuple[Mutant, ...]:
+    return tuple(
+        Mutant(name, module, original, replacement, package, tests)
+        for name, original, replacement in changes
+    )
+
+
+_WATERMARKS = (
+    *_of(
+        "progress/watermarks",
+        _PROGRESS,
+        (
+            "an untouched range counts though epochs before it are missing",
+            "untouched[0] <= epoch < untouched[1]",
+            "epoch < untouched[1]",
+        ),
+        (
+            "an untouched range that starts at the watermark does not count",
+            "untouched[0] <= epoch < untouched[1]",
+            "untouched[0] < epoch < untouched[1]",
+        ),
+        (
+            "an untouched range moves the watermark to its start",
+            "epoch = untouched[1]",
+            "epoch = untouched[0]",
+        ),
+        (
+            "the newest epoch is that of the oldest file",
+            'pc.max(files["max.epoch"])',
+            'pc.min(files["max.epoch"])',
+        ),
+        (
+            "the epochs after an epoch include it",
+            '[("epoch", ">", epoch)]',
+            '[("epoch", ">=", epoch)]',
+        ),
+        (
+            "the ledger's commit counts though a later one was made",
+            "if known is None or not is_newest(",
+            "if known is None or False and not is_newest(",
+        ),
+    ),
+    *_of(
+        "newest_commit",
+        _PROGRESS,
+        (
+            "a commit of a table that was created again counts as the ledger's",
+            "committed <= before.timestamp() and not",
+            "not",
+        ),
+        (
+            "a commit after the ledger's is not looked for",
+            " and not (folder / commit_file(version + 1)).exists()",
+            "",
+        ),
+        (
+            "the newest commit counts though it is one of another job",
+            "if metadata is not None and metadata.job == job else None",
+            "if metadata is not None else None",
+        ),
+        package="lake",
+    ),
+    *_of(
+        "lake",
+        ("tests/lake/test_commits.py", "tests/lake/test_lake.py", *_PROGRESS),
+        (
+            "the newest metadata are those of any job",
+            "if metadata is not None and job in (None, metadata.job):",
+            "if metadata is not None:",
+        ),
+        package="lake",
+    ),
+    *_of(
+        "progress/backlog",
+        _PROGRESS,
+        (
+            "rows of an edited query are published as an increment",
+            "if old.fingerprint != new.fingerprint:\n        return",
+            "if False:\n        return",
+        ),
+        (
+            "rows of another base are published as an increment",
+            "if old.base != new.base or _was_replaced(",
+            "if _was_replaced(",
+        ),
+        (
+            "rows that were replaced at the same base are published as an increment",
+            "or _was_replaced(lake, table, published_from, maintained.version):",
+            "or False:",
+        ),
+        (
+            "the checked range of a recomputed state begins after its base",
+            "return self.maintained.metadata.base - 1",
+            "return self.maintained.metadata.base",
+        ),
+        (
+            "a state without later rows is not published",
+            "return self.rebuilt or self.maintained.metadata.watermark > self.from_epoch",
+            "return self.maintained.metadata.watermark > self.from_epoch + 1",
+        ),
+    ),
+    *_of(
+        "progress/backlog",
+        _PUBLISH,
+        (
+            "the answer before a recomputed state is the published one",
+            "return 0 if self.rebuilt else self.rows_published",
+            "return self.rows_published",
+        ),
+    ),
+)
+_VERDICTS = (
+    *_of(
+        "progress/verdicts",
+        _PUBLISH,
+        (
+            "a verdict about another run of maintain is accepted",
+            "checked = (self.version, self.run_id, self.from_epoch)",
+            "checked = (self.version, backlog.maintained.metadata.run_id, self.from_epoch)",
+        ),
+        (
+            "a verdict about another version is accepted",
+            "checked = (self.version, self.run_id, self.from_epoch)",
+            "checked = (backlog.maintained.version, self.run_id, self.from_epoch)",
+        ),
+        (
+            "a verdict about another range is accepted",
+            "checked = (self.version, self.run_id, self.from_epoch)",
+            "checked = (self.version, self.run_id, backlog.from_epoch)",
+        ),
+    ),
+    *_of(
+        "progress/completion",
+        (*_PUBLISH, *_PROGRESS),
+        ("every verdict is a success", 'row["status"] == SUCCEEDED,', "True,"),
+        (
+            "the graph is validated as far as its first validation",
+            'return max((row["to_epoch"] or 0 for row in runs), default=0)',
+            'return min((row["to_epoch"] or 0 for row in runs), default=0)',
+        ),
+    ),
+    *_of(
+        "validate_answers",
+        _PUBLISH,
+        (
+            "a graph that fails its checks is validated",
+            "if all(validation.success for validation in graph):",
+            "if graph or not graph:",
+        ),
+        (
+            "a verdict names the run of validate",
+            "checked_run=item.maintained.metadata.run_id",
+            "checked_run=run_id",
+        ),
+        (
+            "rows that fail a check pass",
+            "status=SUCCEEDED if validation.success else FAILED",
+            "status=SUCCEEDED",
+        ),
+        (
+            "rows of an earlier text are checked",
+            "if metadata.fingerprint != maintained.fingerprint:",
+            "if False:",
+        ),
+        (
+            "rows that were replaced are not checked again",
+            "(verdict and verdict.success and verdict.is_about(item))",
+            "(verdict and verdict.success)",
+        ),
+    ),
+)
+_PUBLICATION = (
+    *_of(
+        "publish_answers",
+        _PUBLISH,
+        (
+            "rows of epochs that were not checked are published",
+            "if graph_to < work.to_epoch:",
+            "if graph_to < work.from_epoch:",
+        ),
+        (
+            "rows are published before they are checked",
+            "if verdict is None or not verdict.is_about(work):",
+            "if verdict is None:",
+        ),
+        ("rows that failed their check are published", "if not verdict.success:", "if False:"),
+    ),
+    *_of(
+        "publish/publication_query",
+        _PUBLISH,
+        (
+            "a row alone without a transaction is lost",
+            "left_join(subquery(times",
+            "inner_join(subquery(times",
+        ),
+        (
+            "rows at the published watermark are published again",
+            'wanted.append(column("epoch") > number(work.from_epoch))',
+            'wanted.append(column("epoch") >= number(work.from_epoch))',
+        ),
+        (
+            "the difference is one to the state at the base",
+            "start = max(work.maintained.metadata.base, work.published.epoch)",
+            "start = work.maintained.metadata.base",
+        ),
+        (
+            "rows that vanished by an edit stay",
+            'alias(exp.Neg(this=column("weight")), "weight")',
+            'column("weight")',
+        ),
+    ),
+    *_of(
+        "publish/appended_rows",
+        _PUBLISH,
+        (
+            "a row among others without a transaction is lost",
+            'left_join(rows_of(times, "t")',
+            'inner_join(rows_of(times, "t")',
+        ),
+        (
+            "rows of many queries are published again",
+            'column("epoch", "n") > column("after", "r")',
+            'column("epoch", "n") >= column("after", "r")',
+        ),
+    ),
+    *_of(
+        "publish/publication",
+        _PUBLISH,
+        (
+            "the size of an answer is that of its last change",
+            '"rows": work.rows_published + net',
+            '"rows": net',
+        ),
+        (
+            "a publication leaves the watermark where it was",
+            "watermark=work.to_epoch,",
+            "watermark=work.from_epoch,",
+        ),
+        (
+            "an untouched answer stays behind",
+            "run.untouched(work.query, work.from_epoch, work.to_epoch)",
+            "run.untouched(work.query, work.from_epoch, work.from_epoch)",
+        ),
+    ),
+    *_of(
+        "compute/arrow",
+        ("tests/publish/test_appended_rows.py",),
+        ("no rows cannot be cut", "[0, *ends][: len(ends)]", "[0, *ends[:-1]]"),
+    ),
+)
+_MAINTENANCE = (
+    *_of(
+        "maintain/tasks",
+        (*_TASKS, *_MAINTAIN),
+        (
+            "an edited query goes on from its stored state",
+            "if stored.metadata.fingerprint != query.fingerprint:\n        reason",
+            "if False:\n        reason",
+        ),
+        (
+            "a query goes on though its changes were consolidated",
+            "if stored.epoch < states_until:\n        reason",
+            "if False:\n        reason",
+        ),
+        (
+            "a query at the epoch of the consolidation is recomputed",
+            "if stored.epoch < states_until:\n        reason",
+            "if stored.epoch <= states_until:\n        reason",
+        ),
+        (
+            "a verdict about an earlier commit has a state recomputed",
+            "is_about_this = verdict.version == stored.version and not verdict.success",
+            "is_about_this = not verdict.success",
+        ),
+        (
+            "a state that fails again is recomputed forever",
+            'and stored.metadata.mode != "rebased" and',
+            "and",
+        ),
+        (
+            "the base of a log is lost with the next commit",
+            "base = task.stored.metadata.base",
+            "base = 0",
+        ),
+    ),
+    *_of(
+        "maintain/changes",
+        _FEED,
+        (
+            "a feed with deletions is read as one of insertions",
+            'if others := found - {"insert"}:',
+            "if others := found - found:",
+        ),
+        (
+            "an epoch that is missing among the transactions is no gap",
+            "if len(inside) != epochs.last - epochs.after:",
+            "if False:",
+        ),
+        (
+            "an epoch without changes needs the feed of an earlier one",
+            "inside = [t for t in inside if t.changes] or inside",
+            "pass",
+        ),
+        (
+            "the feed is read from its last version",
+            "return table, min(versions), max(versions)",
+            "return table, max(versions), max(versions)",
+        ),
+        (
+            "the changes include those of the epoch before",
+            'column("epoch") > number(epochs.after)',
+            'column("epoch") >= number(epochs.after)',
+        ),
+    ),
+    *_of(
+        "change_feed",
+        _FEED,
+        (
+            "a version that is gone is left out in silence",
+            "missing = [v for v in range(first_version, last_version + 1) if v not in there]",
+            "missing: list[int] = []",
+        ),
+        package="lake",
+    ),
+)
+_JOURNAL = (
+    *_of(
+        "ingest/journal",
+        _INGEST,
+        (
+            "epochs that exist are made again",
+            "last[1].watermark <= self.head()",
+            "last[1].watermark < self.head()",
+        ),
+        (
+            "epochs that a dead run began are not finished",
+            "last[1].watermark <= self.head()",
+            "last[1].watermark <= self.head() + 9",
+        ),
+        (
+            "the triples of a dead run are forgotten",
+            "if self._watermark(TRIPLES) < until:",
+            "if False:",
+        ),
+        (
+            "the triples of a dead run are written twice",
+            "if self._watermark(TRIPLES) < until:",
+            "if True:",
+        ),
+        (
+            "rejected rows of a dead run are written twice",
+            'new = _without_known(rows, "known_rejections")',
+            'new = select("*", from_=subquery(rows, "new"))',
+        ),
+        (
+            "an epoch that is finished names the versions of another table",
+            "self._committed(QUADS), self._committed(TRIPLES))",
+            "self._committed(TRANSACTIONS), self._committed(TRIPLES))",
+        ),
+        (
+            "the state before a dead batch includes it",
+            '"recovered_log", head, self._literal_predicates)',
+            '"recovered_log", until, self._literal_predicates)',
+        ),
+    ),
+    *_of(
+        "ingest/stream_journal",
+        _STREAM,
+        (
+            "the rows of stream_epochs of a dead run are written twice",
+            "if last is None or last.watermark < found.until:",
+            "if found:",
+        ),
+        (
+            "late rows of epochs that do not exist stay",
+            "if last is not None and last.watermark > newest:\n            delete",
+            "if False:\n            delete",
+        ),
+        (
+            "epochs of a stream that a dead run began are not finished",
+            "if last is not None and last.watermark > newest:\n            return",
+            "if False:\n            return",
+        ),
+    ),
+)
+_LEDGER = (
+    *_of(
+        "claims",
+        _CLAIMS,
+        (
+            "of two that claim at once both win",
+            'CommitProperties(app_transactions=[Transaction(f"weir-{job}", number)])',
+            "CommitProperties()",
+        ),
+        (
+            "an active run does not keep another from starting",
+            "raise AlreadyRunning(job, other)",
+            "break",
+        ),
+        (
+            "a claim of another machine never ends",
+            'claim["recorded_at"] + timedelta(seconds=lease_seconds)',
+            'claim["recorded_at"] + timedelta(days=9999)',
+        ),
+        (
+            "a claim of another machine does not count",
+            'return bool(datetime.now(UTC) < claim["recorded_at"]',
+            "return bool(datetime.now(UTC) < datetime.min.replace(tzinfo=UTC)",
+        ),
+        (
+            "a row about a query ends a claim",
+            'of_job = (pc.field("job") == job) & pc.field("query").is_null()',
+            'of_job = pc.field("job") == job',
+        ),
+        (
+            "a run that takes over does not see what the dead one committed",
+            "if open_claims:\n            # A run",
+            "if False:\n            # A run",
+        ),
+        (
+            "a dead claim is not marked",
+            "for dead in open_claims\n",
+            "for dead in open_claims[:0]\n",
+        ),
+        package="lake",
+    ),
+    *_of(
+        "processes",
+        _CLAIMS,
+        (
+            "a later process with the same id is the claimant",
+            "return now == known_as",
+            "return True",
+        ),
+        package="lake",
+    ),
+    *_of(
+        "ledger_summary",
+        _SUMMARY,
+        (
+            "a summary of another ledger is used",
+            "if version > newest or commit_digest(lake, RUNS.name, version) != commit:",
+            "if version > newest:",
+        ),
+        (
+            "a summary forgets open claims",
+            "if number == newest[job] or is_open or status == ABANDONED:",
+            "if number == newest[job] or status == ABANDONED:",
+        ),
+        (
+            "a summary forgets how far the graph was validated",
+            "if furthest is not None:",
+            "if False:",
+        ),
+        (
+            "untouched ranges with a gap between them are one",
+            "if start > last:",
+            "if start > last + 1:",
+        ),
+        package="lake",
+    ),
+    *_of(
+        "untouched",
+        _SUMMARY,
+        (
+            "a row about all moves a query that the run reports itself",
+            "if epoch == from_epoch and other not in own:",
+            "if epoch == from_epoch:",
+        ),
+        (
+            "a row about all moves queries that stand elsewhere",
+            "if epoch == from_epoch and other not in own:",
+            "if other not in own:",
+        ),
+        (
+            "a row about all moves what an abandoned run reported",
+            "if status == ABANDONED}",
+            "if False and status}",
+        ),
+        package="lake",
+    ),
+    *_of(
+        "appended",
+        (*_SUMMARY,),
+        (
+            "rows that a commit removed are not noticed",
+            'raise NotAppended("a commit removed rows")',
+            "continue",
+        ),
+        package="lake",
+    ),
+)
+_CONSOLIDATION = (
+    *_of(
+        "compact_lake",
+        _COMPACT,
+        (
+            "epochs that are not validated are consolidated",
+            "slowest, members = completion.graph_validated_to, catalog.members",
+            "slowest, members = completion.head, catalog.members",
+        ),
+        (
+            "the newest epochs are consolidated",
+            "completion.head - settings.limits.keep_epochs",
+            "completion.head",
+        ),
+        (
+            "changes that a removed query needs are consolidated",
+            "for name in {*wants_all, *completion.last_maintenance}:",
+            "for name in wants_all:",
+        ),
+        (
+            "changes that a new query with its full history needs are consolidated",
+            "elif wants_all.get(name):",
+            "elif False:",
+        ),
+    ),
+    *_of(
+        "consolidated",
+        ("tests/lake/test_consolidated.py",),
+        (
+            "a consolidation forgets a later one",
+            "latest = max(until, int(table.metadata().configuration.get(PROPERTY, 0)))",
+            "latest = until",
+        ),
+        package="lake",
+    ),
+    *_of(
+        "commit",
+        ("tests/lake/test_small_files.py", *_LOGS),
+        (
+            "a commit has the version of the newest commit of any",
+            'if commit.get("userMetadata") == text:',
+            "if commit:",
+        ),
+        package="lake",
+    ),
+    *_of(
+        "old_commits",
+        _LOGS,
+        (
+            "the checkpoint that a log begins with is deleted",
+            "if number < first)",
+            "if number <= first)",
+        ),
+        package="lake",
+    ),
+)
+PROTOCOL_MUTANTS = (
+    *_WATERMARKS,
+    *_VERDICTS,
+    *_PUBLICATION,
+    *_MAINTENANCE,
+    *_JOURNAL,
+    *_LEDGER,
+    *_CONSOLIDATION,
+)
+PROTOCOL_TESTS = tuple(dict.fromkeys(test for each in PROTOCOL_MUTANTS for test in each.tests))
+"""The tests that mutants of the protocol name."""
