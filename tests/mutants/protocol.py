@@ -1,7 +1,7 @@
 """The mutants of the protocol between the stages, each with the tests that must fail on it.
 
-Watermarks, verdicts, the ledger and its claims, the journal of ingest, the change feed, publication
-and consolidation. None of the tests starts Spark.
+Watermarks, verdicts, the ledger and its claims, the journal of ingest, the change feed,
+publication, consolidation and the guards of sources. None of the tests starts Spark.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ _INGEST = ("tests/ingest/test_crash.py",)
 _STREAM = ("tests/ingest/test_stream_crash.py",)
 _CLAIMS = ("tests/lake/test_ledger.py",)
 _SUMMARY = ("tests/lake/test_untouched.py", "tests/lake/test_ledger_summary.py")
+_GUARD_TESTS = ("tests/ingest/test_guards.py",)
 _COMPACT = ("tests/ingest/test_compact.py",)
 _LOGS = ("tests/lake/test_old_commits.py", "tests/lake/test_commits.py")
 
@@ -422,18 +423,18 @@ _LEDGER = (
         ),
         (
             "an active run does not keep another from starting",
-            "raise AlreadyRunning(job, other)",
-            "break",
+            "if other is not None:",
+            "if False:",
         ),
         (
             "a claim of another machine never ends",
-            'claim["recorded_at"] + timedelta(seconds=lease_seconds)',
-            'claim["recorded_at"] + timedelta(days=9999)',
+            "since + timedelta(seconds=lease_seconds)",
+            "since + timedelta(days=9999)",
         ),
         (
-            "a claim of another machine does not count",
-            'return bool(datetime.now(UTC) < claim["recorded_at"]',
-            "return bool(datetime.now(UTC) < datetime.min.replace(tzinfo=UTC)",
+            "a claim of another machine that was not renewed just now does not count",
+            "since + timedelta(seconds=lease_seconds)",
+            "since",
         ),
         (
             "a row about a query ends a claim",
@@ -564,6 +565,12 @@ _CONSOLIDATION = (
         package="lake",
     ),
     *_of(
+        "removal",
+        ("tests/lake/test_removal.py",),
+        ("a table is removed file by file", "log.rename(removed)", "pass"),
+        package="lake",
+    ),
+    *_of(
         "old_commits",
         _LOGS,
         (
@@ -574,7 +581,39 @@ _CONSOLIDATION = (
         package="lake",
     ),
 )
+_GUARDS = (
+    *_of(
+        "ingest/sources/guards",
+        _GUARD_TESTS,
+        (
+            "a change set that leaves nothing is taken in",
+            "if not self.allow_empty and held and held + inserted == deleted:",
+            "if False:",
+        ),
+        (
+            "a change set may delete any share",
+            "elif held > FEW_QUADS and deleted > self.max_deleted_share * held:",
+            "elif False:",
+        ),
+        (
+            "any number of lines may be rejected",
+            "if not self.max_rejected.allows(reading.malformed, lines):",
+            "if False:",
+        ),
+        ("a file that is cut off is taken in", "if reading.cut_off is not None:", "if False:"),
+    ),
+    *_of(
+        "ingest/stopped_sources",
+        _GUARD_TESTS,
+        (
+            "accepting one change set accepts any of its source",
+            "return (self.position, self.excess) == (position, excess)",
+            "return True",
+        ),
+    ),
+)
 PROTOCOL_MUTANTS = (
+    *_GUARDS,
     *_WATERMARKS,
     *_VERDICTS,
     *_PUBLICATION,

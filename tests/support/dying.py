@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 from unittest import mock
 
 from lake import commit
@@ -34,7 +35,7 @@ def dies_at(point: str) -> Iterator[None]:
         if dead:
             raise Died(name)
 
-    patches = [
+    patches: list[Any] = [
         mock.patch.object(module, "checkpoint", dying)
         for module in [*sys.modules.values()]
         if getattr(module, "checkpoint", None) is original
