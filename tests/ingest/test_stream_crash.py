@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from jobs.ingest_changes import is_anything_pending
-from tests.ingest.test_crash import kill
+from tests.support.dying import dies_at
 from tests.support.projects.ingest import Project
 
 _TABLES = ("late", "streams/r", "stream_epochs")
@@ -60,28 +60,29 @@ POINTS = [
 ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("point", POINTS)
 def test_a_killed_run_that_is_run_again_leaves_the_same_lake(
     project: Project, unbroken: Project, point: str
 ) -> None:
     fill(project)
-    kill(project, point)
+    with dies_at(point):
+        project.ingest()
     assert is_anything_pending(project.settings)
     project.ingest()
     assert contents(project) == contents(unbroken)
     assert not is_anything_pending(project.settings)
 
 
-@pytest.mark.slow
 def test_late_rows_of_a_run_that_died_leave_no_trace_if_other_sources_come_first(
     project: Project,
 ) -> None:
     fill(project)
-    kill(project, "ingest:after:late")
+    with dies_at("ingest:after:late"):
+        project.ingest()
     project.declare(GRAPH, STREAM, batch_epochs=2)
     # It dies again, after the rows were deleted.
-    kill(project, "ingest:after:delete:late")
+    with dies_at("ingest:after:delete:late"):
+        project.ingest()
     project.ingest()
     assert project.rows("transactions", "epoch", "source") == [
         (1, "r"),
@@ -98,12 +99,12 @@ def test_late_rows_of_a_run_that_died_leave_no_trace_if_other_sources_come_first
     assert len(project.rows("rejected")) == 2
 
 
-@pytest.mark.slow
 def test_a_stream_that_is_no_longer_declared_is_finished_all_the_same(
     project: Project, unbroken: Project
 ) -> None:
     fill(project)
-    kill(project, "ingest:after:streams/r")
+    with dies_at("ingest:after:streams/r"):
+        project.ingest()
     project.declare(GRAPH)
     project.ingest()
     assert project.rows("transactions", "epoch", "source")[:4] == [
@@ -117,7 +118,6 @@ def test_a_stream_that_is_no_longer_declared_is_finished_all_the_same(
     assert project.rows("streams/r", "subject") == unbroken.rows("streams/r", "subject")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("table", ["streams/r", "stream_epochs", "transactions"])
 def test_a_tick_that_is_killed_is_one_epoch(project: Project, table: str) -> None:
     idle = STREAM | {"stream": {"time": {"predicate": "urn:t"}, "idle": "PT0.5S"}}
@@ -125,7 +125,8 @@ def test_a_tick_that_is_killed_is_one_epoch(project: Project, table: str) -> Non
     project.patch("r/1.rdfp", event(1, 10))
     project.ingest()
     project.declare(idle)
-    kill(project, f"ingest:after:{table}")
+    with dies_at(f"ingest:after:{table}"):
+        project.ingest()
     project.declare(STREAM)
     project.ingest()
     columns = ("epoch", "position")

@@ -108,11 +108,6 @@ _WATERMARKS = (
             "if False:\n        return",
         ),
         (
-            "rows of another base are published as an increment",
-            "if old.base != new.base or _was_replaced(",
-            "if _was_replaced(",
-        ),
-        (
             "rows that were replaced at the same base are published as an increment",
             "or _was_replaced(lake, table, published_from, maintained.version):",
             "or False:",
@@ -122,16 +117,16 @@ _WATERMARKS = (
             "return self.maintained.metadata.base - 1",
             "return self.maintained.metadata.base",
         ),
-        (
-            "a state without later rows is not published",
-            "return self.rebuilt or self.maintained.metadata.watermark > self.from_epoch",
-            "return self.maintained.metadata.watermark > self.from_epoch + 1",
-        ),
+    ),
     ),
     *_of(
         "progress/backlog",
         _PUBLISH,
         (
+            "a state without later rows is not published",
+            "return self.rebuilt or self.maintained.metadata.watermark > self.from_epoch",
+            "return self.maintained.metadata.watermark > self.from_epoch + 1",
+            (
             "the answer before a recomputed state is the published one",
             "return 0 if self.rebuilt else self.rows_published",
             "return self.rows_published",

@@ -197,6 +197,7 @@ def test_the_backlog_is_what_lies_between_the_two_tables(lake: HandMadeLake) -> 
     lake.maintain("q", [(4, 1, A, C)], base=4, mode="migrated")
     (migrated,) = read(lake).backlog(["q"])
     assert (migrated.mode, migrated.from_epoch, migrated.rebuilt) == ("migrated", 3, True)
+    assert migrated.reason == "it was edited"
 
 
 def test_rows_that_were_replaced_at_the_same_base_are_published_again(lake: HandMadeLake) -> None:

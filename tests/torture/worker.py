@@ -190,6 +190,8 @@ def _serve(connection: Connection, folder: Path, reached: Path, keeps_open: bool
     from jobs.settings import Settings
 
     os.environ[MARK] = "1"
+    # The process that this one is forked from ignores it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     output = os.open(folder.parent / "output", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     os.dup2(output, 1)
     os.dup2(output, 2)
