@@ -118,7 +118,6 @@ _WATERMARKS = (
             "return self.maintained.metadata.base",
         ),
     ),
-    ),
     *_of(
         "progress/backlog",
         _PUBLISH,
@@ -126,7 +125,8 @@ _WATERMARKS = (
             "a state without later rows is not published",
             "return self.rebuilt or self.maintained.metadata.watermark > self.from_epoch",
             "return self.maintained.metadata.watermark > self.from_epoch + 1",
-            (
+        ),
+        (
             "the answer before a recomputed state is the published one",
             "return 0 if self.rebuilt else self.rows_published",
             "return self.rows_published",
@@ -341,8 +341,8 @@ _MAINTENANCE = (
         _FEED,
         (
             "a version that is gone is left out in silence",
-            "missing = [v for v in range(first_version, last_version + 1) if v not in there]",
-            "missing: list[int] = []",
+            'raise ChangeFeedGap(f"{address}: {error}") from error',
+            "continue",
         ),
         package="lake",
     ),
@@ -413,8 +413,8 @@ _LEDGER = (
         _CLAIMS,
         (
             "of two that claim at once both win",
-            'CommitProperties(app_transactions=[Transaction(f"weir-{job}", number)])',
-            "CommitProperties()",
+            'Transaction(f"weir-{job}", number)',
+            'Transaction(f"weir-{job}-{run_id}", number)',
         ),
         (
             "an active run does not keep another from starting",
