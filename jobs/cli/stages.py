@@ -46,7 +46,7 @@ class Done:
 
     @property
     def did_something(self) -> bool:
-        """Whether it changed, examined or checked anything."""
+        """Whether it changed or examined anything, or a check passed."""
         match self.stage:
             case _ if self.result is None:
                 return False
@@ -57,9 +57,10 @@ class Done:
             case "refresh":
                 return any(each.is_new for each in self.result.remotes)
             case "validate":
-                return bool(self.result.validations)
+                return any(each.success for each in self.result.validations)
             case _:
-                return any(each.mode != "waiting" for each in self.result.publications)
+                not_published = ("waiting", "held", "failed")
+                return any(each.mode not in not_published for each in self.result.publications)
 
     @property
     def only_waits(self) -> bool:

@@ -58,7 +58,13 @@ def test_an_edited_graph_gives_the_rows_that_vanished_and_appeared(
     moved = FIRST.read_text().replace('vase"@en ; :room "1"', 'vase"@en ; :room "2"')
     SECOND.write_text(moved)
     (answer,) = weir("run", "--output", "json").json["queries"]
-    assert answer == {"query": "exhibits", "mode": "incremental", "rows": 2, "to_epoch": 2}
+    assert answer == {
+        "query": "exhibits",
+        "mode": "incremental",
+        "rows": 2,
+        "to_epoch": 2,
+        "reason": None,
+    }
     log = weir("log", "exhibits", "--from", "2", "--output", "json").json
     assert {(row["weight"], row["title"], row["room"]) for row in log} == {
         (-1, "Greek vase", "1"),
