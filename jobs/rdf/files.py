@@ -139,6 +139,18 @@ def format_of(name: str) -> Format | None:
 
 
 @contextmanager
+def opened_raw(path: str) -> Iterator[IO[bytes]]:
+    """The bytes of a file as they are stored.
+
+    Raises:
+        OSError: it cannot be opened.
+    """
+    system, inner = _resolve(path)
+    with system.open_input_stream(inner, compression=None) as raw:
+        yield cast(IO[bytes], raw)
+
+
+@contextmanager
 def opened(path: str) -> Iterator[IO[bytes]]:
     """The bytes of a file, decompressed if its name ends with `.gz`.
 

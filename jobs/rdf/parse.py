@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from jobs.rdf.documents import parse_document
-from jobs.rdf.files import opened
+from jobs.rdf.files import opened, opened_raw
 from jobs.rdf.labelling import label_by_content, label_by_name
 from jobs.rdf.limits import ParseLimits
 from jobs.rdf.lines import parse_lines
@@ -25,6 +25,8 @@ def parse(request: ParseRequest, limits: ParseLimits) -> Iterator[ParseEvent]:
     """
     with opened(request.file) as file:
         try:
+            if request.file.lower().endswith(".gz") and not _has_content(request.file):
+                raise EOFError("it is empty")
             match request.format:
                 case "rdf-patch":
                     yield from label_by_name(parse_patch(file, request, limits), request.scope)
@@ -43,3 +45,9 @@ def parse(request: ParseRequest, limits: ParseLimits) -> Iterator[ParseEvent]:
             if isinstance(error, EOFError):
                 yield CutOff(reason)
             yield Unusable(Rejection(request.file, 0, 0, reason, ""))
+
+
+def _has_content(file: str) -> bool:
+    """Whether a file has a byte: gzip takes an empty one for the archive of nothing."""
+    with opened_raw(file) as raw:
+        return bool(raw.read(1))

@@ -8,8 +8,10 @@ from __future__ import annotations
 import gzip
 import os
 import random
+import zlib
 from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -75,6 +77,9 @@ def bad_file(seed: int) -> BadFile:
     stored = gzip.compress(content, mtime=0) if is_packed else content
     if is_packed and draw.random() < 0.5:
         stored = damaged(stored, draw)
+    with suppress(OSError, EOFError, zlib.error):
+        # What a damaged archive holds all the same.
+        content = gzip.decompress(stored) if is_packed else content
     return BadFile(ending, content, stored, is_packed)
 
 

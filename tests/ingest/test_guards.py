@@ -330,3 +330,13 @@ def test_a_change_set_is_within_its_guards_if_and_only_if_each_of_them_holds(
         and (before <= FEW_QUADS or deleted <= share * before)
     )
     assert (guards.exceeded_by(reading, before, inserted, deleted) == []) == holds
+
+
+@pytest.mark.parametrize("name", ["1.rdfp.gz", "1.nt.gz"])
+def test_an_archive_without_a_byte_is_cut_off(project: Project, name: str) -> None:
+    kind = "patches" if "rdfp" in name else "snapshots"
+    project.declare({"name": "s", "kind": kind, "location": "files"})
+    project.write(f"files/{name}", "")
+    (error,) = project.ingest().errors
+    assert "the compressed file is broken: it is empty" in str(error)
+    assert project.rows("transactions") == []
