@@ -88,7 +88,9 @@ def test_rounds_are_checked_once(tables: RemoteTables) -> None:
         check_freshness(tables.settings, "c", lines.append, now=soon(tables))
     tables.refresh({"a": ('"9"',)})
     check_freshness(tables.settings, "c", lines.append, now=soon(tables))
-    assert lines == [f"checked {number} rounds of 1 remotes" for number in (6, 0, 1)]
+    assert lines == [
+        f"checked {rounds} of 1 remote" for rounds in ("6 rounds", "0 rounds", "1 round")
+    ]
 
 
 def test_the_cost_of_a_check_does_not_depend_on_the_rounds_before(
