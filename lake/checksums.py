@@ -20,7 +20,7 @@ import re
 import threading
 import uuid
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -71,16 +71,10 @@ def verify_files(files: Iterable[Path]) -> None:
         DamagedTable: the content of a file is not what was written.
         FileNotFoundError: a file is missing.
     """
-    for file in files:
-        state = _State.of(file)
-        if state in _verified:
-            continue
-        expected = _whole_checksum(file)
-        found = _crc(file)
-        if found != expected:
+    for file, state in _files.unverified(files):
+        if _crc(file) != _whole_checksum(file):
             raise _damaged(file)
-        with _lock:
-            _verified.add(state)
+        _files.note(file, state)
 
 
 def verify_footers(files: Iterable[Path]) -> None:
@@ -90,17 +84,11 @@ def verify_footers(files: Iterable[Path]) -> None:
         DamagedTable: the footer of a file is not what was written.
         FileNotFoundError: a file is missing.
     """
-    for file in files:
+    for file, state in _footers.unverified(files):
         expected = Checksums.of_name(file.name)
-        if expected is None:
-            continue
-        state = _State.of(file)
-        if state in _verified or state in _verified_footers:
-            continue
-        if footer_checksum(file) != expected.footer:
+        if expected is not None and footer_checksum(file) != expected.footer:
             raise _damaged(file)
-        with _lock:
-            _verified_footers.add(state)
+        _footers.note(file, state)
 
 
 def is_intact(file: Path) -> bool:
@@ -128,24 +116,43 @@ def footer_checksum(file: Path) -> int:
         return zlib.crc32(stream.read(length))
 
 
-@dataclass(frozen=True, slots=True)
-class _State:
-    """A file as it was verified; another content mostly has another one."""
-
-    path: str
-    inode: int
-    size: int
-    modified: int
-
-    @classmethod
-    def of(cls, file: Path) -> Self:
-        found = file.stat()
-        return cls(str(file), found.st_ino, found.st_size, found.st_mtime_ns)
+_State = tuple[int, int, int]
+"""Inode, size and time of a file: another content mostly has another one."""
 
 
-_verified: set[_State] = set()
-_verified_footers: set[_State] = set()
-_lock = threading.Lock()
+class _Verified:
+    """The files that were verified, by their folders; of each as many as are in use."""
+
+    def __init__(self) -> None:
+        self._folders: dict[Path, dict[str, _State]] = {}
+        self._lock = threading.Lock()
+
+    def unverified(self, files: Iterable[Path]) -> Iterator[tuple[Path, _State]]:
+        """The files that were not verified as they are now."""
+        found = [*files]
+        with self._lock:
+            for folder in {file.parent for file in found}:
+                names = {file.name for file in found if file.parent == folder}
+                known = self._folders.setdefault(folder, {})
+                # Merged files are gone; calls may be about a few of the files.
+                if len(known) > 2 * len(names) + _SPARE:
+                    self._folders[folder] = {n: s for n, s in known.items() if n in names}
+        for file in found:
+            status = file.stat()
+            state = status.st_ino, status.st_size, status.st_mtime_ns
+            with self._lock:
+                known_state = self._folders.get(file.parent, {}).get(file.name)
+            if known_state != state:
+                yield file, state
+
+    def note(self, file: Path, state: _State) -> None:
+        """Note that a file was verified."""
+        with self._lock:
+            self._folders.setdefault(file.parent, {})[file.name] = state
+
+
+_SPARE = 32
+_files, _footers = _Verified(), _Verified()
 
 
 def _whole_checksum(file: Path) -> int:
