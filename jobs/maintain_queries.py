@@ -8,11 +8,12 @@ over from the whole graph at the newest epoch, its base.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from datetime import UTC, datetime
 
 from jobs.catalog.catalog import Catalog
 from jobs.compute.session import Spark, session_of
-from jobs.errors import WeirError
+from jobs.errors import ConfigurationError, WeirError
 from jobs.ingest.undeclared import undeclared
 from jobs.maintain.group import Group
 from jobs.maintain.outcome import MaintainResult, Outcome
@@ -25,7 +26,12 @@ from lake.counted import counted
 
 
 def maintain_queries(
-    spark: Spark, settings: Settings, run_id: str, progress: Progress = silent
+    spark: Spark,
+    settings: Settings,
+    run_id: str,
+    progress: Progress = silent,
+    *,
+    retry: Collection[str] = (),
 ) -> MaintainResult:
     """Bring every query's embedding table to the newest epoch.
 
@@ -34,9 +40,11 @@ def maintain_queries(
         settings: where the lake and the queries are.
         run_id: of this run in the ledger.
         progress: receives a line per step.
+        retry: queries that are tried at once though they took more than a limit.
 
     Raises:
         BusyError: another run maintains.
+        ConfigurationError: there is no query of a name in `retry`.
         WeirError: some queries could not be maintained; the others were.
     """
     session = session_of(spark)
@@ -46,19 +54,38 @@ def maintain_queries(
         last = completion.head
         result = MaintainResult(last)
         catalog = Catalog.of(settings)
+        unknown = sorted({*retry} - {query.name for query in catalog.members} - {*catalog.errors})
+        if unknown:
+            raise ConfigurationError(
+                f"there is no query {', '.join(unknown)}",
+                str(settings.queries),
+                "`weir status` lists them.",
+            )
         wrong = undeclared(catalog.members, settings)
         result.errors += [str(error) for error in (*catalog.errors.values(), *wrong.values())]
         usable = [query for query in catalog.members if query.name not in wrong]
         run.totals |= {"to_epoch": last}
-        tasks = tasks_behind(completion, usable)
-        outcome = Outcome(run, result)
+        limits, now = settings.limits.of_queries, datetime.now(UTC)
+        outcome = Outcome(run, result, limits, completion.over_limits, now)
+        behind = tasks_behind(completion, usable)
+        put_off = {
+            task.query.name
+            for task in behind
+            if task.query.name not in retry and outcome.puts_off(task)
+        }
+        tasks = [task for task in behind if task.query.name not in put_off]
         group = Group(session, settings, lake, outcome, last, progress)
         for at_one_epoch in groups(task for task in tasks if task.query.windowing is None):
             group.maintain(at_one_epoch)
         over_streams = StreamQueries(session, settings, lake, outcome, completion, progress)
         over_streams.maintain(
-            [query for query in usable if query.windowing is not None],
+            [
+                query
+                for query in usable
+                if query.windowing is not None and query.name not in put_off
+            ],
             {task.query.name: task for task in tasks if task.query.windowing is not None},
+            put_off,
         )
         if result.errors:
             number = counted(len(result.errors), "query")

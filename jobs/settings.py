@@ -4,6 +4,7 @@ variables.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from tomllib import TOMLDecodeError
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from lake.lake import Lake
 
 CONFIG_FILE = "weir.toml"
-_SIZE = r"^\d+(\.\d+)? ?[KMGT]i?B$"
+_SIZE = r"^(?P<number>\d+(\.\d+)?) ?(?P<unit>[KMGT])i?B$"
 
 
 _RENAMED = {
@@ -152,6 +153,23 @@ class Limits(BaseModel):
     product_rows: int = Field(
         1_000_000, ge=1, description="rows of a cartesian product without allow_product"
     )
+    query_seconds: float = Field(
+        600,
+        gt=0,
+        description="time of one query in a run of maintain: what takes longer is ended, and the "
+        "others go on",
+    )
+    query_memory: str = Field(
+        "1GB",
+        pattern=_SIZE,
+        description="memory of the values that one expression of a query gives at once, and of the "
+        "process that matches its regular expressions; DuckDB's and Spark's memory are their own",
+    )
+    literal_length: int = Field(
+        16_777_216,
+        ge=1,
+        description="characters of a literal that an expression or aggregate makes",
+    )
     rstream_rows: int = Field(1_000_000, ge=1, description="elements that RSTREAM emits in one run")
     keep_epochs: int = Field(
         1_000, ge=0, description="newest epochs whose changes no compaction touches"
@@ -181,6 +199,25 @@ class Limits(BaseModel):
         "which it does six times in that time",
     )
     task_seconds: int = Field(21_600, ge=1, description="Airflow ends a task after this")
+
+    @property
+    def of_queries(self) -> dict[str, float | int | str]:
+        """The limits of what computing one query may take, by name."""
+        names = ("query_seconds", "query_memory", "literal_length")
+        return {name: getattr(self, name) for name in names}
+
+    @property
+    def query_bytes(self) -> int:
+        """`query_memory` in bytes."""
+        return bytes_of(self.query_memory)
+
+
+def bytes_of(size: str) -> int:
+    """The bytes of a size such as `1.5 GB` or `512MiB`."""
+    found = re.fullmatch(_SIZE, size)
+    assert found is not None, "it was validated"
+    base = 1024 if size.endswith("iB") else 1000
+    return int(float(found["number"]) * base ** ("KMGT".index(found["unit"]) + 1))
 
 
 class Settings(BaseSettings):

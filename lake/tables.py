@@ -218,6 +218,11 @@ RUNS = Table(
         Column("code_version", "STRING", "version of Weir"),
         Column("checked_run", "STRING", "validate: the run of maintain whose rows were checked"),
         Column("commit_metadata", "STRING", "metadata of the commit table_version, as JSON"),
+        Column(
+            "over_limit",
+            "STRING",
+            "maintain: of a query that takes more than it may, the attempts, as JSON",
+        ),
     ),
     properties=_PLAIN,
     log_commits=LOG_COMMITS,

@@ -106,6 +106,10 @@ def run(
         str | None,
         typer.Option(help="Run again and again, so long after each start: 5s, 2m, 1h."),
     ] = None,
+    retry: Annotated[
+        list[str] | None,
+        typer.Option(help="A query to try at once though it took more than a limit."),
+    ] = None,
     refresh: Annotated[
         bool, typer.Option("--refresh", help="Ask the remotes that are due before publishing.")
     ] = False,
@@ -124,6 +128,8 @@ def run(
                 "",
                 "Run `weir ingest --accept` beside it.",
             )
+        if retry:
+            raise ConfigurationError("--retry is for one run", "--every", "Give one of the two.")
         from jobs.cli.resident import run_every
 
         run_every(options, seconds_of(every), refresh=refresh)
@@ -147,7 +153,7 @@ def run(
         from jobs.refresh_remotes import Surroundings
 
         outside = Surroundings()
-    done = [*run_stages(session, settings, run_id, outside, accept=accept or ())]
+    done = [*run_stages(session, settings, run_id, outside, accept=accept or (), retry=retry or ())]
     _end(options, settings, run_id, done)
 
 
@@ -158,6 +164,7 @@ def run_stages(
     refresh: Surroundings | None = None,
     *,
     accept: Sequence[str] = (),
+    retry: Sequence[str] = (),
 ) -> Iterator[Done]:
     """Run one stage after the other; those after ingest only if they have anything to do.
 
@@ -171,6 +178,7 @@ def run_stages(
         refresh: what remotes are asked with; None asks none. Which keys they are asked for follows
             from what is maintained, and what they say is ingested and maintained in turn.
         accept: sources whose stopped change set is taken in.
+        retry: queries that are tried at once though they took more than a limit.
     """
     from jobs.ingest_changes import ingest_changes
     from jobs.pending_work import has_pending_work
@@ -182,10 +190,11 @@ def run_stages(
         return
     from jobs.maintain_queries import maintain_queries
 
+    maintain = partial(maintain_queries, retry=retry)
     is_maintained = False
     if refresh is not None:
         if done.did_something or has_pending_work(settings):
-            maintained = _stage("maintain", maintain_queries, session, settings, run_id)
+            maintained = _stage("maintain", maintain, session, settings, run_id)
             yield maintained
             is_maintained = not maintained.is_busy
         names = _due(settings, refresh)
@@ -200,7 +209,7 @@ def run_stages(
     from jobs.validate_answers import validate_answers
 
     stages = (
-        *(() if is_maintained else (("maintain", maintain_queries),)),
+        *(() if is_maintained else (("maintain", maintain),)),
         ("validate", validate_answers),
         ("publish", publish_answers),
     )

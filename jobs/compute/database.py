@@ -7,7 +7,8 @@ from itertools import count
 import duckdb
 
 from jobs.compute.connection import SESSION, connect
-from jobs.compute.duck import DuckEngine, register_functions
+from jobs.compute.duck import DriverFunctions, DuckEngine
+from jobs.compute.functions import limits_of
 from jobs.settings import Settings
 
 
@@ -22,7 +23,7 @@ class Database:
         self._numbers = count(1)
         # It would remember every file that was ever read.
         self._connection.execute("SET GLOBAL enable_external_file_cache = false")
-        register_functions(self._connection)
+        self._functions = DriverFunctions(self._connection, limits_of(settings.limits))
 
     def engine(self) -> DuckEngine:
         """An engine without relations; when it is closed, all that it made is gone."""
@@ -31,7 +32,7 @@ class Database:
         connection.execute(f"ATTACH ':memory:' AS {name}")
         connection.execute(f"USE {name}")
         connection.execute(SESSION)
-        return _Tenant(connection, self._connection, name)
+        return _Tenant(connection, self._functions, self._connection, name)
 
     def allocated(self) -> int:
         """The bytes that tables and results take."""
@@ -42,15 +43,20 @@ class Database:
     def close(self) -> None:
         """End it."""
         self._connection.close()
+        self._functions.close()
 
 
 class _Tenant(DuckEngine):
     """An engine whose relations are in a database that is attached to another."""
 
     def __init__(
-        self, connection: duckdb.DuckDBPyConnection, owner: duckdb.DuckDBPyConnection, name: str
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        functions: DriverFunctions,
+        owner: duckdb.DuckDBPyConnection,
+        name: str,
     ) -> None:
-        super().__init__(connection, has_functions=True)
+        super().__init__(connection, functions)
         self._owner, self._name = owner, name
 
     def close(self) -> None:

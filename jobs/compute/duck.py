@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from duckdb import list_type
@@ -16,6 +18,8 @@ from jobs.compute.functions import (
     evaluate_batch,
     sort_keys,
 )
+from jobs.compute.matching import MatchingProcess
+from jobs.sparql.functions.evaluation_limits import EvaluationLimits
 from jobs.sparql.recursion import deep_recursion
 
 if TYPE_CHECKING:
@@ -27,6 +31,7 @@ if TYPE_CHECKING:
 
 DIALECT = "duckdb"
 _OUT_OF_MEMORY = "Out of Memory Error"
+_DEFAULT = EvaluationLimits()
 _BATCH = 100_000
 """Rows of a streamed batch: a row group of the files that are written."""
 
@@ -41,15 +46,29 @@ class DuckEngine:
 
     Args:
         connection: is closed by `close`.
-        has_functions: whether the functions of the engine are registered in it.
+        functions: of the engine, as they are registered in it, closed by `close`; registered here
+            if None.
     """
 
     def __init__(
-        self, connection: duckdb.DuckDBPyConnection, *, has_functions: bool = False
+        self, connection: duckdb.DuckDBPyConnection, functions: DriverFunctions | None = None
     ) -> None:
         self.connection = connection
-        if not has_functions:
-            register_functions(connection)
+        self.functions = functions or DriverFunctions(connection)
+
+    @contextmanager
+    def until(self, deadline: float | None) -> Iterator[None]:
+        """Evaluate what is evaluated meanwhile by a deadline, by `time.monotonic`."""
+        before = self.functions.limits
+        self.functions.limits = replace(before, deadline=deadline)
+        try:
+            yield
+        finally:
+            self.functions.limits = before
+
+    def interrupt(self) -> None:
+        """End the statement that runs, with an error; nothing happens if none runs."""
+        self.connection.interrupt()
 
     def make(self, statement: Statement) -> None:
         """Make a relation; one whose rows are stored becomes a table."""
@@ -98,21 +117,40 @@ class DuckEngine:
     def close(self) -> None:
         """Forget all relations, and give their memory back."""
         self.connection.close()
+        self.functions.close()
 
 
-def register_functions(connection: duckdb.DuckDBPyConnection) -> None:
-    """Make the functions of the engine known to a database; its other connections know them too."""
+class DriverFunctions:
+    """The functions of the engine in a database of this process, for all its connections.
 
-    def register(
-        name: str, function: Callable[..., Any], arguments: list[duckdb.sqltypes.DuckDBPyType]
+    Args:
+        connection: to the database.
+        limits: of each call.
+    """
+
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        limits: EvaluationLimits = _DEFAULT,
     ) -> None:
-        connection.create_function(  # type: ignore[call-overload]
-            name, function, arguments, VARCHAR, type="arrow", null_handling="special"
-        )
+        self._matching = MatchingProcess(limits.values_length)
+        self.limits = replace(limits, matching=self._matching)
 
-    register(EVALUATE, lambda a, b: evaluate_batch(a, b), [VARCHAR, list_type(VARCHAR)])
-    register(AGGREGATE, lambda a, b: aggregate_batch(a, b), [VARCHAR, list_type(VARCHAR)])
-    register(SORT_KEY, lambda a: sort_keys(a), [VARCHAR])
+        def register(
+            name: str, function: Callable[..., Any], arguments: list[duckdb.sqltypes.DuckDBPyType]
+        ) -> None:
+            connection.create_function(  # type: ignore[call-overload]
+                name, function, arguments, VARCHAR, type="arrow", null_handling="special"
+            )
+
+        texts = list_type(VARCHAR)
+        register(EVALUATE, lambda a, b: evaluate_batch(a, b, self.limits), [VARCHAR, texts])
+        register(AGGREGATE, lambda a, b: aggregate_batch(a, b, self.limits), [VARCHAR, texts])
+        register(SORT_KEY, lambda a: sort_keys(a), [VARCHAR])
+
+    def close(self) -> None:
+        """End the process that matches regular expressions, if there is one."""
+        self._matching.close()
 
 
 def _sql(query: exp.Query) -> str:

@@ -8,12 +8,17 @@ limits takes by itself.
 A statement over small relations may have a large result. It stays in DuckDB, which spills, and is
 streamed from there into a table; if Spark has to read it and it has more than `driver_rows` rows,
 or DuckDB runs out of memory, Spark computes it again.
+
+What is computed for one query has a budget (`within`): a statement beyond it is interrupted,
+wherever it runs.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import chain, islice
@@ -23,8 +28,10 @@ import duckdb
 import pyarrow as pa
 from sqlglot import exp
 
+from jobs.compute.budget import Budget, Watch, limit_of
 from jobs.compute.connection import connect
-from jobs.compute.duck import DuckEngine, is_out_of_memory
+from jobs.compute.duck import DriverFunctions, DuckEngine, is_out_of_memory
+from jobs.compute.functions import limits_of
 from jobs.compute.placement import Extent, Placement
 from jobs.compute.relations import Keep, LakeQuery, Statement, StoredTable, StoredTables
 from jobs.compute.sql import column, rows_of, select
@@ -70,6 +77,13 @@ class SparkShape:
     broadcast_rows: int
     rows_per_file: int
     staging: str | None = None
+
+
+@dataclass(slots=True)
+class _Remote:
+    """The relations on Spark of an engine and of all that share it; None before it is needed."""
+
+    engine: SparkEngine | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +154,10 @@ class Engine:
     ) -> None:
         self.placement = placement
         self._lake, self._session, self._shape = lake, session, shape
-        self._remote: SparkEngine | None = None
+        self._remote = _Remote()
         self._local = local
+        self._budget: Budget | None = None
+        self._watch = Watch()
         self._relations: dict[str, _Relation] = {}
         # DuckDB takes one statement of a connection at a time.
         self._driver = threading.RLock()
@@ -154,8 +170,21 @@ class Engine:
             limits.broadcast_rows, limits.rows_per_file, staging_folder(lake.root, job)
         )
         kept = settings.kept
-        local = DuckEngine(connect(settings)) if kept is None else kept.database.engine()
+        if kept is None:
+            connection = connect(settings)
+            local = DuckEngine(connection, DriverFunctions(connection, limits_of(limits)))
+        else:
+            local = kept.database.engine()
         return cls(lake, session, local, Placement.of(limits), shape)
+
+    def within(self, budget: Budget) -> Self:
+        """This engine, with the same relations, for the statements of one query in one thread.
+
+        They raise `QueryLimitError` if they take more than `budget`.
+        """
+        bounded = copy(self)
+        bounded._budget = budget
+        return bounded
 
     @property
     def spark(self) -> SparkSession:
@@ -171,11 +200,53 @@ class Engine:
         from jobs.compute.spark import SparkEngine
 
         with self._driver:
-            if self._remote is None:
-                self._remote = SparkEngine(
-                    self._session(), self._shape.broadcast_rows, self._shape.staging
+            if self._remote.engine is None:
+                self._remote.engine = SparkEngine(
+                    self._session(),
+                    self._shape.broadcast_rows,
+                    self._shape.staging,
+                    self._local.functions.limits,
                 )
-            return self._remote
+            return self._remote.engine
+
+    @contextmanager
+    def _here(self) -> Iterator[DuckEngine]:
+        """DuckDB for one statement, within what is left of the budget."""
+        with (
+            self._driver,
+            self._limited(self._local.interrupt) as deadline,
+            self._local.until(deadline),
+        ):
+            yield self._local
+
+    @contextmanager
+    def _there(self) -> Iterator[SparkEngine]:
+        """Spark for the jobs of one statement, within what is left of the budget."""
+        remote = self._spark
+        if self._budget is not None:
+            self._budget.on_spark = True
+        with remote.cancellable() as cancel, self._limited(cancel):
+            yield remote
+
+    @contextmanager
+    def _limited(self, interrupt: Callable[[], None]) -> Iterator[float | None]:
+        """Interrupt a statement at the deadline that it gives.
+
+        Raises:
+            QueryLimitError: the statement takes more than it may.
+        """
+        budget = self._budget
+        with (
+            nullcontext() if budget is None else budget.spent() as deadline,
+            self._watch.until(deadline, interrupt) as watched,
+        ):
+            try:
+                yield deadline
+            except Exception as error:
+                exceeded = limit_of(error, budget, was_interrupted=watched.was_interrupted)
+                if exceeded is None:
+                    raise
+                raise exceeded from error
 
     def open(
         self,
@@ -204,15 +275,15 @@ class Engine:
         if not self.placement.reads(extent, is_slice=after is not None):
             self._open_on_spark(name, stored)
             return
-        with self._driver:
+        with self._here() as local:
             if where is None:
-                attach(self._local.connection, name, table)
+                attach(local.connection, name, table)
             else:
                 # No relation of a caller can have such a name.
                 whole = f"{name}#whole"
-                attach(self._local.connection, whole, table, after)
+                attach(local.connection, whole, table, after)
                 chosen = select("*").from_(rows_of(whole)).where(where)
-                self._local.make(Statement(name, chosen))
+                local.make(Statement(name, chosen))
         only_looked_up = self.placement.only_looks_up(extent)
         self._relations[name] = _Relation(True, stored, only_looked_up)
 
@@ -244,8 +315,8 @@ class Engine:
             self._relations[stored.name] = _Relation(False, on_spark=True)
             return
         parts = {key: Part(table, after[key]) for key, table in tables.items()}
-        with self._driver:
-            attach_all(self._local.connection, stored.name, stored.key, stored.columns, parts)
+        with self._here() as local:
+            attach_all(local.connection, stored.name, stored.key, stored.columns, parts)
         self._relations[stored.name] = _Relation(True)
 
     def query(self, name: str, query: LakeQuery, keep: Keep = "view") -> None:
@@ -289,8 +360,9 @@ class Engine:
             if self.placement.holds(rows.num_rows):
                 self._load_here(name, rows)
                 return
-        sent = [self._spark.send(p) if isinstance(p, pa.Table) else p for p in parts]
-        self._register(name, reduce(lambda one, other: one.unionByName(other), sent), keep)
+        with self._there() as remote:
+            sent = [remote.send(p) if isinstance(p, pa.Table) else p for p in parts]
+            self._register(name, reduce(lambda one, other: one.unionByName(other), sent), keep)
 
     def make(self, statement: Statement) -> None:
         """Make a relation on the side that its input decides."""
@@ -303,8 +375,8 @@ class Engine:
             self._make_on_spark(statement)
             return
         try:
-            with self._driver:
-                self._local.make(statement)
+            with self._here() as local:
+                local.make(statement)
         except duckdb.OutOfMemoryException:
             # Small relations with a large join: Spark can spill to the disks of a cluster.
             self._make_on_spark(statement)
@@ -319,18 +391,20 @@ class Engine:
     def count(self, name: str) -> int:
         """The number of rows of a relation."""
         if self._relations[name].on_driver:
-            with self._driver:
-                return self._local.count(name)
-        return self._spark.count(name)
+            with self._here() as local:
+                return local.count(name)
+        with self._there() as remote:
+            return remote.count(name)
 
     def rows(self, query: exp.Query) -> list[tuple[object, ...]]:
         """The rows of a query whose result is small by construction."""
         read = _read_by(query)
         if all(self._relations[name].on_driver for name in read):
-            with self._driver:
-                return self._local.rows(query)
-        self._send(read)
-        return self._spark.rows(query)
+            with self._here() as local:
+                return local.rows(query)
+        with self._there() as remote:
+            self._send(read)
+            return remote.rows(query)
 
     def collect_few(self, frame: DataFrame) -> pa.Table | None:
         """The rows of a frame of Spark if they are as few as the driver takes."""
@@ -358,7 +432,8 @@ class Engine:
             return self._few(name)
         if rows > self.few_rows:
             return None
-        return self.spark.table(name).toArrow()
+        with self._there() as remote:
+            return remote.spark.table(name).toArrow()
 
     def frame(self, name: str) -> DataFrame:
         """The frame of a relation; one of the driver is sent to Spark or made there again."""
@@ -396,15 +471,16 @@ class Engine:
             if few is not None:
                 return self.write_rows(table, few, metadata, mode=mode, merge_schema=merge_schema)
         if version is None:
-            version = write(
-                self._lake,
-                table,
-                self.frame(name),
-                metadata,
-                mode=mode,
-                files=None if rows is None else max(1, -(-rows // self._shape.rows_per_file)),
-                merge_schema=merge_schema,
-            )
+            with self._there():
+                version = write(
+                    self._lake,
+                    table,
+                    self.frame(name),
+                    metadata,
+                    mode=mode,
+                    files=None if rows is None else max(1, -(-rows // self._shape.rows_per_file)),
+                    merge_schema=merge_schema,
+                )
         return Commit(version, rows_written(self._lake, table.name, version), metadata)
 
     def write_rows(
@@ -424,8 +500,9 @@ class Engine:
 
     def release(self) -> None:
         """Forget all relations."""
-        if self._remote is not None:
-            self._remote.release()
+        if self._remote.engine is not None:
+            self._remote.engine.release()
+        self._watch.close()
         self._local.close()
         self._relations.clear()
 
@@ -453,9 +530,10 @@ class Engine:
         return frame if stored.where is None else frame.where(stored.where.sql(dialect="spark"))
 
     def _make_on_spark(self, statement: Statement) -> None:
-        self._send(_read_by(statement.select))
-        frame = self._spark.frame(statement.select)
-        self._register(statement.name, frame, statement.keep)
+        with self._there() as remote:
+            self._send(_read_by(statement.select))
+            frame = remote.frame(statement.select)
+            self._register(statement.name, frame, statement.keep)
 
     def _register(self, name: str, frame: DataFrame, keep: Keep) -> None:
         """Name a frame; it is fetched if it is small and `keep` stores it."""
@@ -467,8 +545,8 @@ class Engine:
         self._relations[name] = _Relation(False, on_spark=True)
 
     def _load_here(self, name: str, rows: pa.Table) -> None:
-        with self._driver:
-            self._local.load(name, rows)
+        with self._here() as local:
+            local.load(name, rows)
         self._relations[name] = _Relation(True)
 
     def _few(self, name: str) -> pa.Table | None:
@@ -476,8 +554,8 @@ class Engine:
         if not self._relations[name].on_driver:
             return None
         try:
-            with self._driver:
-                rows = self._local.arrow(name, self.placement.driver_rows + 1)
+            with self._here() as local:
+                rows = local.arrow(name, self.placement.driver_rows + 1)
         except duckdb.OutOfMemoryException:
             return None
         return rows if self.placement.holds(rows.num_rows) else None
@@ -490,8 +568,8 @@ class Engine:
                 continue
             match relation.origin:
                 case None:
-                    with self._driver:
-                        rows = self._local.arrow(name)
+                    with self._here() as local:
+                        rows = local.arrow(name)
                     self._spark.register(name, self._spark.send(rows))
                 case _Stored() as stored:
                     self._spark.register(name, self._stored_frame(stored))
@@ -521,8 +599,8 @@ class Engine:
         if table.cluster_by:
             query = query.order_by(*map(column, table.cluster_by))
         try:
-            with self._driver:
-                batches = self._local.stream(query)
+            with self._here() as local:
+                batches = local.stream(query)
                 first = [*islice(batches, 2)]
                 if len(first) > 1:
                     every = chain(first, batches)

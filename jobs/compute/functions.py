@@ -3,36 +3,62 @@
 SPARQL_EVAL(expression text, terms) -> term, or null for an error
 SPARQL_SORT_KEY(term) -> text in the order of ORDER BY
 SPARQL_AGGREGATE("NAME separator", ["multiplicity term", ..]) -> term, or null for an error
+
+What one call may take is limited (`EvaluationLimits`).
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pyarrow as pa
 
 from jobs.sparql.functions.aggregates import aggregate
+from jobs.sparql.functions.evaluation_limits import EvaluationLimits, evaluated_within
 from jobs.sparql.functions.ordering import sort_key
 from jobs.sparql.functions.serialization import evaluate_row
+
+if TYPE_CHECKING:
+    from jobs.settings import Limits
 
 EVALUATE = "SPARQL_EVAL"
 SORT_KEY = "SPARQL_SORT_KEY"
 AGGREGATE = "SPARQL_AGGREGATE"
 
+_DEFAULT = EvaluationLimits()
+
+
+def limits_of(limits: Limits) -> EvaluationLimits:
+    """What a call may take by the configuration, but for the time."""
+    return EvaluationLimits(limits.literal_length, limits.query_bytes)
+
 
 def evaluate_batch(
     expressions: pa.Array,  # type: ignore[type-arg]
     terms: pa.Array,  # type: ignore[type-arg]
+    limits: EvaluationLimits = _DEFAULT,
 ) -> pa.StringArray:
     """Evaluate a column of expression texts over a column of term lists.
 
     Equal rows are evaluated once: a value follows from the row alone.
+
+    Raises:
+        LimitExceeded: it takes more than `limits`.
     """
     known: dict[tuple[str, tuple[str | None, ...]], str | None] = {}
     values: list[str | None] = []
-    for text, row in zip(expressions.to_pylist(), terms.to_pylist(), strict=True):
-        key = (str(text), tuple(row or ()))
-        if key not in known:
-            known[key] = evaluate_row(*key)
-        values.append(known[key])
+    length = 0
+    with evaluated_within(limits):
+        for text, row in zip(expressions.to_pylist(), terms.to_pylist(), strict=True):
+            key = (str(text), tuple(row or ()))
+            if key not in known:
+                known[key] = evaluate_row(*key)
+                limits.check_time()
+            value = known[key]
+            if value is not None:
+                length += len(value)
+                limits.check_values(length)
+            values.append(value)
     return pa.array(values, pa.string())
 
 
@@ -44,13 +70,24 @@ def sort_keys(terms: pa.Array) -> pa.StringArray:  # type: ignore[type-arg]
 def aggregate_batch(
     specifications: pa.Array,  # type: ignore[type-arg]
     items: pa.Array,  # type: ignore[type-arg]
+    limits: EvaluationLimits = _DEFAULT,
 ) -> pa.StringArray:
-    """Aggregate a column of lists of `multiplicity term`; an empty term is an error."""
-    found = []
-    for specification, listed in zip(specifications.to_pylist(), items.to_pylist(), strict=True):
-        name, _, separator = str(specification).partition(" ")
-        values = [_value(str(item)) for item in listed or ()]
-        found.append(aggregate(name, values, separator))
+    """Aggregate a column of lists of `multiplicity term`; an empty term is an error.
+
+    Raises:
+        LimitExceeded: it takes more than `limits`.
+    """
+    found: list[str | None] = []
+    length = 0
+    with evaluated_within(limits):
+        for specification, listed in zip(specifications.to_pylist(), items, strict=True):
+            name, _, separator = str(specification).partition(" ")
+            values = [_value(str(item)) for item in listed.as_py() or ()]
+            value = aggregate(name, values, separator)
+            length += len(value or "")
+            limits.check_values(length)
+            limits.check_time()
+            found.append(value)
     return pa.array(found, pa.string())
 
 

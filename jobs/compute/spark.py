@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from itertools import count
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, Any, assert_never
+from uuid import uuid4
 
 import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812
@@ -18,6 +21,8 @@ from jobs.compute.functions import (
     evaluate_batch,
     sort_keys,
 )
+from jobs.compute.matching import LinearMatching
+from jobs.sparql.functions.evaluation_limits import EvaluationLimits
 from jobs.sparql.recursion import deep_recursion
 from lake.staging import remove
 
@@ -28,6 +33,7 @@ if TYPE_CHECKING:
     from jobs.compute.relations import Keep, Statement
 
 DIALECT = "spark"
+_DEFAULT = EvaluationLimits()
 
 
 class SparkEngine:
@@ -40,10 +46,15 @@ class SparkEngine:
         broadcast_rows: most rows of a relation that is stored in one partition or sent to every
             task.
         staging: folder or URI for rows of the driver that are more than that; removed by `release`.
+        limits: of each call of a function of the engine.
     """
 
     def __init__(
-        self, spark: SparkSession, broadcast_rows: int, staging: str | None = None
+        self,
+        spark: SparkSession,
+        broadcast_rows: int,
+        staging: str | None = None,
+        limits: EvaluationLimits = _DEFAULT,
     ) -> None:
         self.spark = spark
         self._broadcast_rows, self._staging = broadcast_rows, staging
@@ -53,9 +64,24 @@ class SparkEngine:
         if staging is not None:
             # A run that died may have left staged rows.
             remove(spark, staging)
-        for name, function in _FUNCTIONS.items():
+        for name, function in _functions(limits).items():
             registered = arrow_udf(function, "string")  # type: ignore[call-overload]
             spark.udf.register(name, registered)
+
+    @contextmanager
+    def cancellable(self) -> Iterator[Callable[[], None]]:
+        """Gives what cancels the jobs that this thread starts meanwhile.
+
+        A cancelled task ends with its process of Python, whatever that is doing.
+        """
+        context, group = self.spark.sparkContext, f"weir-{uuid4().hex}"
+        before = {name: context.getLocalProperty(name) for name in _JOB_GROUP}
+        context.setJobGroup(group, "the new rows of a query", interruptOnCancel=True)
+        try:
+            yield lambda: context.cancelJobGroup(group)
+        finally:
+            for name, value in before.items():
+                context.setLocalProperty(name, value)  # type: ignore[arg-type]
 
     def make(self, statement: Statement) -> None:
         """Make a relation; nothing is computed before it is read."""
@@ -145,21 +171,24 @@ class SparkEngine:
         return frame
 
 
-# Spark reads the kind of a function from its annotations: plain Arrow arrays.
-def _sparql_eval(expressions: pa.Array, terms: pa.Array) -> pa.Array:  # type: ignore[type-arg]
-    return evaluate_batch(expressions, terms)
+_JOB_GROUP = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")
 
 
-def _sparql_sort_key(terms: pa.Array) -> pa.Array:  # type: ignore[type-arg]
-    return sort_keys(terms)
+def _functions(limits: EvaluationLimits) -> dict[str, Callable[..., Any]]:
+    """The functions of the engine, as they run in Spark's processes of Python.
 
+    Those are killed with their tasks, so a regular expression may take as long as the query.
+    """
+    limits = replace(limits, deadline=None, matching=LinearMatching())
 
-def _sparql_aggregate(specifications: pa.Array, items: pa.Array) -> pa.Array:  # type: ignore[type-arg]
-    return aggregate_batch(specifications, items)
+    # Spark reads the kind of a function from its annotations: plain Arrow arrays.
+    def sparql_eval(expressions: pa.Array, terms: pa.Array) -> pa.Array:  # type: ignore[type-arg]
+        return evaluate_batch(expressions, terms, limits)
 
+    def sparql_sort_key(terms: pa.Array) -> pa.Array:  # type: ignore[type-arg]
+        return sort_keys(terms)
 
-_FUNCTIONS = {
-    EVALUATE: _sparql_eval,
-    SORT_KEY: _sparql_sort_key,
-    AGGREGATE: _sparql_aggregate,
-}
+    def sparql_aggregate(specifications: pa.Array, items: pa.Array) -> pa.Array:  # type: ignore[type-arg]
+        return aggregate_batch(specifications, items, limits)
+
+    return {EVALUATE: sparql_eval, SORT_KEY: sparql_sort_key, AGGREGATE: sparql_aggregate}

@@ -10,8 +10,10 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import count
 
+from jobs.compute.budget import Budget, QueryLimitError
 from jobs.compute.engine import Commit, Engine
 from jobs.engine.plan_delta import plan_delta
 from jobs.engine.relations import Inputs
@@ -48,7 +50,10 @@ class NewRows:
                     alone += members
                 else:
                     alone += self._commit_together(members, f"s{number}", threads)
-            list(threads.map(self._commit_or_report, alone))
+            commit = partial(self._commit_or_report, is_alone=len(alone) == 1)
+            crowded = [*filter(None, threads.map(commit, alone))]
+        for task in crowded:
+            self._commit_or_report(task, is_alone=True)
 
     def _commit_together(
         self, members: Sequence[Task], prefix: str, threads: ThreadPoolExecutor
@@ -57,7 +62,8 @@ class NewRows:
         started = time.monotonic()
         limit = self.settings.limits.product_rows
         try:
-            found = rows_of_members(self.engine, members, self.prepared, prefix, limit)
+            engine = self.engine.within(self._budget())
+            found = rows_of_members(engine, members, self.prepared, prefix, limit)
         except TooLarge as large:
             for task in members:
                 if task.query.name in large.errors:
@@ -100,17 +106,29 @@ class NewRows:
             return
         self._report(task, commit, seconds + time.monotonic() - started)
 
-    def _commit_or_report(self, task: Task) -> None:
+    def _commit_or_report(self, task: Task, *, is_alone: bool) -> Task | None:
+        """Bring a query up to date; gives it if it is to be computed again, alone.
+
+        Jobs of Spark share its cores, so one may take its time because of another.
+        """
         started = time.monotonic()
+        budget = self._budget()
         try:
-            commit = self._commit(task)
+            commit = self._commit(task, self.engine.within(budget))
         except Exception as error:  # noqa: BLE001  (recorded, and raised for all at the end)
+            is_late = isinstance(error, QueryLimitError) and budget.used >= budget.seconds
+            if is_late and budget.on_spark and not is_alone:
+                return task
             self.outcome.failed(task, error)
-            return
+            return None
         if commit is None:
             self.outcome.untouched(task)
         else:
             self._report(task, commit, time.monotonic() - started)
+        return None
+
+    def _budget(self) -> Budget:
+        return Budget(self.settings.limits.query_seconds)
 
     def _report(self, task: Task, commit: Commit, seconds: float) -> None:
         self.progress(
@@ -118,25 +136,25 @@ class NewRows:
         )
         self.outcome.committed(task, commit, self.prepared.rows_in, seconds)
 
-    def _commit(self, task: Task) -> Commit | None:
+    def _commit(self, task: Task, engine: Engine) -> Commit | None:
         """Append the new rows of one query; None if there are none, and nothing is committed."""
         name, epochs = task.query.name, self.prepared.epochs
         table = embeddings(name, task.plan.width)
         stored = f"stored_{name}"
         if not task.from_nothing and len(task.plan.stored) > 1:
-            self.engine.open(stored, table.name)
+            engine.open(stored, table.name)
         inputs = Inputs(self.prepared.graphs, stored)
         delta = plan_delta(task.plan, epochs, inputs, f"q_{name}", self.prepared.keep)
         if not task.from_nothing:
             # Counted, then written.
             delta = replace(delta, result=replace(delta.result, keep=self.prepared.keep))
         limit = self.settings.limits.product_rows
-        make_delta(self.engine, delta, limit, task.plan, task.query.file.name)
-        rows = None if task.from_nothing else self.engine.count(delta.result.name)
+        make_delta(engine, delta, limit, task.plan, task.query.file.name)
+        rows = None if task.from_nothing else engine.count(delta.result.name)
         if rows == 0:
             return None
         metadata = self._metadata(task)
-        return self.engine.write(table, delta.result.name, metadata, mode=_mode(task), rows=rows)
+        return engine.write(table, delta.result.name, metadata, mode=_mode(task), rows=rows)
 
     def _metadata(self, task: Task) -> Metadata:
         return commit_metadata(task, self.outcome.run.run_id, self.prepared.epochs.last)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
 
+from jobs.compute.budget import QueryLimitError
 from jobs.compute.engine import Commit
 from jobs.expected_errors import as_user_error
 from jobs.maintain.tasks import Mode, Task
+from jobs.progress.over_limit import Attempt, OverLimit
 from jobs.stage import Claim
 from lake.counted import counted
 from lake.ledger import FAILED, SKIPPED, UNTOUCHED
@@ -39,11 +44,20 @@ class MaintainResult:
 class Outcome:
     """Records the outcome of the tasks of a run, which may end in any order.
 
-    `reported`: the queries that have a row.
+    Attributes:
+        run: whose rows are recorded.
+        result: for the caller.
+        limits: of each query, by name.
+        over_limits: the queries that took more when they were last tried.
+        now: when the run began.
+        reported: the queries that have a row.
     """
 
     run: Claim
     result: MaintainResult
+    limits: Mapping[str, Any]
+    over_limits: Mapping[str, OverLimit]
+    now: datetime
     reported: set[str] = field(default_factory=set)
 
     def committed(
@@ -88,16 +102,44 @@ class Outcome:
 
     def failed(self, task: Task, error: Exception) -> None:
         """The query stays where it was; the others continue, and the stage fails at its end."""
+        over_limit = None
+        text = _message(error)
+        if isinstance(error, QueryLimitError):
+            before = self.over_limits.get(task.query.name)
+            over_limit = OverLimit.after(self._attempt(task), text, before)
+            text = over_limit.explained(task.query.name)
+        self._not_maintained(task, task.mode, text, over_limit)
+
+    def puts_off(self, task: Task) -> bool:
+        """Leave a query that takes more than a limit until it is to be tried again.
+
+        It is reported as not maintained, like one that fails. Gives whether it is left.
+        """
+        before = self.over_limits.get(task.query.name)
+        if before is None or before.is_tried(self._attempt(task)):
+            return False
+        text = before.explained(task.query.name)
+        self._not_maintained(task, SKIPPED, text, before)
+        return True
+
+    def _attempt(self, task: Task) -> Attempt:
+        """What computing a query in this run is."""
+        return Attempt(task.query.fingerprint, {**self.limits}, self.result.to_epoch, self.now)
+
+    def _not_maintained(
+        self, task: Task, mode: str, why: str, over_limit: OverLimit | None
+    ) -> None:
         self.reported.add(task.query.name)
-        text = f"{task.query.name}: {_message(error)}"
+        text = f"{task.query.name}: {why}"
         self.result.errors.append(text)
         self.run.report(
             task.query.name,
             status=FAILED,
-            mode=task.mode,
+            mode=mode,
             reason=text,
             from_epoch=task.after,
             to_epoch=task.after,
+            over_limit=None if over_limit is None else over_limit.to_json(),
         )
 
 

@@ -33,7 +33,9 @@ class StreamQueries:
     completion: Completion
     progress: Progress
 
-    def maintain(self, queries: Iterable[Maintained], tasks: Mapping[str, Task]) -> None:
+    def maintain(
+        self, queries: Iterable[Maintained], tasks: Mapping[str, Task], put_off: Collection[str]
+    ) -> None:
         """Bring the embeddings of queries over streams, and their streams, to the last epoch.
 
         One may fail by itself, with those that read its stream.
@@ -41,8 +43,9 @@ class StreamQueries:
         Args:
             queries: all that can be maintained.
             tasks: by name, of those that are behind.
+            put_off: others, whose streams are not complete.
         """
-        failed: set[str] = set()
+        failed = {*put_off}
         waiting: set[str] = set()
         with _one_database(self.settings) as settings:
             one = StreamQuery(

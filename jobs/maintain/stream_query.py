@@ -11,6 +11,7 @@ from uuid import uuid4
 
 from jobs.catalog.maintained import Maintained
 from jobs.catalog.output_streams import upstreams_of
+from jobs.compute.budget import Budget
 from jobs.compute.engine import Commit, Engine
 from jobs.compute.placement import Extent
 from jobs.compute.relations import Statement
@@ -257,9 +258,10 @@ class StreamQuery:
 
     @contextmanager
     def _engine(self) -> Iterator[Engine]:
+        """An engine for one step; what was committed before it stays if it takes too long."""
         engine = Engine.of(self.settings, self.lake, self.session, JOB)
         try:
-            yield engine
+            yield engine.within(Budget(self.settings.limits.query_seconds))
         finally:
             engine.release()
 

@@ -12,6 +12,7 @@ from fractions import Fraction
 
 from jobs.rdf import terms
 from jobs.sparql.functions.comparisons import convert
+from jobs.sparql.functions.evaluation_limits import evaluation_limits
 from jobs.sparql.functions.numerics import divide
 from jobs.sparql.functions.ordering import sort_key
 from jobs.sparql.functions.values import (
@@ -130,11 +131,16 @@ def _float_sum(values: Sequence[tuple[float, int]]) -> float:
 def _group_concat(known: _Known, separator: str) -> str | None:
     """The texts concatenated, as a simple literal: language tags are dropped."""
     texts: list[str] = []
+    length = 0
     for term, count in known:
         value = parse(term)
         if not isinstance(value, Text | LangText):
             return None
-        texts += [value.lexical] * count
+        width = len(value.lexical) + len(separator)
+        length += width * count
+        evaluation_limits().check_literal(length - len(separator))
+        # Empty texts that nothing separates are as one of them.
+        texts += [value.lexical] * (count if width else 1)
     return terms.literal(separator.join(texts))
 
 

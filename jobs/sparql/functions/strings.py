@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Callable
 from urllib.parse import quote
 
+from jobs.sparql.functions.evaluation_limits import evaluation_limits
 from jobs.sparql.functions.regex_syntax import PatternError
 from jobs.sparql.functions.regexes import compile_pattern, python_replacement
 from jobs.sparql.functions.values import LangText, Number, Text, Value, boolean, integer
@@ -81,7 +82,12 @@ def strafter(value: Value, part: Value) -> Value | None:
 
 def encode_for_uri(value: Value) -> Value | None:
     """ENCODE_FOR_URI."""
-    return Text(quote(value.lexical, safe="-_.~")) if isinstance(value, _String) else None
+    if not isinstance(value, _String):
+        return None
+    made = quote(value.lexical, safe="-_.~")
+    # Several times as long as what it is made of, and so is what is made of it.
+    evaluation_limits().check_literal(len(made))
+    return Text(made)
 
 
 def concat(*values: Value) -> Value | None:
@@ -89,6 +95,7 @@ def concat(*values: Value) -> Value | None:
     strings = [value for value in values if isinstance(value, _String)]
     if len(strings) < len(values):
         return None
+    evaluation_limits().check_literal(sum(len(string.lexical) for string in strings))
     text = "".join(string.lexical for string in strings)
     languages = {s.language if isinstance(s, LangText) else None for s in strings}
     language = languages.pop() if len(languages) == 1 else None
@@ -103,7 +110,7 @@ def regex(value: Value, pattern: Value, flags: Value = _NO_FLAGS) -> Value | Non
         compiled = compile_pattern(pattern.lexical, flags.lexical)
     except PatternError:
         return None
-    return boolean(compiled.search(value.lexical) is not None)
+    return boolean(compiled.search(value.lexical))
 
 
 def replace(
@@ -121,16 +128,7 @@ def replace(
         return None
     if compiled.search(""):
         return None
-    return _like(
-        value,
-        compiled.sub(
-            lambda match: "".join(
-                part if isinstance(part, str) else _group(match.groups(""), match.group(), part)
-                for part in parts
-            ),
-            value.lexical,
-        ),
-    )
+    return _like(value, compiled.replace(value.lexical, parts))
 
 
 def langmatches(language: Value, wanted: Value) -> Value | None:
@@ -182,10 +180,3 @@ def _partition(text: str, part: str) -> tuple[str, str | None, str]:
     if index < 0:
         return "", None, ""
     return text[:index], part, text[index + len(part) :]
-
-
-def _group(groups: tuple[str, ...], whole: str, number: int) -> str:
-    """A captured group; 0 is the whole match, one that does not exist is empty."""
-    if number == 0:
-        return whole
-    return groups[number - 1] if number <= len(groups) else ""

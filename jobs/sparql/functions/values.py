@@ -102,7 +102,10 @@ def boolean(value: bool) -> Boolean:
     return TRUE if value else FALSE
 
 
-@lru_cache(maxsize=65_536)
+_REMEMBERED = 1_000
+"""Characters of a term that is remembered: few long ones would take all memory."""
+
+
 def parse(text: str) -> Value:
     """The value of a term in N-Triples form.
 
@@ -112,6 +115,15 @@ def parse(text: str) -> Value:
     Raises:
         jobs.rdf.terms.TermError: the text is not an RDF term.
     """
+    return _remembered(text) if len(text) <= _REMEMBERED else _parse(text)
+
+
+@lru_cache(maxsize=65_536)
+def _remembered(text: str) -> Value:
+    return _parse(text)
+
+
+def _parse(text: str) -> Value:
     if "\\" not in text:
         if text.startswith("<") and text.endswith(">"):
             return Iri(text[1:-1])

@@ -32,9 +32,13 @@ class Project:
 
     folder: Path
 
-    def declare(self, *sources: Mapping[str, Any], **limits: int) -> None:
+    def declare(self, *sources: Mapping[str, Any], **limits: float | str) -> None:
         """Write the configuration and the sources."""
-        lines = ['lake = "lake"', "[limits]", *(f"{name} = {n}" for name, n in limits.items())]
+        lines = [
+            'lake = "lake"',
+            "[limits]",
+            *(f"{name} = {json.dumps(n)}" for name, n in limits.items()),
+        ]
         (self.folder / "weir.toml").write_text("\n".join(lines))
         (self.folder / "sources.yml").write_text(yaml.safe_dump({"sources": [*sources]}))
 

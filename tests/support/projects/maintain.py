@@ -42,7 +42,7 @@ class MaintainedProject(Project):
 
     states: list[frozenset[ox.Quad]] = field(default_factory=list)
 
-    def begin(self, **limits: int) -> None:
+    def begin(self, **limits: float | str) -> None:
         """Write the configuration."""
         self.declare(PATCHES, **limits)
         (self.folder / "queries").mkdir(exist_ok=True)

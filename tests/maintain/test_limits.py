@@ -1,0 +1,251 @@
+"""A query that takes more than a limit fails alone, and is tried again at growing intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from jobs import maintain_queries as module
+from jobs.cli.query_status import query_statuses
+from jobs.errors import ConfigurationError, WeirError
+from jobs.maintain_queries import maintain_queries
+from jobs.progress.completion import Completion
+from tests.support.projects.ingest import no_spark
+from tests.support.projects.maintain import MaintainedProject
+
+LONG = "a" * 21
+TEXTS = (
+    "A <urn:x> <urn:text> 'ab'".replace("'", '"') + " <urn:g>",
+    f'A <urn:y> <urn:text> "{LONG}" <urn:g>',
+    "A <urn:x> <urn:next> <urn:y> <urn:g>",
+)
+GOOD = "SELECT ?x ?t WHERE { ?x <urn:text> ?t }"
+DOUBLED = (
+    "SELECT ?x ?d WHERE { ?x <urn:text> ?a BIND(CONCAT(?a, ?a) AS ?b) BIND(CONCAT(?b, ?b) AS ?c)"
+    " BIND(CONCAT(?c, ?c) AS ?d) }"
+)
+REPLACED = 'SELECT ?x ?d WHERE { ?x <urn:text> ?a BIND(REPLACE(?a, "a", "0123456789") AS ?d) }'
+ENCODED = (
+    "SELECT ?x ?d WHERE { ?x <urn:text> ?a"
+    ' BIND(ENCODE_FOR_URI(ENCODE_FOR_URI(REPLACE(?a, "a", "é"))) AS ?d) }'
+)
+LISTED = (
+    f'SELECT (GROUP_CONCAT(?a; SEPARATOR="{"-" * 40}") AS ?d) WHERE'
+    " { <urn:x> <urn:text> ?a . ?y <urn:text> ?b . ?z <urn:text> ?c }"
+)
+BOMBS = {"doubled": DOUBLED, "replaced": REPLACED, "encoded": ENCODED, "listed": LISTED}
+# Python takes about a second, and RE2 pairs capitals otherwise.
+BACKTRACKING = 'SELECT ?x WHERE { ?x <urn:text> ?t FILTER(!REGEX(?t, "^(a+)+!$", "i")) }'
+EXPONENTIAL = r'SELECT ?x WHERE { ?x <urn:text> ?t FILTER(!REGEX(?t, "^(a+)+$")) }'
+
+
+def failures(project: MaintainedProject, *retry: str) -> str:
+    """Run maintain; gives the message of what could not be maintained."""
+    try:
+        maintain_queries(no_spark, project.settings, "test", retry=retry)
+    except WeirError as error:
+        return str(error)
+    return ""
+
+
+class Clock:
+    """The time of maintain."""
+
+    def __init__(self) -> None:
+        self.time = datetime.now(UTC)
+
+    def now(self, zone: object) -> datetime:
+        assert zone is UTC
+        return self.time
+
+    @contextmanager
+    def later(self, minutes: float) -> Iterator[None]:
+        """Be so many minutes later, meanwhile."""
+        before = self.time
+        self.time += timedelta(minutes=minutes)
+        yield
+        self.time = before
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
+    clock = Clock()
+    monkeypatch.setattr(module, "datetime", clock)
+    return clock
+
+
+def test_a_literal_that_is_too_long_fails_its_query_until_the_limit_is_raised(
+    project: MaintainedProject,
+) -> None:
+    project.begin(literal_length=100)
+    project.query("good", GOOD)
+    for name, text in BOMBS.items():
+        project.query(name, text)
+    project.change(*TEXTS)
+    message = failures(project)
+    for name in BOMBS:
+        assert f"{name}: an expression makes a literal of more than literal_length = 100" in message
+    project.publish(no_spark)
+    project.check_answers("good", 1, 1)
+    project.begin(literal_length=10_000)
+    assert failures(project) == ""
+    project.publish(no_spark)
+    for name in BOMBS:
+        project.check_answers(name, 1, 1)
+
+
+@pytest.mark.slow
+def test_a_search_that_backtracks_fails_its_query_until_the_limit_is_raised(
+    project: MaintainedProject,
+) -> None:
+    project.begin(query_seconds=0.3)
+    project.query("bomb", BACKTRACKING)
+    project.change(*TEXTS)
+    assert "bomb: it takes more than query_seconds = 0.3" in failures(project)
+    project.begin(query_seconds=60)
+    assert failures(project) == ""
+    project.publish(no_spark)
+    project.check_answers("bomb", 1, 1)
+
+
+def test_an_exponential_search_of_a_regular_language_takes_linear_time(
+    project: MaintainedProject,
+) -> None:
+    project.query("bomb", EXPONENTIAL)
+    project.change(f'A <urn:x> <urn:text> "{"a" * 2_000}!" <urn:g>')
+    assert failures(project) == ""
+    assert len(project.table("embeddings/bomb")) == 1
+
+
+PATHS = "SELECT (COUNT(*) AS ?k) WHERE { ?x (<urn:e>/<urn:e>/<urn:e>/<urn:e>/<urn:e>)+ ?y }"
+PRODUCT = (
+    "#+ allow_product: true\n"
+    "SELECT (COUNT(*) AS ?k) WHERE { ?a <urn:e> ?b . ?c <urn:e> ?d . ?f <urn:e> ?g }"
+)
+
+
+@pytest.mark.slow
+def test_what_runs_too_long_fails_alone(project: MaintainedProject) -> None:
+    """Whatever ends it: a closure and a product are DuckDB's, a search is that of a process."""
+    project.begin(query_seconds=1)
+    project.query("good", "SELECT ?x WHERE { ?x <urn:e> <urn:3> }")
+    project.query("paths", PATHS)
+    project.query("product", PRODUCT)
+    project.query("search", BACKTRACKING)
+    edges = [f"A <urn:{i}> <urn:e> <urn:{j}> <urn:g>" for i in range(40) for j in range(40)]
+    project.change(*edges, f'A <urn:y> <urn:text> "{"a" * 40}" <urn:g>')
+    message = failures(project)
+    for name in ("paths", "product", "search"):
+        assert f"{name}: it takes more than query_seconds = 1" in message
+    project.publish(no_spark)
+    project.check_answers("good", 1, 1)
+
+
+def test_of_queries_of_one_shape_only_the_one_that_takes_too_much_fails(
+    project: MaintainedProject,
+) -> None:
+    project.begin(literal_length=100)
+    shape = 'SELECT ?x ?d WHERE {{ ?x <urn:text> ?a BIND(REPLACE(?a, "b", "{}") AS ?d) }}'
+    for name, text in (("short", "0"), ("long", "0" * 100), ("other", "1")):
+        project.query(name, shape.format(text))
+    project.change(*TEXTS)
+    message = failures(project)
+    assert "long:" in message
+    assert "short:" not in message
+    project.publish(no_spark)
+    for name in ("short", "other"):
+        project.check_answers(name, 1, 1)
+
+
+def test_a_stored_answer_stays_and_nothing_is_lost_when_the_limit_is_raised(
+    project: MaintainedProject,
+) -> None:
+    project.begin(literal_length=100)
+    project.query("bomb", DOUBLED)
+    project.change(TEXTS[0])
+    assert failures(project) == ""
+    for epoch in range(2, 5):
+        project.change(f'A <urn:{epoch}> <urn:text> "{LONG}" <urn:g>', "D" + TEXTS[0][1:])
+        assert "literal_length" in failures(project)
+        assert project.watermark("bomb") == 1
+    project.begin(literal_length=1_000)
+    assert failures(project) == ""
+    project.publish(no_spark)
+    project.check_answers("bomb", 1, 4)
+
+
+class Attempts:
+    """How often the bomb was computed."""
+
+    def __init__(self, project: MaintainedProject) -> None:
+        self.project = project
+
+    def count(self) -> int:
+        found = Completion.read(self.project.settings.open_lake()).over_limits["bomb"]
+        return found.attempts
+
+
+def test_it_is_tried_again_over_new_changes_when_it_is_due(
+    project: MaintainedProject, clock: Clock
+) -> None:
+    project.begin(literal_length=10)
+    project.query("bomb", DOUBLED)
+    attempts = Attempts(project)
+    for minute, count in ((0, 1), (0.9, 1), (1, 2), (2.9, 2), (3, 3)):
+        project.change(f'A <urn:m{minute}> <urn:text> "aaa" <urn:g>')
+        with clock.later(minute):
+            assert "bomb:" in failures(project)
+        assert attempts.count() == count
+
+
+def test_it_is_not_tried_again_over_the_same_changes(
+    project: MaintainedProject, clock: Clock
+) -> None:
+    project.begin(literal_length=10)
+    project.query("bomb", DOUBLED)
+    project.change(*TEXTS)
+    failures(project)
+    clock.time += timedelta(days=2)
+    assert "by `weir run --retry bomb`" in failures(project)
+    assert Attempts(project).count() == 1
+
+
+def test_it_is_tried_at_once_if_asked_for(project: MaintainedProject) -> None:
+    project.begin(literal_length=10)
+    project.query("bomb", DOUBLED)
+    project.change(*TEXTS)
+    failures(project)
+    failures(project, "bomb")
+    assert Attempts(project).count() == 2
+
+
+def test_it_is_tried_at_once_if_it_was_edited(project: MaintainedProject) -> None:
+    project.begin(literal_length=10)
+    project.query("bomb", DOUBLED)
+    project.change(*TEXTS)
+    failures(project)
+    project.query("bomb", GOOD)
+    assert failures(project) == ""
+
+
+def test_a_query_to_be_tried_that_does_not_exist_is_an_error(project: MaintainedProject) -> None:
+    project.query("good", GOOD)
+    project.change(*TEXTS)
+    with pytest.raises(ConfigurationError, match="there is no query god"):
+        maintain_queries(no_spark, project.settings, "test", retry=["god"])
+
+
+def test_the_status_says_which_limit_and_when_it_is_tried_again(project: MaintainedProject) -> None:
+    project.begin(literal_length=10)
+    project.query("bomb", DOUBLED)
+    project.change(*TEXTS)
+    failures(project)
+    failures(project)
+    (status,) = query_statuses(project.settings)
+    assert status.state == "new"
+    assert status.reason is not None
+    assert "literal_length = 10" in status.reason
+    assert "tried again with new changes after" in status.reason
