@@ -16,7 +16,7 @@ from jobs.sparql.functions.matching_cost import sre
 
 _MOST_REPEATS = 1_000
 """The most that RE2 repeats."""
-_LARGEST = 20_000
+_LARGEST = 1_000
 """Characters of a pattern whose repetitions are written out; a search takes that for each of the
 text's, at worst."""
 
@@ -56,7 +56,7 @@ def _item(kind: Any, value: Any, *, is_dotall: bool) -> tuple[str, int]:
         case sre.ANY:
             return ("(?s:.)" if is_dotall else r"[^\n]"), 1
         case sre.IN:
-            return _class(value), len(value)
+            return _class(value), 1
         case sre.AT if value is sre.AT_BEGINNING:
             return r"\A", 1
         case sre.AT if value is sre.AT_END_STRING:
