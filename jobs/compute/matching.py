@@ -109,7 +109,7 @@ class MatchingProcess:
             try:
                 return self._child.answer(request, limits.deadline)
             except BaseException:
-                # Whatever it still says is no answer to the next request.
+                # A late answer would be taken for that to the next request.
                 self._end()
                 raise
 
@@ -177,7 +177,7 @@ class _Child:
 
 
 def _occurs(pattern: Pattern, text: str) -> bool | None:
-    """Whether the pattern matches somewhere, by RE2; None if RE2 cannot tell."""
+    """Whether the pattern matches somewhere, by RE2; None if RE2 cannot say."""
     if pattern.linear is None:
         return None
     options = pc.MatchSubstringOptions(pattern.linear)

@@ -55,7 +55,7 @@ class OverLimit:
     def from_json(cls, text: str) -> Self:
         """From what `to_json` gives."""
         read = json.loads(text)
-        at = datetime.fromisoformat(read["at"])
+        at = datetime.fromisoformat(str(read["at"]))
         attempt = Attempt(read["fingerprint"], read["limits"], read["to_epoch"], at)
         return cls(attempt, read["attempts"], read["reason"])
 
@@ -77,7 +77,8 @@ class OverLimit:
     def due(self) -> datetime:
         """When it is tried again, if there are new epochs."""
         doublings = min(self.attempts - 1, 20)
-        return self.last.at + min(_FIRST * 2**doublings, _LONGEST)
+        interval: timedelta = min(_FIRST * (1 << doublings), _LONGEST)
+        return self.last.at + interval
 
     def is_of(self, attempt: Attempt) -> bool:
         """Whether an attempt is of the same text within the same limits."""

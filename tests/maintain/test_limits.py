@@ -71,7 +71,7 @@ class Clock:
 
 
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
     monkeypatch.setattr(module, "datetime", clock)
     return clock
@@ -129,7 +129,7 @@ PRODUCT = (
 
 @pytest.mark.slow
 def test_what_runs_too_long_fails_alone(project: MaintainedProject) -> None:
-    """Whatever ends it: a closure and a product are DuckDB's, a search is that of a process."""
+    """A closure and a product are DuckDB's, a search is that of a process."""
     project.begin(query_seconds=1)
     project.query("good", "SELECT ?x WHERE { ?x <urn:e> <urn:3> }")
     project.query("paths", PATHS)
