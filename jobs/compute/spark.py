@@ -72,7 +72,7 @@ class SparkEngine:
     def cancellable(self) -> Iterator[Callable[[], None]]:
         """Gives what cancels the jobs that this thread starts meanwhile.
 
-        A cancelled task ends with its process of Python, whatever that is doing.
+        A cancelled task ends with its process of Python, also in the middle of a function.
         """
         context, group = self.spark.sparkContext, f"weir-{uuid4().hex}"
         before = {name: context.getLocalProperty(name) for name in _JOB_GROUP}
