@@ -66,7 +66,7 @@ def maintain_queries(
         usable = [query for query in catalog.members if query.name not in wrong]
         run.totals |= {"to_epoch": last}
         limits, now = settings.limits.of_queries, datetime.now(UTC)
-        outcome = Outcome(run, result, limits, completion.over_limits, now)
+        outcome = Outcome(run, result, limits, completion.failed_attempts, now)
         behind = tasks_behind(completion, usable)
         put_off = {
             task.query.name

@@ -54,7 +54,7 @@ class LedgerRow:
     code_version: str | None = None
     checked_run: str | None = None
     commit_metadata: str | None = None
-    over_limit: str | None = None
+    failed_attempts: str | None = None
 
 
 def record(lake: Lake, rows: Sequence[LedgerRow]) -> None:

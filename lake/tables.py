@@ -219,7 +219,7 @@ RUNS = Table(
         Column("checked_run", "STRING", "validate: the run of maintain whose rows were checked"),
         Column("commit_metadata", "STRING", "metadata of the commit table_version, as JSON"),
         Column(
-            "over_limit",
+            "failed_attempts",
             "STRING",
             "maintain: of a query that takes more than it may, the attempts, as JSON",
         ),

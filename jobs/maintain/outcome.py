@@ -11,7 +11,7 @@ from jobs.compute.budget import QueryLimitError
 from jobs.compute.engine import Commit
 from jobs.expected_errors import as_user_error
 from jobs.maintain.tasks import Mode, Task
-from jobs.progress.over_limit import Attempt, OverLimit
+from jobs.progress.failed_attempts import Attempt, FailedAttempts
 from jobs.stage import Claim
 from lake.counted import counted
 from lake.ledger import FAILED, SKIPPED, UNTOUCHED
@@ -48,7 +48,7 @@ class Outcome:
         run: whose rows are recorded.
         result: for the caller.
         limits: of each query, by name.
-        over_limits: the queries that took more when they were last tried.
+        failed_attempts: the queries that took more when they were last tried.
         now: when the run began.
         reported: the queries that have a row.
     """
@@ -56,7 +56,7 @@ class Outcome:
     run: Claim
     result: MaintainResult
     limits: Mapping[str, Any]
-    over_limits: Mapping[str, OverLimit]
+    failed_attempts: Mapping[str, FailedAttempts]
     now: datetime
     reported: set[str] = field(default_factory=set)
 
@@ -102,20 +102,20 @@ class Outcome:
 
     def failed(self, task: Task, error: Exception) -> None:
         """The query stays where it was; the others continue, and the stage fails at its end."""
-        over_limit = None
+        attempts = None
         text = _message(error)
         if isinstance(error, QueryLimitError):
-            before = self.over_limits.get(task.query.name)
-            over_limit = OverLimit.after(self._attempt(task), text, before)
-            text = over_limit.explained(task.query.name)
-        self._not_maintained(task, task.mode, text, over_limit)
+            before = self.failed_attempts.get(task.query.name)
+            attempts = FailedAttempts.after(self._attempt(task), text, before)
+            text = attempts.explained(task.query.name)
+        self._not_maintained(task, task.mode, text, attempts)
 
     def puts_off(self, task: Task) -> bool:
         """Leave a query that takes more than a limit until it is to be tried again.
 
         It is reported as not maintained, like one that fails. Gives whether it is left.
         """
-        before = self.over_limits.get(task.query.name)
+        before = self.failed_attempts.get(task.query.name)
         if before is None or before.is_tried(self._attempt(task)):
             return False
         text = before.explained(task.query.name)
@@ -127,7 +127,7 @@ class Outcome:
         return Attempt(task.query.fingerprint, {**self.limits}, self.result.to_epoch, self.now)
 
     def _not_maintained(
-        self, task: Task, mode: str, why: str, over_limit: OverLimit | None
+        self, task: Task, mode: str, why: str, attempts: FailedAttempts | None
     ) -> None:
         self.reported.add(task.query.name)
         text = f"{task.query.name}: {why}"
@@ -139,7 +139,7 @@ class Outcome:
             reason=text,
             from_epoch=task.after,
             to_epoch=task.after,
-            over_limit=None if over_limit is None else over_limit.to_json(),
+            failed_attempts=None if attempts is None else attempts.to_json(),
         )
 
 

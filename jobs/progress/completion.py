@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from jobs.progress.backlog import Backlog, backlog_of
-from jobs.progress.over_limit import OverLimit
+from jobs.progress.failed_attempts import FailedAttempts
 from jobs.progress.verdicts import Verdict, graph_failure
 from jobs.progress.watermarks import KnownCommit, Watermark, head, watermark
 from lake.lake import Lake
@@ -28,7 +28,7 @@ _COLUMNS = (
     "checked_run",
     "commit_metadata",
     "recorded_at",
-    "over_limit",
+    "failed_attempts",
 )
 
 
@@ -112,11 +112,13 @@ class Completion:
         return {row["query"]: (row["mode"], row["reason"]) for row in rows}
 
     @cached_property
-    def over_limits(self) -> Mapping[str, OverLimit]:
+    def failed_attempts(self) -> Mapping[str, FailedAttempts]:
         """The queries that took more than a limit when they were last tried."""
-        newest = {row["query"]: row["over_limit"] for row in self._about_queries("maintain")}
+        newest = {row["query"]: row["failed_attempts"] for row in self._about_queries("maintain")}
         return {
-            query: OverLimit.from_json(text) for query, text in newest.items() if text is not None
+            query: FailedAttempts.from_json(text)
+            for query, text in newest.items()
+            if text is not None
         }
 
     def _about_queries(self, job: str) -> Iterable[dict[str, Any]]:

@@ -32,7 +32,7 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
-class OverLimit:
+class FailedAttempts:
     """A query that took more than a limit whenever it was tried.
 
     Attributes:
@@ -46,7 +46,7 @@ class OverLimit:
     reason: str
 
     @classmethod
-    def after(cls, attempt: Attempt, reason: str, before: OverLimit | None) -> Self:
+    def after(cls, attempt: Attempt, reason: str, before: FailedAttempts | None) -> Self:
         """The query after one more attempt."""
         repeated = before is not None and before.is_of(attempt)
         return cls(attempt, before.attempts + 1 if before and repeated else 1, reason)

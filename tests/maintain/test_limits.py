@@ -185,7 +185,7 @@ class Attempts:
         self.project = project
 
     def count(self) -> int:
-        found = Completion.read(self.project.settings.open_lake()).over_limits["bomb"]
+        found = Completion.read(self.project.settings.open_lake()).failed_attempts["bomb"]
         return found.attempts
 
 

@@ -8,7 +8,7 @@ from itertools import count, islice
 
 import pytest
 
-from jobs.progress.over_limit import Attempt, OverLimit
+from jobs.progress.failed_attempts import Attempt, FailedAttempts
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 FIRST = Attempt("f", {"query_seconds": 1}, 1, START)
@@ -16,11 +16,11 @@ FIRST = Attempt("f", {"query_seconds": 1}, 1, START)
 
 def attempts_at_every_minute() -> Iterator[int]:
     """The minutes at which a query is tried that always fails; every minute there is an epoch."""
-    failed = OverLimit.after(FIRST, "it takes long", None)
+    failed = FailedAttempts.after(FIRST, "it takes long", None)
     for minute in count(1):
         attempt = Attempt("f", FIRST.limits, 1 + minute, START + timedelta(minutes=minute))
         if failed.is_tried(attempt):
-            failed = OverLimit.after(attempt, "it takes long", failed)
+            failed = FailedAttempts.after(attempt, "it takes long", failed)
             yield minute
 
 
@@ -34,7 +34,7 @@ def test_no_interval_is_longer_than_a_day() -> None:
 
 
 def test_without_new_epochs_it_is_not_tried_again() -> None:
-    failed = OverLimit.after(FIRST, "it takes long", None)
+    failed = FailedAttempts.after(FIRST, "it takes long", None)
     later = Attempt("f", FIRST.limits, 1, START + timedelta(days=9))
     assert not failed.is_tried(later)
 
@@ -45,11 +45,13 @@ def test_without_new_epochs_it_is_not_tried_again() -> None:
     ids=["text", "limit"],
 )
 def test_what_was_changed_is_tried_at_once_and_counts_from_one(attempt: Attempt) -> None:
-    failed = OverLimit.after(FIRST, "it takes long", OverLimit.after(FIRST, "it takes long", None))
+    failed = FailedAttempts.after(
+        FIRST, "it takes long", FailedAttempts.after(FIRST, "it takes long", None)
+    )
     assert failed.is_tried(attempt)
-    assert OverLimit.after(attempt, "it takes long", failed).attempts == 1
+    assert FailedAttempts.after(attempt, "it takes long", failed).attempts == 1
 
 
 def test_the_stored_form_says_the_same() -> None:
-    failed = OverLimit.after(FIRST, "it takes long", None)
-    assert OverLimit.from_json(failed.to_json()) == failed
+    failed = FailedAttempts.after(FIRST, "it takes long", None)
+    assert FailedAttempts.from_json(failed.to_json()) == failed
