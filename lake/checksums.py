@@ -72,7 +72,7 @@ def verify_files(files: Iterable[Path]) -> None:
         FileNotFoundError: a file is missing.
     """
     for file, state in _files.unverified(files):
-        if _crc(file) != _whole_checksum(file):
+        if file_checksum(file) != _whole_checksum(file):
             raise _damaged(file)
         _files.note(file, state)
 
@@ -100,9 +100,18 @@ def is_intact(file: Path) -> bool:
         FileNotFoundError: it is missing.
     """
     try:
-        return _crc(file) == _whole_checksum(file)
+        return file_checksum(file) == _whole_checksum(file)
     except DamagedTable:
         return False
+
+
+def file_checksum(file: Path) -> int:
+    """The CRC-32 of the content of a file."""
+    found = 0
+    with file.open("rb", buffering=0) as stream:
+        while chunk := stream.read(_CHUNK):
+            found = zlib.crc32(chunk, found)
+    return found
 
 
 def footer_checksum(file: Path) -> int:
@@ -135,7 +144,7 @@ class _Verified:
                 names = {file.name for file in found if file.parent == folder}
                 known = self._folders.setdefault(folder, {})
                 # Merged files are gone; calls may be about a few of the files.
-                if len(known) > 2 * len(names) + _SPARE:
+                if len(known) > 2 * len(names) + _LEAST:
                     self._folders[folder] = {n: s for n, s in known.items() if n in names}
         for file in found:
             status = file.stat()
@@ -151,7 +160,7 @@ class _Verified:
             self._folders.setdefault(file.parent, {})[file.name] = state
 
 
-_SPARE = 32
+_LEAST = 32
 _files, _footers = _Verified(), _Verified()
 
 
@@ -169,7 +178,7 @@ def _whole_checksum(file: Path) -> int:
         what, hint = "this is no checksum", "Remove the file, and run again."
         raise DamagedTable(what, str(note), hint) from error
     # Before its pages are verified: a bit that flips between the two is noticed.
-    found = _crc(file)
+    found = file_checksum(file)
     try:
         for _ in PAGES_ARE_VERIFIED.make_fragment(str(file), fs.LocalFileSystem()).to_batches():
             pass
@@ -179,14 +188,6 @@ def _whole_checksum(file: Path) -> int:
     written = note.with_name(f"{note.name}.{uuid.uuid4().hex}")
     written.write_text(f"{found:08x}\n", "ascii")
     written.replace(note)
-    return found
-
-
-def _crc(file: Path) -> int:
-    found = 0
-    with file.open("rb", buffering=0) as stream:
-        while chunk := stream.read(_CHUNK):
-            found = zlib.crc32(chunk, found)
     return found
 
 

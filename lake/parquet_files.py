@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import json
 import tempfile
 import time
 import uuid
-import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,7 +18,7 @@ import pyarrow.parquet as pq
 from deltalake.transaction import AddAction
 from pyarrow import fs
 
-from lake.checksums import Checksums, footer_checksum
+from lake.checksums import Checksums, file_checksum, footer_checksum
 from lake.lake import Lake, local_folder
 
 ROW_GROUP = 100_000
@@ -136,20 +134,15 @@ def _write(
     """Write row groups to a file until it is as large as wanted."""
     path, statistics = folder / f"part-{uuid.uuid4().hex}.unfinished", _Statistics(schema)
     try:
-        with _Sink(path.open("xb", buffering=0)) as sink:
-            with pq.ParquetWriter(
-                cast(IO[bytes], sink),
-                schema,
-                compression="snappy",
-                write_page_checksum=True,
-                store_schema=False,
-            ) as writer:
-                group: pa.Table | None = first
-                while group is not None:
-                    writer.write_table(group, row_group_size=ROW_GROUP)
-                    statistics.add(group)
-                    group = next(later, None) if sink.size < file_bytes else None
-            checksums = Checksums(sink.crc, footer_checksum(path))
+        with pq.ParquetWriter(
+            path, schema, compression="snappy", write_page_checksum=True, store_schema=False
+        ) as writer:
+            group: pa.Table | None = first
+            while group is not None:
+                writer.write_table(group, row_group_size=ROW_GROUP)
+                statistics.add(group)
+                group = next(later, None) if path.stat().st_size < file_bytes else None
+        checksums = Checksums(file_checksum(path), footer_checksum(path))
     except BaseException:
         path.unlink(missing_ok=True)
         raise
@@ -166,32 +159,6 @@ def _placed(written: _Written, store: fs.FileSystem | None) -> DataFile:
             while chunk := source.read(1 << 20):
                 target.write(chunk)
     return DataFile(name, size, written.statistics.rows, written.statistics.to_json())
-
-
-class _Sink(io.RawIOBase):
-    """A file that sums up what is written to it."""
-
-    def __init__(self, file: io.FileIO) -> None:
-        super().__init__()
-        self._file, self.crc, self.size = file, 0, 0
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: Any) -> int:
-        rest = memoryview(data).cast("B")
-        length = rest.nbytes
-        self.crc, self.size = zlib.crc32(rest, self.crc), self.size + length
-        while rest.nbytes:
-            rest = rest[self._file.write(rest) or 0 :]
-        return length
-
-    def tell(self) -> int:
-        return self.size
-
-    def close(self) -> None:
-        self._file.close()
-        super().close()
 
 
 def _groups(schema: pa.Schema, rows: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:

@@ -1,4 +1,4 @@
-"""Stages that run while a compaction goes on: none is refused, whatever it is doing."""
+"""Stages that run while a compaction goes on: none is refused, at any point of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The random life of a project: what arrives, which queries are edited, what is asked of it."""
+"""The random life of a project: what arrives, which queries are edited, what is run."""
 
 from __future__ import annotations
 

@@ -235,17 +235,17 @@ class _Life:
             case Fault.DISK_FULL:
                 with self._full_disk():
                     ended = self._one("run", self._disturbance())
-                self._judge(fault, ended, step)
+                self._assess(fault, ended, step)
             case Fault.NO_DESCRIPTORS:
                 ended = self._one("run", self._disturbance(descriptors=self._chance.randint(0, 40)))
-                self._judge(fault, ended, step)
+                self._assess(fault, ended, step)
             case Fault.CLOCK:
-                self._judge(fault, self._set_clock(), step)
+                self._assess(fault, self._set_clock(), step)
             case Fault.INTERRUPT:
                 with self._worker(self._clock(), is_new=True) as worker:
                     worker.begin("run", "", self._disturbance())
                     ended = worker.interrupt_after(self._moment("run"))
-                self._judge(fault, ended, step)
+                self._assess(fault, ended, step)
             case Fault.KILL_AT_COMMIT:
                 passed = self._chance.randint(0, 24)
                 ended = self._one("run", self._disturbance(dies_after=passed))
@@ -287,7 +287,7 @@ class _Life:
         self._offset = after
         return ended
 
-    def _judge(self, fault: Fault, ended: Ended, step: Step) -> None:
+    def _assess(self, fault: Fault, ended: Ended, step: Step) -> None:
         """What a run under a fault says of itself must be true."""
         has_failed = ended.killed or bool(self._unexpected(ended))
         effective = has_failed or fault is Fault.CLOCK
