@@ -291,6 +291,8 @@ class _Life:
         """What a run under a fault says of itself must be true."""
         has_failed = ended.killed or bool(self._unexpected(ended))
         effective = has_failed or fault is Fault.CLOCK
+        if has_failed:
+            self._torture.report(f"    it failed: {' '.join(ended.errors)[:200]}")
         self._count(fault, effective=effective, detected=has_failed)
         if not has_failed and (lines := self._wrong(step)):
             self._end_faults([f"{fault}, and the run said that all was well", *lines])

@@ -288,7 +288,11 @@ def _clock(clock: Clock) -> Iterator[None]:
     def offset() -> float:
         return clock.offset(time.monotonic() - began)
 
-    class Wrong(datetime):
+    class AnyTime(type):
+        def __instancecheck__(cls, value: object) -> bool:
+            return isinstance(value, datetime)
+
+    class Wrong(datetime, metaclass=AnyTime):
         @classmethod
         def now(cls, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]
             return datetime.now(tz) + timedelta(seconds=offset())
