@@ -9,6 +9,8 @@ What one call may take is limited (`EvaluationLimits`).
 
 from __future__ import annotations
 
+import math
+from time import monotonic
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -48,16 +50,20 @@ def evaluate_batch(
     known: dict[tuple[str, tuple[str | None, ...]], str | None] = {}
     values: list[str | None] = []
     length = 0
+    deadline = math.inf if limits.deadline is None else limits.deadline
+    most = limits.values_length
     with evaluated_within(limits):
         for text, row in zip(expressions.to_pylist(), terms.to_pylist(), strict=True):
             key = (str(text), tuple(row or ()))
             if key not in known:
                 known[key] = evaluate_row(*key)
-                limits.check_time()
+                if monotonic() > deadline:
+                    limits.check_time()
             value = known[key]
             if value is not None:
                 length += len(value)
-                limits.check_values(length)
+                if length > most:
+                    limits.check_values(length)
             values.append(value)
     return pa.array(values, pa.string())
 
@@ -80,9 +86,11 @@ def aggregate_batch(
     found: list[str | None] = []
     length = 0
     with evaluated_within(limits):
-        for specification, listed in zip(specifications.to_pylist(), items, strict=True):
+        for specification, listed in zip(
+            specifications.to_pylist(), items.to_pylist(), strict=True
+        ):
             name, _, separator = str(specification).partition(" ")
-            values = [_value(str(item)) for item in listed.as_py() or ()]
+            values = [_value(str(item)) for item in listed or ()]
             value = aggregate(name, values, separator)
             length += len(value or "")
             limits.check_values(length)

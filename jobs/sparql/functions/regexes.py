@@ -95,6 +95,12 @@ class Pattern:
             jobs.sparql.functions.evaluation_limits.LimitExceeded: the result is too long.
         """
         limits = evaluation_limits()
+        # A match has a character at least, and a group has no more than its match.
+        longest = 1 + sum(len(part) if isinstance(part, str) else 1 for part in replacement)
+        if longest * len(text) <= limits.literal_length:
+            return self.python.sub(
+                lambda match: "".join([_part(match, part) for part in replacement]), text
+            )
         parts: list[str] = []
         length = end = 0
         for match in self.python.finditer(text):
