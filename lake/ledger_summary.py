@@ -24,7 +24,7 @@ from lake.commit import arrow_schema, write
 from lake.lake import Lake
 from lake.ledger import ABANDONED, CLAIMED, SUCCEEDED, UNTOUCHED
 from lake.metadata import Metadata
-from lake.storage_errors import DamagedTable
+from lake.storage_errors import StorageError
 from lake.tables import LEDGER_SUMMARY, RUNS
 from lake.untouched import expanded
 
@@ -150,7 +150,7 @@ def _summary(lake: Lake) -> tuple[pa.Table, int]:
         raise NotAppended("the summary is one of another ledger")
     try:
         return _with_all_columns(lake.rows(LEDGER_SUMMARY.name)), version
-    except (OSError, pa.ArrowException, DamagedTable) as error:
+    except (OSError, pa.ArrowException, StorageError) as error:
         raise NotAppended(f"the summary cannot be read: {error}") from error
 
 
