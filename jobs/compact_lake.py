@@ -42,11 +42,11 @@ from jobs.settings import Settings
 from jobs.stage import Progress, claimed, run_stage, silent
 from lake.counted import counted
 from lake.earlier_rows import delete_earlier_rows, earlier_rows, may_have_earlier_rows
+from lake.file_commits import Overtaken
 from lake.instants import instant_text
 from lake.lake import Lake
 from lake.maintenance import (
     Consolidated,
-    Overtaken,
     compact_files,
     consolidate,
     keep_feed,

@@ -7,7 +7,7 @@ import sys
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -21,10 +21,12 @@ from jobs.native_messages import without_panics
 from jobs.printable import printable, printable_lines
 from jobs.settings import Settings
 from lake.claims import AlreadyRunning, claim
+from lake.claims import end as end_claim
+from lake.fences import Fence, Superseded
 from lake.interrupts import finishing, is_requested
 from lake.lake import Lake
 from lake.leases import renewing
-from lake.ledger import FAILED, SKIPPED, SUCCEEDED, UNTOUCHED, LedgerRow, record
+from lake.ledger import FAILED, SKIPPED, SUCCEEDED, UNTOUCHED, LedgerRow
 from lake.ledger_summary import read_ledger
 from lake.storage_errors import storage_errors
 from lake.tables import RUNS
@@ -154,7 +156,7 @@ def claimed(
     if lake.version(RUNS.name) != (1 if seen is None else seen + 1):
         # Another run may have done the work before the claim was held.
         lake.refresh()
-    run = Claim(run_id, name, number)
+    run, fence = Claim(run_id, name, number), Fence(name, number)
     started = time.monotonic()
 
     def end(rows: Iterable[LedgerRow], status: str, reason: str | None) -> None:
@@ -168,22 +170,34 @@ def claimed(
             code_version=version("weir"),
             **run.totals,
         )
-        record(lake, [*rows, whole])
+        end_claim(lake, fence, [*rows, whole])
 
-    with renewing(lake, name, number, lease_seconds):
-        try:
-            yield run
-        except BaseException as error:
-            if isinstance(error, KeyboardInterrupt) or is_requested():
-                # What is said of queries may be about errors that the interrupt caused.
-                with finishing():
-                    end([], FAILED, "interrupted")
-                if not isinstance(error, KeyboardInterrupt):
-                    raise KeyboardInterrupt from error
+    lake.hold(fence)
+    try:
+        with renewing(lake, name, number, lease_seconds):
+            try:
+                yield run
+                # Errors of single queries are collected, this one among them.
+                if fence.lost is not None:
+                    raise fence.lost
+            except BaseException as error:
+                if isinstance(error, KeyboardInterrupt) or is_requested():
+                    # What is said of queries may be about errors that the interrupt caused.
+                    with finishing(), suppress(Superseded):
+                        end([], FAILED, "interrupted")
+                    if not isinstance(error, KeyboardInterrupt):
+                        raise KeyboardInterrupt from error
+                    raise
+                with suppress(Superseded):
+                    end(run.recorded(lake), FAILED, str(error)[:1000] or type(error).__name__)
+                if fence.lost is not None:
+                    raise fence.lost from error
                 raise
-            end(run.recorded(lake), FAILED, str(error)[:1000] or type(error).__name__)
-            raise
-        end(run.recorded(lake), SUCCEEDED, None)
+            end(run.recorded(lake), SUCCEEDED, None)
+    except Superseded as superseded:
+        raise BusyError(str(superseded), "", "") from None
+    finally:
+        lake.release(fence)
 
 
 def arg_parser(job: Job, description: str | None) -> argparse.ArgumentParser:

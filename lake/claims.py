@@ -13,9 +13,10 @@ from deltalake import Transaction
 from deltalake.exceptions import CommitFailedError
 
 from lake.commit import checkpoint
+from lake.fences import Fence, Superseded
 from lake.lake import Lake
 from lake.leases import forget, renewed_at
-from lake.ledger import ABANDONED, CLAIMED, LedgerRow, append_to, ready
+from lake.ledger import ABANDONED, CLAIMED, LedgerRow, append_to, ready, record
 from lake.ledger_summary import Ledger, read_ledger, write_summary
 from lake.processes import lives
 from lake.tables import RUNS
@@ -106,10 +107,10 @@ def claim(
             ),
         ]
         checkpoint(f"{job}:before:claim")
+        before = table.version()
         try:
-            append_to(lake, rows, Transaction(f"weir-{job}", number))
+            append_to(lake, rows, Transaction(_application(job), number))
         except CommitFailedError:
-            before = table.version()
             lake.committed(RUNS.name)
             if table.version() == before:
                 # No other run committed a claim in between: the commit itself is impossible.
@@ -126,12 +127,45 @@ def claim(
         return number
 
 
+def end(lake: Lake, fence: Fence, rows: Sequence[LedgerRow]) -> None:
+    """Record the rows of a run that holds a claim, the last of which ends the claim.
+
+    Raises:
+        Superseded: another run has taken the claim over; nothing was recorded.
+    """
+
+    def checked() -> None:
+        runs = _runs_of(read_ledger(lake), fence.name)
+        if any(run["number"] == fence.number and run["status"] == ABANDONED for run in runs):
+            raise Superseded(
+                f"another run of {fence.name} took over from this one, number {fence.number}, which"
+                " was paused or cut off from the lake for longer than its lease. What this run had"
+                " committed stays, and nothing was committed twice."
+            )
+
+    for last in (False, True):
+        try:
+            transaction = Transaction(_application(fence.name), fence.number)
+            record(lake, rows, transaction=transaction, checked=checked)
+        except CommitFailedError:
+            # Another run claimed at this moment.
+            if last:
+                raise
+        else:
+            return
+
+
 def has_open_claim(lake: Lake) -> bool:
     """Whether a run of any job has not ended: it goes on, or it is dead and left something."""
     rows = read_ledger(lake).rows.filter(pc.field("query").is_null())
     claims = rows.select(["job", "number", "status"]).to_pylist()
     ended = {(row["job"], row["number"]) for row in claims if row["status"] != CLAIMED}
     return any((row["job"], row["number"]) not in ended for row in claims)
+
+
+def _application(job: str) -> str:
+    """The identifier of the transactions of the ledger that are about the claims of a job."""
+    return f"weir-{job}"
 
 
 def _runs_of(ledger: Ledger, job: str) -> list[dict[str, Any]]:

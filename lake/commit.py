@@ -14,6 +14,7 @@ from deltalake.exceptions import DeltaError
 from deltalake.schema import PrimitiveType
 
 from lake.commit_files import actions, commit_file
+from lake.fences import Guard
 from lake.file_commits import append, overwrite
 from lake.interrupts import heed
 from lake.lake import Lake
@@ -155,14 +156,14 @@ def write(
                 else:
                     if merge_schema:
                         add_missing_columns(lake, table)
-                    append_rows(lake, table, rows, metadata=metadata)
+                    append_rows(lake, table, rows, metadata=metadata, guard=lake.guard(table.name))
             case _:
                 writer = _spark_writer(table, rows, metadata, files).mode(mode)
                 if mode == "overwrite":
                     writer = writer.option("overwriteSchema", "true")
                 elif merge_schema:
                     writer = writer.option("mergeSchema", "true")
-                writer.save(lake.location(table.name))
+                _save(lake, stored, table, writer)
         checkpoint(f"{metadata.job}:after:{table.name}")
         lake.committed(table.name)
         version = _version_of(lake, table, metadata)
@@ -179,6 +180,7 @@ def append_rows(
     *,
     metadata: Metadata | None = None,
     transaction: Transaction | None = None,
+    guard: Guard | None = None,
 ) -> None:
     """Append rows of this process to a table that exists, in one commit.
 
@@ -189,14 +191,17 @@ def append_rows(
         metadata: of the commit.
         transaction: the commit fails if another one with the same identifier came since the version
             of the table that is open.
+        guard: what the commit has to pass.
 
     Raises:
         CommitFailedError: one did.
+        Superseded: it does not pass.
         KeyError: the rows lack a column of the table.
     """
     written = write_files(lake, table.name, arrow_schema(table), _batches(table, rows))
     text = None if metadata is None else metadata.to_json()
-    append(lake.existing(table.name), written, metadata=text, transaction=transaction)
+    stored = lake.existing(table.name)
+    append(stored, written, metadata=text, transaction=transaction, guard=guard)
     lake.committed(table.name)
 
 
@@ -205,7 +210,8 @@ def _overwrite_rows(lake: Lake, table: Table, rows: RowsHere, metadata: Metadata
     stored = lake.existing(table.name)
     names = [field.name for field in stored.schema().fields]
     schema = stored.schema() if names == [*table.column_names] else _schema(table.columns)
-    overwrite(stored, written, schema, metadata=metadata.to_json())
+    guard = lake.guard(table.name)
+    overwrite(stored, written, schema, metadata=metadata.to_json(), guard=guard)
 
 
 def rows_written(lake: Lake, table_name: str, version: int) -> int:
@@ -255,6 +261,35 @@ def _spark_writer(
     if table.cluster_by:
         rows = rows.sortWithinPartitions(*table.cluster_by)
     return rows.write.format("delta").option("userMetadata", metadata.to_json())
+
+
+def _save(lake: Lake, stored: DeltaTable, table: Table, writer: DataFrameWriter) -> None:
+    """Have Spark commit.
+
+    It takes its transaction identifier for one of a commit that is repeated: it leaves out a commit
+    with a number that is not greater than the last one, in silence, and fails if another with the
+    identifier is made meanwhile. What came before is looked at by a commit without rows.
+
+    Raises:
+        Superseded: the commit does not pass the fences of the lake.
+    """
+    guard = lake.guard(table.name)
+    if not guard.fences:
+        writer.save(lake.location(table.name))
+        return
+    from delta.exceptions.captured import ConcurrentTransactionException
+
+    append(stored, (), guard=guard)
+    # Spark takes one identifier; the stage that writes so much holds one claim.
+    fence, (transaction, *_) = guard.fences[0], guard.transactions()
+    writer = writer.option("txnAppId", fence.application).option("txnVersion", transaction.version)
+    try:
+        writer.save(lake.location(table.name))
+    except ConcurrentTransactionException as error:
+        raise fence.give_up(table.name) from error
+    stored.update_incremental()
+    if stored.transaction_version(fence.application) != transaction.version:
+        raise fence.give_up(table.name)
 
 
 def _version_of(lake: Lake, table: Table, metadata: Metadata) -> int:

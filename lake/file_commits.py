@@ -18,6 +18,7 @@ from deltalake import CommitProperties, DeltaTable, Schema, Transaction
 from deltalake.exceptions import CommitFailedError
 from deltalake.transaction import AddAction, RemoveAction
 
+from lake.fences import Guard
 from lake.parquet_files import DataFile
 
 _ATTEMPTS = 100
@@ -57,6 +58,7 @@ def append(
     *,
     metadata: str | None = None,
     transaction: Transaction | None = None,
+    guard: Guard | None = None,
 ) -> None:
     """Append files to a table in one commit; others may append at the same time.
 
@@ -65,20 +67,27 @@ def append(
         files: of its rows.
         metadata: the `userMetadata` of the commit.
         transaction: the commit fails if another one with the same identifier came first.
+        guard: what the commit has to pass.
 
     Raises:
         CommitFailedError: one did.
+        Superseded: it does not pass.
         Overtaken: others committed all the time; nothing was done.
     """
     actions: list[AddAction | RemoveAction] = [each.added() for each in files]
     for _ in range(_ATTEMPTS):
+        retries, transactions = None, [] if transaction is None else [transaction]
+        if guard is not None and guard.fences:
+            table.update_incremental()
+            guard.check(table.version())
+            retries, transactions = 0, [*transactions, *guard.transactions()]
         before = table.version()
         try:
             table.create_write_transaction(
                 actions,
                 "append",
                 table.schema(),
-                commit_properties=_properties(metadata, None, transaction),
+                commit_properties=_properties(metadata, retries, transactions),
             )
         except CommitFailedError:
             if transaction is not None:
@@ -98,6 +107,7 @@ def replace(
     replacement: Callable[[DeltaTable], Replacement | None],
     *,
     metadata: str | None = None,
+    guard: Guard | None = None,
 ) -> Replacement | None:
     """Replace files in one commit.
 
@@ -107,6 +117,7 @@ def replace(
             do. It is called again if another process committed meanwhile, and may keep the files
             that it wrote as far as what they replace is still there.
         metadata: the `userMetadata` of the commit.
+        guard: what the commit has to pass.
 
     Returns:
         What was committed.
@@ -119,13 +130,18 @@ def replace(
         found = replacement(table)
         if found is None:
             return None
-        if _committed(table, found.actions(), "append", table.schema(), metadata):
+        if _committed(table, found.actions(), "append", table.schema(), metadata, guard):
             return found
     raise _overtaken(table)
 
 
 def overwrite(
-    table: DeltaTable, files: Iterable[DataFile], schema: Schema, *, metadata: str
+    table: DeltaTable,
+    files: Iterable[DataFile],
+    schema: Schema,
+    *,
+    metadata: str,
+    guard: Guard | None = None,
 ) -> None:
     """Replace all rows of a table, and its columns, in one commit.
 
@@ -135,7 +151,7 @@ def overwrite(
     actions: list[AddAction | RemoveAction] = [each.added() for each in files]
     for _ in range(_ATTEMPTS):
         table.update_incremental()
-        if _committed(table, actions, "overwrite", schema, metadata):
+        if _committed(table, actions, "overwrite", schema, metadata, guard):
             return
     raise _overtaken(table)
 
@@ -154,12 +170,20 @@ def _committed(
     mode: str,
     schema: Schema,
     metadata: str | None,
+    guard: Guard | None,
 ) -> bool:
-    """Whether actions became the version after that of the table; it is then at the new one."""
+    """Whether actions became the version after that of the table; it is then at the new one.
+
+    Raises:
+        Superseded: the commit does not pass the guard.
+    """
     before = table.version()
+    if guard is not None:
+        guard.check(before)
+    transactions = [] if guard is None else guard.transactions()
     try:
         table.create_write_transaction(
-            actions, mode, schema, commit_properties=_properties(metadata, 0, None)
+            actions, mode, schema, commit_properties=_properties(metadata, 0, transactions)
         )
     except CommitFailedError:
         table.update_incremental()
@@ -176,10 +200,10 @@ def _overtaken(table: DeltaTable) -> Overtaken:
 
 
 def _properties(
-    metadata: str | None, retries: int | None, transaction: Transaction | None
+    metadata: str | None, retries: int | None, transactions: list[Transaction]
 ) -> CommitProperties:
     return CommitProperties(
         custom_metadata=None if metadata is None else {"userMetadata": metadata},
         max_commit_retries=retries,
-        app_transactions=None if transaction is None else [transaction],
+        app_transactions=transactions or None,
     )

@@ -20,6 +20,7 @@ from pyarrow import fs
 
 from lake.checksums import PAGES_ARE_VERIFIED, verify_footers
 from lake.commit_files import LOG, commit_file, commits_after, last_checkpoint
+from lake.fences import Fence, Guard
 from lake.integrity import damaged_commits
 from lake.metadata import Metadata
 from lake.storage_errors import DamagedTable, storage_errors
@@ -55,6 +56,7 @@ class Lake:
         self._loaded: dict[str, _CommitFile] = {}
         self._unchecked: set[str] = set()
         self._first: dict[str, int] = {}
+        self._fences: dict[str, Fence] = {}
         self._derived: dict[str, Any] = {}
         # The queries of a stage are committed by several threads.
         self._lock = threading.RLock()
@@ -84,8 +86,33 @@ class Lake:
                     self._tables[table_name, version] = found
                     if version is None:
                         self._first[table_name] = found.version()
+                        self.look(table_name, found.version())
                         self._note_commit(table_name, found)
             return found
+
+    def hold(self, fence: Fence) -> None:
+        """Have all commits pass a fence from now on, until `release`."""
+        with self._lock:
+            for (name, version), table in self._tables.items():
+                if version is None:
+                    fence.looked_at.setdefault(name, table.version())
+            self._fences[fence.name] = fence
+
+    def release(self, fence: Fence) -> None:
+        """End what `hold` began."""
+        with self._lock:
+            self._fences.pop(fence.name, None)
+
+    def look(self, table_name: str, version: int) -> None:
+        """Note that a version of a table is what a run under a claim goes on from."""
+        with self._lock:
+            for fence in self._fences.values():
+                fence.looked_at.setdefault(table_name, version)
+
+    def guard(self, table_name: str) -> Guard:
+        """What a commit to a table has to pass."""
+        with self._lock:
+            return Guard([*self._fences.values()], self.files(table_name), table_name)
 
     def files(self, table_name: str) -> fs.FileSystem:
         """The files below the folder of a table."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Final
@@ -57,15 +57,32 @@ class LedgerRow:
     failed_attempts: str | None = None
 
 
-def record(lake: Lake, rows: Sequence[LedgerRow]) -> None:
-    """Append rows in one commit; a `succeeded` or `failed` row without a query ends the claim."""
+def record(
+    lake: Lake,
+    rows: Sequence[LedgerRow],
+    *,
+    transaction: Transaction | None = None,
+    checked: Callable[[], None] = lambda: None,
+) -> None:
+    """Append rows in one commit; a `succeeded` or `failed` row without a query ends the claim.
+
+    Args:
+        lake: has the ledger.
+        rows: what is recorded.
+        transaction: the commit fails if another one with the same identifier came after `checked`.
+        checked: is called when the newest state of the ledger is open.
+
+    Raises:
+        CommitFailedError: another one came.
+    """
     if not rows:
         return
     with storage_errors(lake.location(RUNS.name)):
         ready(lake)
         lake.committed(RUNS.name)
+        checked()
         checkpoint(f"{rows[0].job}:before:runs")
-        append_to(lake, rows)
+        append_to(lake, rows, transaction)
         checkpoint(f"{rows[0].job}:after:runs")
         # Commits that rearrange files are skipped by those who read the newest rows.
         merge_small_files(lake, RUNS.name)

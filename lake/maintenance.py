@@ -21,14 +21,11 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from lake.commit import checkpoint
 from lake.consolidated import note_consolidation
+from lake.file_commits import Overtaken
 from lake.lake import Lake
 from lake.session import read
 from lake.small_files import merge_files
 from lake.tables import Table, feed_retention
-
-
-class Overtaken(Exception):  # noqa: N818  (named after what happened)
-    """Another process rewrote the same files first; nothing was done."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ def newest_metadata(lake: Lake, table_name: str, job: str) -> tuple[int, Metadat
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         # Not written by Delta, or not whole.
         return None
+    lake.look(table_name, version)
     return (version, metadata) if metadata is not None and metadata.job == job else None
 
 
@@ -41,6 +42,7 @@ def is_newest(lake: Lake, table_name: str, version: int, before: datetime) -> bo
     folder = local_folder(lake.location(table_name))
     if folder is None or lake.is_open(table_name):
         return False
+    lake.look(table_name, version)
     try:
         committed = (folder / commit_file(version)).stat().st_mtime
     except OSError:

@@ -55,7 +55,8 @@ def delete_rows(
             added += write_files(lake, table_name, schema, stays)
         return Replacement(removed, added, changes_data=True)
 
-    replace(lake.existing(table_name), replacement, metadata=metadata.to_json())
+    guard = lake.guard(table_name)
+    replace(lake.existing(table_name), replacement, metadata=metadata.to_json(), guard=guard)
     checkpoint(f"{metadata.job}:after:delete:{table_name}")
     lake.committed(table_name)
 

@@ -16,9 +16,9 @@ from lake import maintenance
 from lake.change_feed import changes, changes_here
 from lake.commit import write
 from lake.consolidated import consolidated_until
+from lake.file_commits import Overtaken
 from lake.lake import Lake
 from lake.maintenance import (
-    Overtaken,
     compact_files,
     consolidate,
     keep_feed,

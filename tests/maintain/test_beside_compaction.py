@@ -14,9 +14,10 @@ from jobs.cli.stages import Done, run_stages
 from jobs.errors import BusyError
 from lake import commit
 from lake.claims import claim
+from lake.file_commits import Overtaken
 from lake.lake import Lake
 from lake.ledger import SUCCEEDED, LedgerRow, record
-from lake.maintenance import Consolidated, Overtaken
+from lake.maintenance import Consolidated
 from lake.tables import QUADS, Table
 from tests.support.projects.graphs import FIRST, PAIRS, ingest_change_sets
 from tests.support.projects.ingest import no_spark
