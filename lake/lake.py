@@ -94,7 +94,8 @@ class Lake:
         """Have all commits pass a fence from now on, until `release`."""
         with self._lock:
             for (name, version), table in self._tables.items():
-                if version is None:
+                # One that is unchecked is looked at when it is compared with its log.
+                if version is None and name not in self._unchecked:
                     fence.looked_at.setdefault(name, table.version())
             self._fences[fence.name] = fence
 
@@ -273,6 +274,8 @@ class Lake:
             _refuse_empty_commits(self.location(table_name))
             self.committed(table_name)
         self._unchecked.discard(table_name)
+        if (table_name, None) in self._tables:
+            self.look(table_name, self._tables[table_name, None].version())
 
     def _note_commit(self, table_name: str, table: DeltaTable) -> None:
         """Note by which file to recognise the state that is loaded."""

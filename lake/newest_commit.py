@@ -42,12 +42,14 @@ def is_newest(lake: Lake, table_name: str, version: int, before: datetime) -> bo
     folder = local_folder(lake.location(table_name))
     if folder is None or lake.is_open(table_name):
         return False
-    lake.look(table_name, version)
     try:
         committed = (folder / commit_file(version)).stat().st_mtime
     except OSError:
         return False
-    return committed <= before.timestamp() and not (folder / commit_file(version + 1)).exists()
+    found = committed <= before.timestamp() and not (folder / commit_file(version + 1)).exists()
+    if found:
+        lake.look(table_name, version)
+    return found
 
 
 def _newest(table: Path) -> int:

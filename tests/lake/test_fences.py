@@ -150,3 +150,16 @@ def test_a_claim_that_is_lost_while_its_end_is_recorded_is_noticed(
     with pytest.raises(Superseded, match="took over"):
         end(lake, Fence("maintain", 1), [LedgerRow("zombie", "maintain", 1, SUCCEEDED)])
     assert taken_over == [2]
+
+
+def test_commits_before_the_claim_do_not_matter_to_a_process_that_keeps_its_tables(
+    root: str,
+) -> None:
+    kept = Lake(root)
+    assert kept.exists(QUADS.name)
+    append(run(root, 1)[0], 1)
+    kept.catch_up()
+    kept.hold(Fence("ingest", 2))
+    assert kept.exists(QUADS.name)
+    append(kept, 2)
+    assert objects(root) == ['"0"', '"1"', '"2"']

@@ -157,7 +157,7 @@ def test_what_another_run_is_at_work_on_is_left_to_it_and_the_rest_is_done(life:
     life.goes_on()
     summaries: dict[str, Any] = {each.stage: each.summary for each in life.done}
     assert summaries["ingest"] == "waits for another run"
-    assert summaries["maintain"] == "1 of 1 queries touched"
+    assert summaries["maintain"] == "1 of 1 query touched"
     assert "appended" in summaries["publish"]
     assert [type(error) for each in life.done for error in each.errors] == [BusyError]
     record(lake, [LedgerRow("the other run", "ingest", number, SUCCEEDED)])

@@ -16,6 +16,7 @@ _FEED = ("tests/maintain/test_feed.py", "tests/lake/test_change_feed_here.py")
 _INGEST = ("tests/ingest/test_crash.py",)
 _STREAM = ("tests/ingest/test_stream_crash.py",)
 _CLAIMS = ("tests/lake/test_ledger.py",)
+_FENCE_TESTS = ("tests/lake/test_fences.py",)
 _SUMMARY = ("tests/lake/test_untouched.py", "tests/lake/test_ledger_summary.py")
 _GUARD_TESTS = ("tests/ingest/test_guards.py",)
 _COMPACT = ("tests/ingest/test_compact.py",)
@@ -413,8 +414,8 @@ _LEDGER = (
         _CLAIMS,
         (
             "of two that claim at once both win",
-            'Transaction(f"weir-{job}", number)',
-            'Transaction(f"weir-{job}-{run_id}", number)',
+            "append_to(lake, rows, Transaction(_application(job), number))",
+            'append_to(lake, rows, Transaction(f"{_application(job)}-{run_id}", number))',
         ),
         (
             "an active run does not keep another from starting",
@@ -607,6 +608,53 @@ _GUARDS = (
         ),
     ),
 )
+_FENCES = (
+    *_of(
+        "claims",
+        _FENCE_TESTS,
+        (
+            "a run that lost its claim records its rows all the same",
+            'run["status"] == ABANDONED for run',
+            'run["status"] == "never" for run',
+        ),
+        (
+            "a claim that is lost while its end is recorded is not noticed",
+            "transaction = Transaction(_application(fence.name), fence.number)",
+            "transaction = None",
+        ),
+        package="lake",
+    ),
+    *_of(
+        "fences",
+        _FENCE_TESTS,
+        (
+            "commits of another run with the claim do not matter",
+            "if number not in (None, self.number):",
+            "if False:",
+        ),
+        (
+            "only what is committed after the last look counts",
+            "known = self.looked_at.setdefault(table_name, version)",
+            "known = version",
+        ),
+        (
+            "a run that was superseded goes on with other tables",
+            "if self.lost is not None:",
+            "if False:",
+        ),
+        package="lake",
+    ),
+    *_of(
+        "file_commits",
+        _FENCE_TESTS,
+        (
+            "a commit between the look and an append is passed over",
+            "retries, transactions = 0,",
+            "retries, transactions = None,",
+        ),
+        package="lake",
+    ),
+)
 PROTOCOL_MUTANTS = (
     *_GUARDS,
     *_WATERMARKS,
@@ -616,6 +664,7 @@ PROTOCOL_MUTANTS = (
     *_JOURNAL,
     *_LEDGER,
     *_CONSOLIDATION,
+    *_FENCES,
 )
 PROTOCOL_TESTS = tuple(dict.fromkeys(test for each in PROTOCOL_MUTANTS for test in each.tests))
 """The tests that mutants of the protocol name."""
