@@ -66,7 +66,7 @@ PROBES = (
         "maintain",
         "jobs.maintain.new_rows",
         "NewRows._commit",
-        lambda _, task: f"  {task.query.name}",
+        lambda _, task, *__: f"  {task.query.name}",
     ),
     Probe(
         "maintain",

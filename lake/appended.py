@@ -74,10 +74,12 @@ def changed_files(lake: Lake, table_name: str, version: int) -> ChangedFiles:
     found: dict[str, list[str]] = {"add": [], "remove": []}
     for kind, action in actions(_commit(lake.files(table_name), version).splitlines()):
         if kind == "cdc":
-            raise NotAppended(f"version {version} has files of a change feed")
+            raise NotAppended(
+                f"version {version} did not only append: it has files of a change feed"
+            )
         if kind in found and action["dataChange"]:
             if action.get("deletionVector") is not None:
-                raise NotAppended(f"version {version} has deletion vectors")
+                raise NotAppended(f"version {version} did not only append: it has deletion vectors")
             found[kind].append(_path(action))
     return ChangedFiles(found["add"], found["remove"])
 

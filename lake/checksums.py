@@ -30,6 +30,7 @@ import pyarrow.dataset as ds
 from pyarrow import fs
 
 from lake.storage_errors import RESTORE, DamagedTable
+from lake.whole_files import write_whole
 
 NOTES = "_checksums"
 """The folder below a table with the checksums of files that are not named by theirs."""
@@ -164,6 +165,9 @@ _LEAST = 32
 _files, _footers = _Verified(), _Verified()
 
 
+_noting = threading.Lock()
+
+
 def _whole_checksum(file: Path) -> int:
     """The CRC-32 that a file must have."""
     named = Checksums.of_name(file.name)
@@ -184,10 +188,8 @@ def _whole_checksum(file: Path) -> int:
             pass
     except (OSError, pa.ArrowException) as error:
         raise _damaged(file) from error
-    note.parent.mkdir(exist_ok=True)
-    written = note.with_name(f"{note.name}.{uuid.uuid4().hex}")
-    written.write_text(f"{found:08x}\n", "ascii")
-    written.replace(note)
+    with _noting:
+        write_whole(note, f"{found:08x}\n")
     return found
 
 

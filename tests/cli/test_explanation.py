@@ -48,8 +48,8 @@ def test_the_sql_has_the_lookups_and_every_stored_node(tmp_path: Path) -> None:
 
 
 def test_a_node_in_two_places_is_explained_once(tmp_path: Path) -> None:
-    alone = "FILTER NOT EXISTS { ?a :q ?b OPTIONAL { ?a :r ?c FILTER(?c != ?y) } }"
-    text = f"PREFIX : <http://example.org/> SELECT * {{ ?x :p ?y {alone} }}"
+    sides = "{ ?a :q ?b FILTER(?b != ?y) } UNION { ?a :r ?c FILTER(?c != ?y) }"
+    text = f"PREFIX : <http://example.org/> SELECT * {{ ?x :p ?y FILTER NOT EXISTS {{ {sides} }} }}"
     explained = explain_query(written(tmp_path, text))
     assert explained.count(": distinct") == 2, "the outer variables of EXISTS, for both sides"
     assert explained.count(": project ?y\n") == 1

@@ -100,7 +100,7 @@ def test_an_epoch_without_a_transaction_is_a_gap(lake: HandMadeLake) -> None:
 def test_rows_that_somebody_deleted_are_a_gap(lake: HandMadeLake) -> None:
     DeltaTable(lake.settings.open_lake().location(TRIPLES.name)).delete("object = '\"2\"'")
     ingest(lake, 5)
-    with pytest.raises(ChangeFeedGap, match="not only appended to: delete"):
+    with pytest.raises(ChangeFeedGap, match="not only append"):
         read(lake, 0, 5)
 
 
