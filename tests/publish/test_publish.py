@@ -370,7 +370,7 @@ def die_at(monkeypatch: pytest.MonkeyPatch) -> Any:
         def checkpoint(passed: str) -> None:
             if passed == name:
                 # A dead process records no end of its run.
-                monkeypatch.setattr(stages, "record", lambda *_, **__: None)
+                monkeypatch.setattr(stages, "end_claim", lambda *_, **__: None)
                 raise Killed(name)
 
         monkeypatch.setattr(commit, "checkpoint", checkpoint)
