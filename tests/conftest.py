@@ -42,6 +42,30 @@ def spark() -> Iterator[SparkSession]:
     session.stop()
 
 
+@pytest.fixture
+def quick_spark(spark: SparkSession) -> Iterator[SparkSession]:
+    """The session without what takes longer than computing a few rows.
+
+    Plans are neither compiled nor planned again between stages, and have one task per stage.
+    """
+    settings = {
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.shuffle.partitions": "1",
+        "spark.sql.leafNodeDefaultParallelism": "1",
+    }
+    before = {key: spark.conf.get(key, None) for key in settings}
+    for key, value in settings.items():
+        spark.conf.set(key, value)
+    yield spark
+    for key, was in before.items():
+        if was is None:
+            spark.conf.unset(key)
+        else:
+            spark.conf.set(key, was)
+
+
 @pytest.fixture(scope="session")
 def running_endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fuseki]:
     """The one Fuseki of the test suite."""

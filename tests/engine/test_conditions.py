@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 
-import duckdb
 import pytest
 from sqlglot.expressions import select
 
@@ -12,6 +11,7 @@ from jobs.compute.duck import DuckEngine
 from jobs.compute.functions import EVALUATE
 from jobs.engine.conditions import condition_sql
 from jobs.sparql.algebra.expressions import Call, Constant, Expression, Variable
+from tests.support.duck import DuckOfTest
 from tests.support.evaluation import evaluate
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -72,7 +72,7 @@ TRUE = f'"true"^^<{XSD}boolean>'
 @pytest.fixture(scope="module")
 def engine() -> DuckEngine:
     """All pairs of terms as the relation `terms`."""
-    made = DuckEngine(duckdb.connect())
+    made = DuckOfTest()
     made.connection.execute("CREATE TABLE terms (v0 VARCHAR, v1 VARCHAR)")
     made.connection.executemany(
         "INSERT INTO terms VALUES (?, ?)", list(itertools.product(TERMS, repeat=2))

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import duckdb
 import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlglot import exp
 
-from jobs.compute.duck import DuckEngine
 from jobs.compute.sql import column, columns, greatest, inner_join, least, rows_of, select, subquery
 from jobs.engine.coverage import coalesced, difference, interval_fixpoint
 from jobs.engine.relations import INTERVAL
+from tests.support.duck import DuckOfTest
 
 Interval = tuple[str, int, int]
 """Key, since, until."""
@@ -55,7 +54,7 @@ def test_a_difference_covers_what_only_the_left_covers(
 def test_a_fixpoint_of_intervals_is_the_closure_at_every_point(
     steps: list[tuple[str, str, int, int]],
 ) -> None:
-    engine = DuckEngine(duckdb.connect())
+    engine = DuckOfTest()
     key = ("source", "target")
     rows = [(source, target, since, since + length) for source, target, since, length in steps]
     engine.load("steps", _table(rows, (*key, *INTERVAL)))
@@ -94,7 +93,7 @@ def test_a_fixpoint_of_intervals_is_the_closure_at_every_point(
 
 
 def test_a_fixpoint_of_nothing_has_no_relation() -> None:
-    engine = DuckEngine(duckdb.connect())
+    engine = DuckOfTest()
     engine.load("a", _table([], ("k", *INTERVAL)))
     keys = {"r": ("k",), "s": ("k",)}
     assert interval_fixpoint(engine, keys, {"r": _all("a")}, lambda *_: {}, "nothing") == {}
@@ -118,7 +117,7 @@ def _points(intervals: Sequence[Interval]) -> set[tuple[str, int]]:
 
 
 def _rows(query: exp.Query, relations: Mapping[str, Sequence[Interval]]) -> list[Interval]:
-    engine = DuckEngine(duckdb.connect())
+    engine = DuckOfTest()
     for name, rows in relations.items():
         engine.load(name, _table(rows, ("k", *INTERVAL)))
     found = engine.rows(select(*columns(("k", *INTERVAL)), from_=subquery(query, "q")))

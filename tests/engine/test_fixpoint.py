@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import duckdb
 import pytest
 from sqlglot import exp
 
 from jobs.compute.duck import DuckEngine
 from jobs.compute.sql import alias, column, number, rows_of, select, small_number
 from jobs.engine.fixpoint import Fixpoint, make
+from tests.support.duck import DuckOfTest
 
 
 @pytest.fixture
 def engine() -> DuckEngine:
-    return DuckEngine(duckdb.connect())
+    return DuckOfTest()
 
 
 def _one() -> exp.Select:

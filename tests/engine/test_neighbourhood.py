@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import random
 
-import duckdb
 import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.compute.duck import DuckEngine
 from jobs.compute.relations import Statement
 from jobs.engine.neighbourhood import hops, touched_seeds
 from jobs.plan.leaves import Scope
 from jobs.plan.lookups import POSITIONS, Lookup, Seed, Shape
+from tests.support.duck import DuckOfTest
 
 _TERMS = ("<a>", "<b>", "<c>")
 _TRIPLES = st.lists(st.tuples(*[st.sampled_from(_TERMS)] * 3), max_size=6)
 _SHAPES = st.lists(st.builds(Shape, *[st.sampled_from((*_TERMS, None))] * 3), unique=True)
 
 
-class Counting(DuckEngine):
+class Counting(DuckOfTest):
     """Counts the statements that it runs."""
 
     def __init__(self) -> None:
-        super().__init__(duckdb.connect())
+        super().__init__()
         self.statements = 0
 
     def make(self, statement: Statement) -> None:

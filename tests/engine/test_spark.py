@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,14 +19,27 @@ from tests.support.harness import WHOLE, Memory, run_in_cuts
 from tests.support.shared_shapes import GroupMemory, group_case
 from tests.support.spark_harness import SparkGroupMemory, SparkMemory
 
+COMPILED = 10
+"""The pairs whose plans are compiled, and in several partitions, as in production."""
 PAIRS = int(os.environ.get("WEIR_SPARK_PAIRS", "50"))
 GROUPS = int(os.environ.get("WEIR_SPARK_GROUPS", "12"))
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 
-@pytest.mark.parametrize("seed", range(PAIRS))
-def test_spark_stores_the_rows_that_duckdb_stores(spark: SparkSession, seed: int) -> None:
+@pytest.mark.parametrize("seed", range(COMPILED))
+def test_spark_stores_the_rows_that_duckdb_stores_with_compiled_plans(
+    spark: SparkSession, seed: int
+) -> None:
+    _compare(spark, seed)
+
+
+@pytest.mark.parametrize("seed", range(COMPILED, PAIRS))
+def test_spark_stores_the_rows_that_duckdb_stores(quick_spark: SparkSession, seed: int) -> None:
+    _compare(quick_spark, seed)
+
+
+def _compare(spark: SparkSession, seed: int) -> None:
     pair = case(seed)
     plan, last = plan_of(pair), len(pair.history)
     cut = random.Random(seed).randint(1, last)
@@ -38,14 +50,14 @@ def test_spark_stores_the_rows_that_duckdb_stores(spark: SparkSession, seed: int
 
 @pytest.mark.parametrize("seed", range(GROUPS))
 def test_spark_stores_the_rows_that_duckdb_stores_of_a_group(
-    spark: SparkSession, seed: int
+    quick_spark: SparkSession, seed: int
 ) -> None:
     """`test_shared_shapes` compares what DuckDB stores with what each member stores by itself."""
     case = group_case(seed)
     last = len(case.history)
     cut = random.Random(seed).randint(1, last)
     expected = run_in_cuts(GroupMemory(case.members, case.history), last, (cut,))
-    found = run_in_cuts(SparkGroupMemory(spark, case.members, case.history), last, (cut,))
+    found = run_in_cuts(SparkGroupMemory(quick_spark, case.members, case.history), last, (cut,))
     assert found.stored() == expected.stored()
 
 
@@ -64,40 +76,30 @@ def test_relations_may_be_split_between_driver_and_spark(
 
 
 @pytest.mark.parametrize("name", NUMBERED)
-def test_spark_gives_the_deltas_of_the_paper(spark: SparkSession, shared: Path, name: str) -> None:
+def test_spark_gives_the_deltas_of_the_paper(
+    quick_spark: SparkSession, shared: Path, name: str
+) -> None:
     golden = fixture(shared, name)
-    memory = SparkMemory(spark, plan_for(golden.query), golden.history)
+    memory = SparkMemory(quick_spark, plan_for(golden.query), golden.history)
     memory.run(0, 1)
     memory.run(1, len(golden.history))
     assert deltas_of(memory, len(golden.history)) == golden.deltas
 
 
 @pytest.mark.parametrize("number", BAGS)
-def test_spark_gives_the_deltas_of_the_bag(spark: SparkSession, shared: Path, number: int) -> None:
+def test_spark_gives_the_deltas_of_the_bag(
+    quick_spark: SparkSession, shared: Path, number: int
+) -> None:
     golden = fixture(shared, f"001-{number}")
     assert golden.bag_query is not None
-    memory = SparkMemory(spark, plan_for(golden.bag_query), golden.history)
+    memory = SparkMemory(quick_spark, plan_for(golden.bag_query), golden.history)
     memory.run(0, len(golden.history))
     assert deltas_of(memory, len(golden.history)) == golden.bag_deltas
 
 
-@pytest.fixture
-def interpreted(spark: SparkSession) -> Iterator[SparkSession]:
-    """The session without code generation: compiling takes longer than computing a test's rows."""
-    settings = {
-        "spark.sql.codegen.wholeStage": "false",
-        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    }
-    for key, value in settings.items():
-        spark.conf.set(key, value)
-    yield spark
-    for key in settings:
-        spark.conf.unset(key)
-
-
 @pytest.mark.parametrize("part", range(10))
 def test_spark_stores_the_rows_that_duckdb_stores_of_the_w3c_tests(
-    interpreted: SparkSession, shared: Path, part: int
+    quick_spark: SparkSession, shared: Path, part: int
 ) -> None:
     """In one run over all epochs of the whole graph, as `history: full` begins.
 
@@ -108,7 +110,7 @@ def test_spark_stores_the_rows_that_duckdb_stores_of_the_w3c_tests(
         plan = lower(translate(test.text, "default"), allow_product=True)
         history = history_to(test.quads, seed=0)
         expected = run_in_cuts(Memory(plan, history), len(history), ())
-        memory = SparkMemory(interpreted, plan, history)
+        memory = SparkMemory(quick_spark, plan, history)
         found = run_in_cuts(memory, len(history), (), thresholds=WHOLE)
         if found.stored() != expected.stored():
             differing.append(test.name)

@@ -6,16 +6,15 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-import duckdb
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlglot import exp
 
-from jobs.compute.duck import DuckEngine
 from jobs.compute.sql import column, columns, rows_of, select
 from jobs.engine.relations import FOREVER, EpochRange
 from jobs.engine.sweep import differentiate, ends, integrate, net, presence, set_log, sweep
+from tests.support.duck import DuckOfTest
 
 LAST = 6
 _KEY = ("a",)
@@ -30,7 +29,7 @@ class Logs:
     """A relation `log` with the columns a, epoch, weight."""
 
     def __init__(self) -> None:
-        self.engine = DuckEngine(duckdb.connect())
+        self.engine = DuckOfTest()
         self.engine.connection.execute("CREATE TABLE log (a VARCHAR, epoch BIGINT, weight BIGINT)")
 
     def filled(self, log: Log) -> exp.Select:

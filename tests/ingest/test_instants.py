@@ -6,17 +6,16 @@ import random
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-import duckdb
 import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from jobs.compute.duck import DuckEngine
 from jobs.compute.relations import Statement
 from jobs.compute.spark import SparkEngine
 from jobs.compute.sql import column, rows_of, select
 from jobs.ingest.instants import NO_TIME, NO_ZONE, NOT_A_TIME, with_instants, zone_offsets
 from lake.instants import microseconds
+from tests.support.duck import DuckOfTest
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 VIENNA = "Europe/Vienna"
@@ -68,7 +67,7 @@ def statement() -> Statement:
 
 
 def instants(texts: list[str | None], zone: str | None = None) -> Found:
-    engine = DuckEngine(duckdb.connect())
+    engine = DuckOfTest()
     engine.load("times", times(texts))
     engine.load("offsets", zone_offsets(zone))
     engine.make(statement())

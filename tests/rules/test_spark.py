@@ -6,14 +6,13 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-import duckdb
 import pytest
 from pyspark.sql import SparkSession
 
-from jobs.compute.duck import DuckEngine
 from jobs.compute.engine import Engine, SparkShape
 from jobs.compute.placement import Placement
 from lake.lake import Lake
+from tests.support.duck import DuckOfTest
 from tests.support.rules.cases import rule_case
 from tests.support.rules.memory import ProgramMemory
 from tests.support.rules.papers import paper_example
@@ -24,12 +23,12 @@ pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 
 @pytest.fixture
-def on_spark(spark: SparkSession) -> Iterator[Engine]:
+def on_spark(quick_spark: SparkSession) -> Iterator[Engine]:
     """An engine that computes everything with Spark."""
     engine = Engine(
         Lake("no tables are stored"),
-        lambda: spark,
-        DuckEngine(duckdb.connect()),
+        lambda: quick_spark,
+        DuckOfTest(),
         Placement(0, 10**9, 10**9, 10**9),
         SparkShape(broadcast_rows=10, rows_per_file=10**9),
     )

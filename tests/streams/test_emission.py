@@ -11,7 +11,7 @@ from jobs.errors import WeirError
 from jobs.streams.emission import Emission
 from jobs.streams.legs import Arrival
 from jobs.streams.timeline import Timeline
-from tests.support.rules.memory import FastEngine, table_of
+from tests.support.rules.memory import engine_of_process, table_of
 
 FAR = 10**12
 ROW = ("subject", "predicate", "object")
@@ -19,7 +19,7 @@ ROW = ("subject", "predicate", "object")
 
 def reported(windows: tuple[Window, ...], limit: int) -> list[tuple[object, ...]]:
     """The instants of the elements of a row that is at 0 and at `FAR`, a microsecond each."""
-    engine = FastEngine.of_process()
+    engine = engine_of_process()
     changes = [(0, 1), (1, -1), (FAR, 1), (FAR + 1, -1)]
     rows = [("<u:s>", "<u:p>", "<u:o>", at, 1, sign) for at, sign in changes]
     engine.load("answers", table_of(rows, (*ROW, "instant", "epoch", "weight")))

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-import duckdb
 import pyarrow as pa
 from sqlglot.expressions import select
 
-from jobs.compute.duck import DuckEngine
 from jobs.engine.fixpoint import make
 from jobs.engine.plan_delta import plan_delta
 from jobs.engine.read_graph import (
@@ -22,6 +20,7 @@ from jobs.engine.relations import EpochRange, Inputs
 from jobs.plan.leaves import Component, Scope
 from jobs.plan.plan import ANSWER, Plan
 from jobs.rdf.replica_graphs import is_reserved
+from tests.support.duck import DuckOfTest
 from tests.support.generators.basic_cases import Quad
 
 History = Sequence[tuple[frozenset[Quad], frozenset[Quad]]]
@@ -35,17 +34,14 @@ WHOLE = Thresholds(bulk_changes=-1, neighbourhood_rows=-1, small_rows=0)
 class Memory:
     """A graph's log and one query's embeddings, in memory.
 
-    Without `optimized`, DuckDB's optimizer is off: for the few rows of a test that takes 40 % less
-    time, and comparing with an optimized run also tests the optimizer.
+    Without `optimized`, DuckDB's optimizer is off, which is faster for few rows; comparing with an
+    optimized run also tests the optimizer.
     """
 
     def __init__(self, plan: Plan, history: History, *, optimized: bool = True) -> None:
         self.plan = plan
-        self.connection = duckdb.connect()
-        self.connection.execute("SET threads = 1")
-        if not optimized:
-            self.connection.execute("PRAGMA disable_optimizer")
-        self.engine = DuckEngine(self.connection)
+        self.engine = DuckOfTest(optimized=optimized)
+        self.connection = self.engine.connection
         self._load(history)
         texts = ", ".join(f"{name} VARCHAR" for name in self.texts)
         self.connection.execute(f"CREATE TABLE stored ({texts}, epoch BIGINT, weight BIGINT)")

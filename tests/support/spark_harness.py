@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-import duckdb
 from pyspark.sql import SparkSession
 
-from jobs.compute.duck import DuckEngine
 from jobs.compute.engine import Engine, SparkShape
 from jobs.compute.placement import Placement
 from jobs.engine.fixpoint import make
@@ -17,6 +15,7 @@ from jobs.engine.read_graph import Thresholds, changes_relation, read_neighbourh
 from jobs.engine.relations import EpochRange
 from jobs.plan.plan import Plan
 from lake.lake import Lake
+from tests.support.duck import DuckOfTest
 from tests.support.harness import LOOKED_UP, History, Memory
 from tests.support.shared_shapes import GroupMemory
 
@@ -60,7 +59,7 @@ def spark_engine(spark: SparkSession, driver_rows: int = 0) -> Iterator[Engine]:
     engine = Engine(
         Lake("no tables are stored"),
         lambda: spark,
-        DuckEngine(duckdb.connect()),
+        DuckOfTest(),
         Placement(driver_rows, 10**9, 10**9, 10**9),
         SparkShape(broadcast_rows=10, rows_per_file=10**9),
     )

@@ -260,6 +260,8 @@ class Writer:
         bound = f"{shown} {p} {given}"
         below = self.dependent(new, given, depth - 1) if depth > 0 else ""
         key = f"SELECT {shown} (COUNT(*) AS {new}n)"
+        # pyoxigraph refuses a variable that is selected twice.
+        both = " ".join(dict.fromkeys((shown, given)))
         return rng.choice(
             (
                 f"MINUS {{ {bound} }}",
@@ -273,7 +275,7 @@ class Writer:
                 f"{{ {triple} {below} }}",
                 f"FILTER {rng.choice(('', 'NOT '))}EXISTS {{ {triple} {below} }}",
                 f"{{ {key} {{ {triple} {below} }} GROUP BY {shown} }} FILTER({new}n > 1)",
-                f"{{ SELECT DISTINCT {shown} {given} {{ {filtered} }} }}",
+                f"{{ SELECT DISTINCT {both} {{ {filtered} }} }}",
             )
         )
 

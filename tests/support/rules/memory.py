@@ -6,11 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from functools import cache
 
-import duckdb
 import pyarrow as pa
 
 from jobs.catalog.windowing import Grid
-from jobs.compute.duck import DIALECT, DuckEngine
 from jobs.compute.protocol import SqlEngine
 from jobs.compute.relations import Statement
 from jobs.compute.sql import column, columns, number, rows_of, select
@@ -20,10 +18,10 @@ from jobs.engine.windows import SlidingWindow
 from jobs.lars.program import Program
 from jobs.rules.points import PointAxis
 from jobs.rules.program import ProgramInputs, program_delta
-from jobs.sparql.recursion import deep_recursion
 from jobs.streams.graph_log import GraphLog
 from jobs.streams.legs import Leg
 from jobs.streams.timeline import Timeline
+from tests.support.duck import DuckOfTest
 from tests.support.lars.programs import GroundAtom, Value
 from tests.support.streams.histories import Epochs, GraphChange, StreamBatch
 from tests.support.streams.memory import graph_changes, recorded
@@ -55,7 +53,7 @@ class ProgramMemory:
         self.program, self.epochs, self.corrects_back = program, epochs, corrects_back
         self.axis, self.starts = axis or PointAxis(), starts
         self.evaluated = {} if evaluated is None else evaluated
-        self.engine = engine or FastEngine.of_process()
+        self.engine = engine or engine_of_process()
         self.row = program.answer_columns
         self.stored: list[tuple[object, ...]] = []
         self._load()
@@ -178,21 +176,7 @@ def state(
     return Counter({atom: weight for atom, weight in total.items() if weight})
 
 
-class FastEngine(DuckEngine):
-    """Does not copy a statement before generating its SQL, which takes a quarter of the time."""
-
-    @classmethod
-    @cache
-    def of_process(cls) -> FastEngine:
-        """One for all programs: relations of the same name replace each other."""
-        connection = duckdb.connect()
-        connection.execute("SET threads = 1")
-        connection.execute("PRAGMA disable_optimizer")
-        return cls(connection)
-
-    def make(self, statement: Statement) -> None:
-        """Make a relation, as `DuckEngine` does."""
-        kind = "VIEW" if statement.keep == "view" else "TABLE"
-        with deep_recursion():
-            query = statement.select.sql(dialect=DIALECT, copy=False)
-        self.connection.execute(f'CREATE OR REPLACE {kind} "{statement.name}" AS {query}')
+@cache
+def engine_of_process() -> DuckOfTest:
+    """One for all programs: relations of the same name replace each other."""
+    return DuckOfTest(optimized=False)

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 from typing import Self
 
-import duckdb
 import pyarrow as pa
 
-from jobs.compute.duck import DIALECT, DuckEngine
 from jobs.compute.protocol import SqlEngine
 from jobs.compute.relations import Statement
 from jobs.engine.fixpoint import make
 from jobs.engine.graph import QUADS, TRIPLES
 from jobs.engine.windows import Window
 from jobs.plan.plan import ANSWER, Plan
-from jobs.sparql.recursion import deep_recursion
 from jobs.streams.evaluation import LegInputs, leg_delta
 from jobs.streams.graph_log import GraphLog
 from jobs.streams.legs import Leg
 from jobs.streams.timeline import StreamHistory, Timeline
+from tests.support.duck import DuckOfTest
 from tests.support.harness import LOOKED_UP
 from tests.support.streams.cases import StreamCase
 from tests.support.streams.histories import Epochs, GraphChange, StreamBatch
@@ -50,10 +49,8 @@ class StreamMemory:
         self.evaluated: dict[Hashable, list[tuple[object, ...]]] = {}
         self.plan, self.windows, self.streams = plan, windows, streams
         self.epochs, self.corrects_back = epochs, corrects_back
-        self.connection = duckdb.connect()
-        self.connection.execute("SET threads = 1")
-        self.connection.execute("PRAGMA disable_optimizer")
-        self.engine = _Engine(self.connection)
+        self.engine = _Engine(optimized=False)
+        self.connection = self.engine.connection
         self._load()
         texts = ", ".join(f"{name} VARCHAR" for name in self.texts)
         self.connection.execute(
@@ -179,18 +176,12 @@ class StreamMemory:
         self.connection.execute(f"INSERT INTO {table} SELECT * FROM loaded")
 
 
-class _Engine(DuckEngine):
-    """For few rows: what takes longer than computing them is left out.
-
-    A statement is not copied before its SQL is generated, which takes a quarter of the time, and
-    no relation is a view, which would be bound again wherever it is read.
-    """
+class _Engine(DuckOfTest):
+    """No relation is a view: for few rows, binding it wherever it is read takes longer."""
 
     def make(self, statement: Statement) -> None:
         """Make a relation, as `DuckEngine` does."""
-        with deep_recursion():
-            query = statement.select.sql(dialect=DIALECT, copy=False)
-        self.connection.execute(f'CREATE OR REPLACE TEMP TABLE "{statement.name}" AS {query}')
+        super().make(replace(statement, keep="cache"))
 
 
 def recorded(epochs: Epochs, stream: str, starts: int | None = None) -> StreamHistory | None:

@@ -1,0 +1,41 @@
+"""The text of a statement is written without copying its tree."""
+
+from __future__ import annotations
+
+import pytest
+from sqlglot import exp
+
+from jobs.compute import duck
+from jobs.compute.relations import Statement
+from jobs.engine.plan_delta import plan_delta
+from jobs.engine.relations import EpochRange, Inputs
+from jobs.plan.lower import lower
+from jobs.sparql.frontend.translate import translate
+from jobs.sparql.recursion import deep_recursion
+from tests.support.generators.grammar_cases import whole_case
+
+
+def statements(seed: int) -> list[Statement]:
+    """The statements of a random query of the whole grammar."""
+    case = whole_case(seed)
+    plan = lower(translate(case.query, case.default_graph))  # type: ignore[arg-type]
+    graphs = {component.scope: f"graph{i}" for i, component in enumerate(plan.components)}
+    delta = plan_delta(plan, EpochRange(1, 2, False), Inputs(graphs, "stored"), "q")
+    return [each for each in (*delta.statements, delta.result) if isinstance(each, Statement)]
+
+
+def text(query: exp.Query, dialect: str) -> str:
+    """The text of a copy of the tree."""
+    with deep_recursion():
+        return query.sql(dialect=dialect)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_writing_a_statement_leaves_its_meaning_in_both_dialects(seed: int) -> None:
+    made = statements(seed)
+    assert made
+    for statement in made:
+        before = {dialect: text(statement.select, dialect) for dialect in ("duckdb", "spark")}
+        assert duck._sql(statement.select) == before["duckdb"]
+        after = {dialect: text(statement.select, dialect) for dialect in before}
+        assert after == before
