@@ -3,7 +3,8 @@
 Environment of the Airflow processes:
 
 * `WEIR_PROJECT`: folder of `weir.toml` (default: the parent of this folder).
-* `WEIR_INGEST_SCHEDULE`, `WEIR_COMPACT_SCHEDULE`, `WEIR_REFRESH_SCHEDULE`: cron expressions.
+* `WEIR_INGEST_SCHEDULE`, `WEIR_COMPACT_SCHEDULE`, `WEIR_AUDIT_SCHEDULE`, `WEIR_REFRESH_SCHEDULE`:
+  cron expressions.
 * `WEIR_REFRESH_POOL`: one pool for all refreshes, in place of one per remote.
 * `WEIR_RETRIES`: retries of a failed task (default: 2).
 * `WEIR_PY_FILES`: the archive of `make zip`, for executors that cannot import our packages.

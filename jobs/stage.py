@@ -35,7 +35,9 @@ from lake.untouched import Range, entries, standing_of
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-Job = Literal["ingest", "maintain", "validate", "publish", "compact", "refresh", "freshness"]
+Job = Literal[
+    "ingest", "maintain", "validate", "publish", "compact", "refresh", "freshness", "audit"
+]
 _WHY = {UNTOUCHED: "no row of it changed", SKIPPED: "it was not examined"}
 """Why the watermark of a query moves without a commit, and why it stays."""
 Progress = Callable[[str], None]

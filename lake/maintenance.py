@@ -16,7 +16,7 @@ from delta.exceptions.captured import (
     ConcurrentDeleteDeleteException,
     ConcurrentDeleteReadException,
 )
-from pyspark.sql import SparkSession, Window
+from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from lake.commit import checkpoint
@@ -103,7 +103,18 @@ def consolidate(
     )
     kept = state.unionByName(rows.filter(~old).select(*table.column_names))
     files = -(-after // rows_per_file) or 1
-    arranged = kept.repartitionByRange(files, *table.cluster_by) if files > 1 else kept.coalesce(1)
+    rearrange(kept, lake, table, files)
+    checkpoint(f"compact:after:{table.name}")
+    return Consolidated(before, after)
+
+
+def rearrange(rows: DataFrame, lake: Lake, table: Table, files: int) -> None:
+    """Replace the files of a table by ones with `rows`; no change feed shows it.
+
+    Raises:
+        Overtaken: files that were read were merged or rewritten meanwhile; nothing was done.
+    """
+    arranged = rows.repartitionByRange(files, *table.cluster_by) if files > 1 else rows.coalesce(1)
     writer = (
         arranged.sortWithinPartitions(*table.cluster_by)
         .write.format("delta")
@@ -114,9 +125,7 @@ def consolidate(
         writer.save(lake.location(table.name))
     except (ConcurrentDeleteReadException, ConcurrentDeleteDeleteException) as error:
         raise Overtaken(f"{table.name}: its files were rewritten meanwhile") from error
-    checkpoint(f"compact:after:{table.name}")
     lake.committed(table.name)
-    return Consolidated(before, after)
 
 
 def keeps_feed(lake: Lake, table: Table, log_days: int, file_days: int) -> bool:

@@ -17,8 +17,8 @@ _PATH = re.compile(
     r"['\"]((?:[a-z0-9]+:)?/[^'\"]+)['\"]|((?:[a-z0-9]+:)?/\S*?\.(?:parquet|json))\b"
 )
 RESTORE = (
-    "Restore it from a backup; `weir doctor` lists all that is damaged. The tables of a query can"
-    " be dropped instead: `weir drop QUERY`, and the next run computes it again."
+    "`weir audit` lists all that is damaged, and `weir repair` rebuilds what follows from other"
+    " tables; restore the rest from a backup."
 )
 _AGAIN = "Then run again: what was committed is whole, and the run goes on from there."
 _REASONS: Mapping[int, tuple[str, str]] = {

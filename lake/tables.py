@@ -188,7 +188,7 @@ RUNS = Table(
         Column(
             "job",
             "STRING",
-            "ingest, maintain, validate, publish, compact, freshness, or refresh:<remote>",
+            "ingest, maintain, validate, publish, compact, audit, freshness, or refresh:<remote>",
         ),
         Column(
             "query",

@@ -134,7 +134,8 @@ def _welcome(home: Path, port: int, seconds: float) -> str:
         f"  page     http://{HOST}:{port}\n"
         f"  login    {_logins(home)}\n"
         f"  project  {_environment(port)['WEIR_PROJECT']}\n"
-        "  DAGs     ingest_changes, maintain_queries, compact_lake: paused until you enable them\n"
+        "  DAGs     ingest_changes, maintain_queries, compact_lake, audit_lake: paused until you"
+        " enable them\n"
         "  stop     Ctrl-C"
     )
 

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from jobs.cli.answers import log, show, sql
+from jobs.cli.audit import audit, repair
 from jobs.cli.freshness import freshness
 from jobs.cli.options import Options, Output
 from jobs.cli.project import doctor, drop, init
@@ -32,6 +33,7 @@ _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     "Project": (init, doctor),
     "Run": (ingest, run, refresh),
     "Inspect": (status, show, log, sql, explain, freshness, report),
+    "Check": (audit, repair),
     "Remove": (drop,),
 }
 

@@ -251,8 +251,8 @@ def _restore(table: str) -> str:
     kind, _, query = table.partition("/")
     if kind in ("answers", "embeddings", "output_streams"):
         return (
-            f"Restore the file from a backup, or `weir drop {query}`: the next run computes the"
-            " query again, and its published history starts again."
+            "Restore the file from a backup, or `weir repair`: what follows from other tables is"
+            f" rebuilt; else `weir drop {query}`, and its published history starts again."
         )
     if table == "ledger_summary":
         return "Delete the folder of the table; the next run writes it again."

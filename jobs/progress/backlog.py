@@ -18,6 +18,9 @@ HORIZON = "horizon"
 PREDICATES = "predicates"
 """What the metadata of a program has besides: by predicate the names of its arguments."""
 
+REPAIRED = -1
+"""What a repaired answer names as its version of the embeddings: it follows from none of them."""
+
 UNKNOWN = "unknown"
 """What the metadata of an answer over streams may have besides (`unknown_instants`)."""
 
@@ -186,6 +189,8 @@ def _why_rebuilt(
     if old.fingerprint != new.fingerprint:
         return "it was edited"
     published_from = int(old.extra["embeddings_version"])
+    if published_from == REPAIRED:
+        return "the published rows were repaired"
     if old.base != new.base or _was_replaced(lake, table, published_from, maintained.version):
         return f"the embeddings were recomputed at epoch {new.base}"
     return None

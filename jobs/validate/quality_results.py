@@ -20,8 +20,14 @@ PAGE = "reports/quality.html"
 """Where the page of the last results is, below the lake's folder."""
 
 
-def record_results(lake: Lake, run_id: str, validations: Sequence[Validation]) -> None:
-    """Write the results to `quality`, and as a page if the lake is a folder."""
+def record_results(
+    lake: Lake,
+    run_id: str,
+    validations: Sequence[Validation],
+    job: str = "validate",
+    page: str = PAGE,
+) -> None:
+    """Write the results of a run of `job` to `quality`, and as a page if the lake is a folder."""
     now = datetime.now(UTC)
     rows = [
         {**row, "query": result.scope or None, "from_epoch": of.from_epoch, "to_epoch": of.to_epoch}
@@ -29,12 +35,12 @@ def record_results(lake: Lake, run_id: str, validations: Sequence[Validation]) -
         for result, row in zip(of.results, quality_rows(run_id, now, of.results), strict=True)
     ]
     to_epoch = max(validation.to_epoch for validation in validations)
-    metadata = Metadata(run_id, "validate", watermark=to_epoch)
+    metadata = Metadata(run_id, job, watermark=to_epoch)
     write(lake, QUALITY, rows, metadata)
     folder = local_folder(lake.root)
     if folder is not None:
         results = [result for validation in validations for result in validation.results]
-        write_whole(folder / PAGE, quality_page(run_id, now, results))
+        write_whole(folder / page, quality_page(run_id, now, results))
 
 
 def quality_rows(

@@ -23,6 +23,7 @@ STAGES = (
     "maintain_queries.validate_answers",
     "maintain_queries.publish_answers",
     "compact_lake.compact_lake",
+    "audit_lake.audit_lake",
 )
 COMMANDS = (*STAGES, "ingest_changes.announce_changes")
 
@@ -31,8 +32,10 @@ def test_every_dag_file_loads(described: dict[str, Any]) -> None:
     assert described["import_errors"] == {}
 
 
-def test_there_are_three_dags(described: dict[str, Any]) -> None:
-    assert set(described["dags"]) == {"ingest_changes", "maintain_queries", "compact_lake"}
+def test_there_are_four_dags(described: dict[str, Any]) -> None:
+    assert set(described["dags"]) == {
+        *("ingest_changes", "maintain_queries", "compact_lake", "audit_lake")
+    }
 
 
 def test_loading_the_dags_imports_neither_spark_nor_the_checks(described: dict[str, Any]) -> None:
@@ -45,6 +48,7 @@ def test_loading_the_dags_imports_neither_spark_nor_the_checks(described: dict[s
         ("ingest_changes", "*/15 * * * *"),
         ("maintain_queries", ["quads"]),
         ("compact_lake", "0 3 * * *"),
+        ("audit_lake", "0 4 * * 0"),
     ],
 )
 def test_a_dag_runs_on_its_schedule(described: dict[str, Any], dag: str, schedule: object) -> None:

@@ -45,7 +45,7 @@ def tasks(with_remotes: dict[str, Any]) -> dict[str, Any]:
 def test_a_project_with_remotes_has_a_dag_more(with_remotes: dict[str, Any]) -> None:
     assert with_remotes["import_errors"] == {}
     assert set(with_remotes["dags"]) == {
-        *("ingest_changes", "maintain_queries", "compact_lake", "refresh_remotes")
+        *("ingest_changes", "maintain_queries", "compact_lake", "audit_lake", "refresh_remotes")
     }
 
 

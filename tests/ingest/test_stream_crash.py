@@ -120,7 +120,7 @@ def test_a_stream_that_is_no_longer_declared_is_finished_all_the_same(
 
 @pytest.mark.parametrize("table", ["streams/r", "stream_epochs", "transactions"])
 def test_a_tick_that_is_killed_is_one_epoch(project: Project, table: str) -> None:
-    idle = STREAM | {"stream": {"time": {"predicate": "urn:t"}, "idle": "PT0.5S"}}
+    idle = STREAM | {"stream": {"time": {"predicate": "urn:t"}, "idle": "PT0.01S"}}
     project.declare(STREAM)
     project.patch("r/1.rdfp", event(1, 10))
     project.ingest()

@@ -1,0 +1,112 @@
+"""Whether logs and data files are what was written, and by whom the commits are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from urllib.parse import unquote
+
+from expectations.suite import QualityResult
+from jobs.audit.checked import CheckOf
+from jobs.expected_errors import as_user_error
+from lake.checksums import is_intact
+from lake.commit_files import actions, commit_file
+from lake.file_commits import files_of
+from lake.integrity import damaged_commits, missing_files
+from lake.lake import Lake
+from lake.metadata import Metadata
+from lake.tables import LEDGER_SUMMARY, RUNS
+
+LOG = CheckOf("log_is_whole", "The commits that a reader needs are there and can be read.")
+FILES = CheckOf("files_are_whole", "Every data file is there, and its content is what was written.")
+COMMITS = CheckOf(
+    "commits_are_ours", "Every commit that changes rows says which run of Weir made it."
+)
+WATERMARKS = CheckOf("watermarks_grow", "No commit of a job goes back behind the one before it.")
+_WITHOUT_METADATA = (RUNS.name, LEDGER_SUMMARY.name)
+_THREADS = 4
+"""Files that are read at once; checksums are computed without Python's lock."""
+
+
+def file_results(lake: Lake, folder: Path, table: str) -> Iterator[QualityResult]:
+    """The results for the log, the files and the commits of a local table, as far as it is read.
+
+    Args:
+        lake: which holds it.
+        folder: of the table.
+        table: its name.
+    """
+    damages = [f"{each.file}: {each.what}" for each in damaged_commits(folder)]
+    yield LOG.result(table, damages)
+    if damages:
+        return
+    try:
+        yield FILES.result(table, [str(each) for each in damaged_files(lake, folder, table)])
+        yield COMMITS.result(table, [*_foreign_commits(lake, folder, table)])
+        yield WATERMARKS.result(table, [*_steps_back(lake, table)])
+    except Exception as error:
+        expected = as_user_error(error)
+        if expected is None:
+            raise
+        yield LOG.result(table, [f"{expected.where}: {expected.what}"])
+
+
+def is_damage(result: QualityResult) -> bool:
+    """Whether a result says that rows of its table cannot be read."""
+    return not result.success and result.expectation in (LOG.name, FILES.name)
+
+
+def damaged_files(lake: Lake, folder: Path, table: str) -> list[Path]:
+    """The data files of a local table that are missing, or whose content has changed."""
+    stored = lake.existing(table)
+    missing = [each.file for each in missing_files(folder, stored)]
+    there = [folder / unquote(path) for path, _ in files_of(stored)]
+    there = [each for each in there if each not in missing]
+    with ThreadPoolExecutor(_THREADS) as threads:
+        intact = threads.map(_is_intact, there)
+        return [*missing, *(file for file, good in zip(there, intact, strict=True) if not good)]
+
+
+def _is_intact(file: Path) -> bool:
+    try:
+        return is_intact(file)
+    except OSError:
+        return False
+
+
+def _foreign_commits(lake: Lake, folder: Path, table: str) -> Iterator[str]:
+    """Commits of other programs that added or removed rows, as far as the log has them."""
+    if table in _WITHOUT_METADATA:
+        return
+    for commit in lake.commits(table):
+        if Metadata.from_json(commit.get("userMetadata")) is not None:
+            continue
+        file = folder / commit_file(commit["version"])
+        try:
+            with file.open("rb") as lines:
+                changed = any(
+                    kind in ("add", "remove") and value.get("dataChange", True)
+                    for kind, value in actions(lines)
+                )
+        except FileNotFoundError:
+            # Before the last checkpoint, and deleted.
+            continue
+        if changed:
+            yield f"version {commit['version']} ({commit.get('operation')}) is of another program"
+
+
+def _steps_back(lake: Lake, table: str) -> Iterator[str]:
+    """Commits whose watermark is lower than that of the same job before."""
+    newer: dict[str, tuple[int, int]] = {}
+    for commit in lake.commits(table):
+        metadata = Metadata.from_json(commit.get("userMetadata"))
+        if metadata is None:
+            continue
+        version, watermark = newer.get(metadata.job, (0, metadata.watermark))
+        if metadata.watermark > watermark:
+            yield (
+                f"version {version} is complete up to epoch {watermark}, and version"
+                f" {commit['version']} before it up to {metadata.watermark}"
+            )
+        newer[metadata.job] = commit["version"], metadata.watermark

@@ -1,0 +1,148 @@
+"""What of a lake can be rebuilt from the rest of it, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from sqlglot import exp
+
+from expectations.suite import QualityResult
+from jobs.audit.checked import table_of
+from jobs.audit.files import FILES, LOG, damaged_files
+from jobs.audit.graph import union_query
+from jobs.compute.engine import Engine
+from jobs.compute.sql import column, number, rows_of, select
+from jobs.progress.backlog import REPAIRED
+from jobs.progress.completion import Completion
+from lake.commit import write
+from lake.consolidated import consolidated_until, note_consolidation
+from lake.file_commits import Replacement, files_of
+from lake.file_commits import replace as replace_files
+from lake.lake import Lake, local_folder
+from lake.maintenance import rearrange
+from lake.metadata import Metadata
+from lake.removal import remove_table
+from lake.tables import LEDGER_SUMMARY, QUADS, TRANSACTIONS, TRIPLES, answers
+
+Action = Literal["rebuild triples", "recompute", "correct", "remove", "none"]
+_GRAPH = (QUADS.name, TRANSACTIONS.name)
+_BACKUP = "it does not follow from other tables: restore it from a backup"
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """What is done about a table.
+
+    Attributes:
+        table: its name.
+        action: `none` if nothing can be done.
+        what: the action and what is lost, in words.
+    """
+
+    table: str
+    action: Action
+    what: str
+
+
+def repairs(
+    failed: Sequence[QualityResult], readers: Mapping[str, Collection[str]], behind: Sequence[str]
+) -> list[Repair]:
+    """What is to be done, a table at most once, in the order in which it has to be done.
+
+    Args:
+        failed: the checks that do not hold.
+        readers: the queries with tables, each with the logs that it reads.
+        behind: those that have not processed the newest epoch.
+    """
+    checks: dict[str, set[str]] = {}
+    for each in failed:
+        checks.setdefault(table_of(each), set()).add(each.expectation)
+    graph_is_right = not checks.keys() & {*_GRAPH}
+    found = {repair.table: repair for repair in _of_tables(checks, graph_is_right)}
+    triples = found.get(TRIPLES.name)
+    if triples is not None and triples.action == "rebuild triples":
+        # Lost rows were read by nobody since; wrong ones may have been.
+        only_lost = checks[TRIPLES.name] <= {FILES.name}
+        for query, logs in readers.items():
+            if TRIPLES.name in logs and (query in behind or not only_lost):
+                found[f"embeddings/{query}"] = _recomputed(query)
+    return [*found.values()]
+
+
+def _of_tables(checks: Mapping[str, set[str]], graph_is_right: bool) -> Iterator[Repair]:
+    # The logs of the graph first: what follows from them is computed from them.
+    for table in sorted(checks, key=lambda name: (name != TRIPLES.name, name)):
+        kind, _, query = table.partition("/")
+        has_log = LOG.name not in checks[table]
+        if table == LEDGER_SUMMARY.name:
+            yield Repair(table, "remove", "it is removed; the next run writes it again")
+        elif table in _GRAPH or kind not in (TRIPLES.name, "embeddings", "answers"):
+            yield Repair(table, "none", _BACKUP)
+        elif not graph_is_right:
+            yield Repair(table, "none", "it follows from the graph, whose log is damaged")
+        elif kind == "embeddings":
+            yield _recomputed(query)
+        elif not has_log:
+            hint = f"; or `weir drop {query}` ends its history" if query else ""
+            yield Repair(table, "none", f"its log is damaged: restore it from a backup{hint}")
+        elif kind == TRIPLES.name:
+            yield Repair(table, "rebuild triples", "it is computed again from quads")
+        else:
+            lost = FILES.name in checks[table]
+            what = "the next run publishes the difference to the right answer"
+            if lost:
+                what += "; single changes in its damaged files are lost"
+            yield Repair(table, "correct", what)
+
+
+def _recomputed(query: str) -> Repair:
+    what = "it is removed; the next run computes it from the graph and publishes the difference"
+    return Repair(f"embeddings/{query}", "recompute", what)
+
+
+def rebuild_triples(engine: Engine, lake: Lake, head: int, rows_per_file: int) -> None:
+    """Replace all rows of `triples` by the union of `quads`; no change feed shows it."""
+    engine.query("rebuilt_triples", union_query(head), "cache")
+    note_consolidation(lake, TRIPLES.name, consolidated_until(lake, QUADS.name))
+    rows = engine.count("rebuilt_triples")
+    rearrange(engine.frame("rebuilt_triples"), lake, TRIPLES, -(-rows // rows_per_file) or 1)
+
+
+def recompute(engine: Engine, lake: Lake, completion: Completion, query: str, run_id: str) -> None:
+    """Have the next run compute a query from the graph, and publish the difference."""
+    table = f"embeddings/{query}"
+    if completion.published(query) is not None:
+        correct(engine, lake, completion, query, run_id)
+    # Last: killed before, the answer is corrected by the rows that are stored, and the next audit
+    # finds again what is wrong with them.
+    remove_table(lake.location(table))
+    lake.forget(table)
+
+
+def correct(engine: Engine, lake: Lake, completion: Completion, query: str, run_id: str) -> None:
+    """Take damaged files out of an answer, and have the difference to it published."""
+    table, published = f"answers/{query}", completion.published(query)
+    assert published is not None, "it is published"
+    folder = local_folder(lake.root)
+    stored = lake.existing(table)
+    if folder is not None:
+        damaged = {file.name for file in damaged_files(lake, folder / table, table)}
+
+        def without_damaged(newest: object) -> Replacement | None:
+            del newest
+            removed = [each for each in files_of(stored) if each[0].rpartition("/")[2] in damaged]
+            return Replacement(removed, (), changes_data=True) if removed else None
+
+        metadata = Metadata(run_id, "repair", published.metadata.watermark)
+        replace_files(stored, without_damaged, metadata=metadata.to_json())
+        lake.committed(table)
+    name = f"left_{query}"
+    engine.open(name, table)
+    total = exp.func("COALESCE", exp.Sum(this=column("weight")), number(0))
+    ((rows,),) = engine.rows(select(total, from_=rows_of(name)))
+    before = published.metadata
+    extra = {**before.extra, "rows": int(str(rows)), "embeddings_version": REPAIRED}
+    corrected = replace(before, run_id=run_id, mode="repaired", extra=extra)
+    write(lake, answers(query, ()), (), corrected)

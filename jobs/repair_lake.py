@@ -1,0 +1,109 @@
+"""Rebuild what an audit finds wrong and what follows from other tables.
+
+`triples` follows from `quads`, embeddings from the graph, answers from embeddings. Answers are
+corrected by signed rows at the newest epoch, which the next run publishes: readers of their log see
+what was wrong. Nothing is computed from a log that is damaged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from jobs.audit.repairs import Repair, correct, rebuild_triples, recompute, repairs
+from jobs.audit_lake import examined
+from jobs.catalog.catalog import Catalog
+from jobs.compute.engine import Engine
+from jobs.compute.session import Spark, session_of
+from jobs.errors import QualityError, listed
+from jobs.progress.completion import Completion
+from jobs.settings import Settings
+from jobs.stage import Job, Progress, claimed, silent
+from lake.removal import remove_table
+
+_CLAIMS: tuple[Job, ...] = ("ingest", "maintain", "validate", "publish")
+"""The stages that must not run meanwhile."""
+
+
+@dataclass(frozen=True, slots=True)
+class RepairResult:
+    """What was done, and what cannot be done."""
+
+    done: tuple[Repair, ...] = ()
+    left: tuple[Repair, ...] = ()
+
+
+def repair_lake(
+    spark: Spark,
+    settings: Settings,
+    run_id: str,
+    progress: Progress = silent,
+    *,
+    full: bool = False,
+    confirm: Callable[[Sequence[Repair]], bool] = lambda _: True,
+) -> RepairResult:
+    """Audit the lake, and rebuild what is wrong.
+
+    Args:
+        spark: the session, or what starts it.
+        settings: the project.
+        run_id: of the run.
+        progress: receives lines.
+        full: whether the audit is a full one.
+        confirm: is given what is to be done; nothing is done if it is false.
+
+    Raises:
+        BusyError: a stage is in progress.
+        QualityError: something cannot be rebuilt; the rest is, and is its `done`.
+    """
+    failed = examined(spark, settings, run_id, progress, full=full).failed
+    lake, session = settings.open_lake(), session_of(spark)
+    with ExitStack() as claims:
+        for job in _CLAIMS:
+            claims.enter_context(claimed(lake, job, run_id, settings.limits.lease_seconds))
+        lake.refresh()
+        completion, catalog = Completion.read(lake), Catalog.of(settings)
+        readers = {
+            name: catalog.member(name).reads
+            for name in catalog.names
+            if catalog.is_usable(name) and lake.exists(f"embeddings/{name}")
+        }
+        behind = [
+            name
+            for name in readers
+            if (known := completion.maintained(name)) is None or known.epoch < completion.head
+        ]
+        planned = repairs(failed, readers, behind)
+        possible = [each for each in planned if each.action != "none"]
+        left = tuple(each for each in planned if each.action == "none")
+        done: list[Repair] = []
+        if possible and confirm(possible):
+            for repair in possible:
+                progress(f"{repair.table}: {repair.what}")
+                engine = Engine.of(settings, lake, session, "repair")
+                query = repair.table.partition("/")[2]
+                try:
+                    match repair.action:
+                        case "rebuild triples":
+                            rows = settings.limits.rows_per_file
+                            rebuild_triples(engine, lake, completion.head, rows)
+                        case "recompute":
+                            recompute(engine, lake, completion, query, run_id)
+                        case "correct":
+                            correct(engine, lake, completion, query, run_id)
+                        case _:
+                            remove_table(lake.location(repair.table))
+                finally:
+                    engine.release()
+                done.append(repair)
+    result = RepairResult(tuple(done), left)
+    if left:
+        reasons = listed((each.table, each.what) for each in left)
+        raise QualityError(
+            f"this cannot be rebuilt:{reasons}",
+            settings.lake,
+            "Then run `weir audit`.",
+            done=result,
+        )
+    return result

@@ -1,0 +1,166 @@
+"""An audit finds what is wrong in a lake, and names the table and the check."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from jobs.audit.checked import table_of
+from jobs.audit_lake import PAGE, AuditResult, audit_lake, examined
+from jobs.errors import EXIT_QUALITY, QualityError
+from lake.lake import Lake
+from tests.support.damage import append_foreign, data_files, flip_a_bit
+from tests.support.projects.ingest import no_spark
+from tests.support.projects.maintain import MaintainedProject
+
+FLIPS = int(os.environ.get("WEIR_FLIPS", "40"))
+TABLES = (
+    "answers/rooms",
+    "embeddings/rooms",
+    "quads",
+    "quality",
+    "runs",
+    "transactions",
+    "triples",
+)
+
+
+def audit(project: MaintainedProject, *, full: bool = False) -> AuditResult:
+    """The result of an audit, which must need no Spark."""
+    return examined(no_spark, project.settings, "audit", full=full)
+
+
+def failed(result: AuditResult) -> set[tuple[str, str]]:
+    """The tables and names of failed checks."""
+    return {(table_of(each), each.expectation) for each in result.failed}
+
+
+def row(project: MaintainedProject, table: str, **changed: object) -> dict[str, object]:
+    """A row of a table, changed."""
+    return {**project.table(table)[0], **changed}
+
+
+def wrong_answer(project: MaintainedProject, lake: Lake) -> None:
+    append_foreign(lake, "answers/rooms", [row(project, "answers/rooms", t='"never"')])
+
+
+def wrong_embedding(project: MaintainedProject, lake: Lake) -> None:
+    append_foreign(lake, "embeddings/rooms", [row(project, "embeddings/rooms", v0='"never"')])
+
+
+def negative_embedding(project: MaintainedProject, lake: Lake) -> None:
+    wrong = row(project, "embeddings/rooms", v0='"never"', weight=-1)
+    append_foreign(lake, "embeddings/rooms", [wrong])
+
+
+def wrong_triple(project: MaintainedProject, lake: Lake) -> None:
+    append_foreign(lake, "triples", [row(project, "triples", object='"never"', weight=1)])
+
+
+def triple_twice(project: MaintainedProject, lake: Lake) -> None:
+    (once,) = [r for r in project.table("triples") if r["object"] == '"2"']
+    append_foreign(lake, "triples", [{**once, "epoch": 3}])
+
+
+def wrong_quad(project: MaintainedProject, lake: Lake) -> None:
+    append_foreign(lake, "quads", [row(project, "quads", object='"never"', weight=1)])
+
+
+def epoch_twice(project: MaintainedProject, lake: Lake) -> None:
+    append_foreign(lake, "transactions", [row(project, "transactions", epoch=2)])
+
+
+def lost_file(_: MaintainedProject, lake: Lake) -> None:
+    data_files(lake, "quads")[0].unlink()
+
+
+def garbled_commit(_: MaintainedProject, lake: Lake) -> None:
+    log = Path(lake.location("triples")) / "_delta_log"
+    sorted(log.glob("*.json"))[-1].write_text("{")
+
+
+DAMAGES: dict[str, tuple[Callable[[MaintainedProject, Lake], None], tuple[str, str], bool]] = {
+    "a row of an answer": (wrong_answer, ("answers/rooms", "equals_the_embeddings"), False),
+    "a commit of another program": (wrong_answer, ("answers/rooms", "commits_are_ours"), False),
+    "a row of embeddings": (
+        wrong_embedding,
+        ("embeddings/rooms", "is_the_answer_of_the_graph"),
+        True,
+    ),
+    "a negative multiplicity": (
+        negative_embedding,
+        ("embeddings/rooms", "multiplicity_is_not_negative"),
+        False,
+    ),
+    "a triple that no graph has": (wrong_triple, ("triples", "is_the_union"), True),
+    "a triple that appears twice": (triple_twice, ("triples", "log_is_of_a_set"), False),
+    "a quad that no epoch counts": (wrong_quad, ("transactions", "counts_agree_with_quads"), False),
+    "an epoch that is there twice": (epoch_twice, ("transactions", "epochs_have_no_holes"), False),
+    "a lost data file": (lost_file, ("quads", "files_are_whole"), False),
+    "a garbled commit": (garbled_commit, ("triples", "log_is_whole"), False),
+}
+
+
+def test_a_lake_as_it_was_written_passes_every_check(project: MaintainedProject) -> None:
+    result = audit(project, full=True)
+    assert failed(result) == set()
+    checks = {each.expectation for each in result.results}
+    assert checks >= {check for _, (_, check), _ in DAMAGES.values()}
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_damage_is_found(project: MaintainedProject, name: str) -> None:
+    damage, expected, full = DAMAGES[name]
+    damage(project, project.settings.open_lake())
+    assert expected in failed(audit(project, full=full))
+
+
+def test_no_flipped_bit_of_any_table_is_silent(project: MaintainedProject) -> None:
+    """The audit names the table, and no reader takes another row from it."""
+    rng = random.Random(18)
+    for number in range(FLIPS):
+        lake = project.settings.open_lake()
+        table = rng.choice(TABLES)
+        expected = sorted(map(repr, lake.rows(table).to_pylist()))
+        file = rng.choice(data_files(lake, table))
+        before = file.read_bytes()
+        flip_a_bit(file, rng)
+        again = project.settings.open_lake()
+        try:
+            found = sorted(map(repr, again.rows(table).to_pylist()))
+        except Exception:  # noqa: BLE001  (any error is not silent)
+            found = expected
+        assert found == expected, (number, table)
+        if number < 10:
+            # A whole audit of each takes long; that of the files is the same for all.
+            assert any(each == table for each, _ in failed(audit(project))), (number, table)
+        file.write_bytes(before)
+
+
+def test_results_are_in_the_table_quality_and_on_the_page(project: MaintainedProject) -> None:
+    wrong_answer(project, project.settings.open_lake())
+    audit(project)
+    rows = [r for r in project.table("quality") if r["run_id"] == "audit"]
+    assert {(r["table"], r["expectation"]) for r in rows if not r["success"]} == {
+        ("answers/rooms", "commits_are_ours"),
+        ("answers/rooms", "equals_the_embeddings"),
+    }
+    page = (Path(project.settings.lake) / PAGE).read_text()
+    assert "the answer is that of the embeddings" in page
+
+
+def test_the_stage_fails_with_the_checks(project: MaintainedProject) -> None:
+    wrong_answer(project, project.settings.open_lake())
+    with pytest.raises(QualityError, match="answers/rooms: commits_are_ours") as raised:
+        audit_lake(no_spark, project.settings, "audit")
+    assert raised.value.exit_code == EXIT_QUALITY
+
+
+def test_an_answer_that_waits_for_its_publication_is_not_wrong(project: MaintainedProject) -> None:
+    project.query("rooms", "SELECT ?t WHERE { ?x <urn:title> ?t }")
+    project.maintain(no_spark)
+    assert failed(audit(project, full=True)) == set()

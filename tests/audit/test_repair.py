@@ -1,0 +1,141 @@
+"""What follows from other tables is rebuilt, and readers of answers get signed corrections."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import pytest
+from pyspark.sql import SparkSession
+
+from jobs.audit_lake import examined
+from jobs.errors import QualityError
+from jobs.maintain_queries import maintain_queries
+from jobs.repair_lake import RepairResult, repair_lake
+from lake.lake import Lake
+from tests.audit.test_audit import (
+    epoch_twice,
+    garbled_commit,
+    lost_file,
+    negative_embedding,
+    wrong_answer,
+    wrong_embedding,
+    wrong_triple,
+)
+from tests.support.damage import data_files, flip_a_bit
+from tests.support.projects.ingest import no_spark
+from tests.support.projects.maintain import MaintainedProject
+
+
+def repair(project: MaintainedProject) -> RepairResult:
+    """Audit fully, and repair what can be without Spark."""
+    return repair_lake(no_spark, project.settings, "repair", full=True)
+
+
+def damaged_file(table: str) -> Callable[[MaintainedProject, Lake], None]:
+    """A flipped bit in one of its files."""
+
+    def damage(_: MaintainedProject, lake: Lake) -> None:
+        flip_a_bit(data_files(lake, table)[-1], random.Random(3))
+
+    return damage
+
+
+def is_right(project: MaintainedProject) -> bool:
+    """Whether a full audit finds nothing, and pyoxigraph gives the same answers at the end."""
+    project.check_answers("rooms", 3, 3)
+    project.check_answers("in_g", 3, 3)
+    return [
+        each
+        for each in examined(no_spark, project.settings, "again", full=True).failed
+        if each.expectation != "commits_are_ours"
+    ] == []
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        wrong_answer,
+        wrong_embedding,
+        negative_embedding,
+        damaged_file("answers/rooms"),
+        damaged_file("embeddings/rooms"),
+    ],
+    ids=["answer", "embedding", "negative", "file of an answer", "file of embeddings"],
+)
+def test_tables_of_queries_are_right_after_a_repair_and_a_run(
+    project: MaintainedProject, damage: Callable[[MaintainedProject, Lake], None]
+) -> None:
+    damage(project, project.settings.open_lake())
+    assert repair(project).done
+    project.run(no_spark)
+    assert is_right(project)
+
+
+def test_a_wrong_row_is_taken_back_by_a_signed_row(project: MaintainedProject) -> None:
+    wrong_answer(project, project.settings.open_lake())
+    before = project.signed("rooms")
+    repair(project)
+    project.run(no_spark)
+    (new,) = [change for change in project.signed("rooms") if change not in before]
+    epoch, weight, solution = new
+    assert (epoch, weight, dict(solution)["t"]) == (3, -1, '"never"')
+
+
+def test_nothing_is_repaired_where_nothing_is_wrong(project: MaintainedProject) -> None:
+    versions = project.all_versions()
+    assert repair(project) == RepairResult()
+    assert {**versions, "quality": 0} == {**project.all_versions(), "quality": 0}
+
+
+def test_nothing_is_done_that_is_not_confirmed(project: MaintainedProject) -> None:
+    wrong_answer(project, project.settings.open_lake())
+    before = project.all_versions()
+    result = repair_lake(no_spark, project.settings, "repair", confirm=lambda _: False)
+    assert result.done == ()
+    assert {**project.all_versions(), "quality": 0} == {**before, "quality": 0}
+
+
+@pytest.mark.parametrize("damage", [lost_file, epoch_twice, garbled_commit])
+def test_what_does_not_follow_from_other_tables_is_named(
+    project: MaintainedProject, damage: Callable[[MaintainedProject, Lake], None]
+) -> None:
+    damage(project, project.settings.open_lake())
+    with pytest.raises(QualityError, match="restore it from a backup"):
+        repair(project)
+
+
+def test_embeddings_are_not_recomputed_from_a_damaged_log(project: MaintainedProject) -> None:
+    lake = project.settings.open_lake()
+    wrong_embedding(project, lake)
+    lost_file(project, lake)
+    with pytest.raises(QualityError, match="it follows from the graph, whose log is damaged"):
+        repair(project)
+    assert project.settings.open_lake().exists("embeddings/rooms")
+
+
+def test_no_answer_is_computed_from_a_damaged_log(project: MaintainedProject) -> None:
+    """A query that has to be computed from the whole graph fails; nothing of it is stored."""
+    damaged_file("triples")(project, project.settings.open_lake())
+    project.query("new", "SELECT ?x ?t WHERE { ?x <urn:title> ?t ; <urn:room> ?r }")
+    with pytest.raises(Exception, match="is not what was written"):
+        maintain_queries(no_spark, project.settings, "test")
+    assert not project.settings.open_lake().exists("embeddings/new")
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("damage", [wrong_triple, damaged_file("triples")], ids=["row", "file"])
+def test_triples_are_rebuilt_from_quads(
+    project: MaintainedProject,
+    spark: SparkSession,
+    damage: Callable[[MaintainedProject, Lake], None],
+) -> None:
+    expected = project.rows("triples")
+    damage(project, project.settings.open_lake())
+    result = repair_lake(spark, project.settings, "repair", full=True)
+    assert result.done[0].table == "triples"
+    assert project.rows("triples") == expected
+    project.run(no_spark)
+    project.change('A <urn:c> <urn:title> "c" <urn:g>', 'A <urn:c> <urn:room> "4" <urn:g>')
+    project.run(no_spark)
+    project.check_answers("rooms", 4, 4)
