@@ -18,6 +18,7 @@ from jobs.audit.checked import CheckOf, table_of
 from jobs.audit.files import file_results, is_damage
 from jobs.audit.graph import log_results, union_results
 from jobs.audit.recomputed import recomputed_results, sampled
+from jobs.audit.sources import source_results
 from jobs.catalog.catalog import Catalog
 from jobs.catalog.queries import RegisteredQuery
 from jobs.compute.engine import Engine
@@ -196,6 +197,10 @@ class _Audit:
         with self._engine() as engine:
             union = partial(union_results, engine, self.lake, head)
             yield from _readable(TRIPLES.name, union)
+        self.progress("reading the last versions of the sources")
+        with self._engine() as engine:
+            said = partial(source_results, engine, self.settings, self.lake, head)
+            yield from _readable(QUADS.name, said)
         work = []
         for item in comparable(self.completion, self.catalog.names):
             known = self.catalog.member(item.query) if self._is_usable(item.query) else None

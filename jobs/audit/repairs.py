@@ -12,6 +12,7 @@ from expectations.suite import QualityResult
 from jobs.audit.checked import table_of
 from jobs.audit.files import FILES, LOG, damaged_files
 from jobs.audit.graph import union_query
+from jobs.audit.sources import SOURCES
 from jobs.compute.engine import Engine
 from jobs.compute.sql import column, number, rows_of, select
 from jobs.progress.backlog import REPAIRED
@@ -28,6 +29,7 @@ from lake.tables import LEDGER_SUMMARY, QUADS, TRANSACTIONS, TRIPLES, answers
 
 Action = Literal["rebuild triples", "recompute", "correct", "remove", "none"]
 _GRAPH = (QUADS.name, TRANSACTIONS.name)
+_EDITED = "the source has other content than was read: give what it has now as a new version"
 _BACKUP = "it does not follow from other tables: restore it from a backup"
 
 
@@ -59,7 +61,7 @@ def repairs(
     checks: dict[str, set[str]] = {}
     for each in failed:
         checks.setdefault(table_of(each), set()).add(each.expectation)
-    graph_is_right = not checks.keys() & {*_GRAPH}
+    graph_is_right = not any(checks.get(name, set()) - {SOURCES.name} for name in _GRAPH)
     found = {repair.table: repair for repair in _of_tables(checks, graph_is_right)}
     triples = found.get(TRIPLES.name)
     if triples is not None and triples.action == "rebuild triples":
@@ -78,6 +80,8 @@ def _of_tables(checks: Mapping[str, set[str]], graph_is_right: bool) -> Iterator
         has_log = LOG.name not in checks[table]
         if table == LEDGER_SUMMARY.name:
             yield Repair(table, "remove", "it is removed; the next run writes it again")
+        elif checks[table] == {SOURCES.name}:
+            yield Repair(table, "none", _EDITED)
         elif table in _GRAPH or kind not in (TRIPLES.name, "embeddings", "answers"):
             yield Repair(table, "none", _BACKUP)
         elif not graph_is_right:

@@ -107,7 +107,7 @@ def read_batch(
         positions: by name, how far each source was ingested before the batch.
     """
     found: dict[str, SourceReading] = {}
-    with _parser(settings) as parser:
+    with parser_of(settings) as parser:
         reader = Reader(engine, settings, parser)
         for name, source in accepted.sources().items():
             try:
@@ -146,8 +146,8 @@ def stop_if_much_is_rejected(
 
 
 @contextmanager
-def _parser(settings: Settings) -> Iterator[ParserProcess]:
-    """The parser that the process keeps, or one for this batch."""
+def parser_of(settings: Settings) -> Iterator[ParserProcess]:
+    """The parser that the process keeps, or one that ends with the block."""
     if settings.kept is not None:
         yield settings.kept.parser
         return

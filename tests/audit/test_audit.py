@@ -12,6 +12,7 @@ import pytest
 from jobs.audit.checked import table_of
 from jobs.audit_lake import PAGE, AuditResult, audit_lake, examined
 from jobs.errors import EXIT_QUALITY, QualityError
+from jobs.repair_lake import repair_lake
 from lake.lake import Lake
 from tests.support.damage import append_foreign, data_files, flip_a_bit
 from tests.support.projects.ingest import no_spark
@@ -139,6 +140,22 @@ def test_no_flipped_bit_of_any_table_is_silent(project: MaintainedProject) -> No
             # A whole audit of each takes long; that of the files is the same for all.
             assert any(each == table for each, _ in failed(audit(project))), (number, table)
         file.write_bytes(before)
+
+
+def test_a_version_that_was_edited_after_it_was_read_is_found(tmp_path: Path) -> None:
+    project = MaintainedProject(tmp_path)
+    project.declare({"name": "s", "kind": "snapshots", "location": "versions"})
+    (tmp_path / "queries").mkdir()
+    for number, room in ((1, "1"), (2, "2")):
+        project.write(f"versions/{number}.nt", f'<urn:a> <urn:room> "{room}" .\n')
+    project.ingest()
+    assert failed(audit(project, full=True)) == set()
+    project.write("versions/2.nt", '<urn:a> <urn:room> "3" .\n')
+    (found,) = audit(project, full=True).failed
+    assert (table_of(found), found.expectation) == ("quads", "is_what_sources_say")
+    assert found.found.startswith("source s, 2.nt: ")
+    with pytest.raises(QualityError, match="quads: the source has other content than was read"):
+        repair_lake(no_spark, project.settings, "repair", full=True)
 
 
 def test_results_are_in_the_table_quality_and_on_the_page(project: MaintainedProject) -> None:

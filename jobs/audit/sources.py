@@ -1,0 +1,115 @@
+"""Whether the graph still is what its sources say, where they still have what was read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from expectations.suite import QualityResult
+from jobs.audit.checked import CheckOf
+from jobs.audit.unexpected import unexpected
+from jobs.compute.engine import Engine
+from jobs.compute.relations import LakeQuery, StoredTable
+from jobs.compute.sql import (
+    alias,
+    all_of,
+    bigint,
+    column,
+    columns,
+    number,
+    one_of,
+    rows_of,
+    select,
+    subquery,
+    sum_of,
+    union_all,
+)
+from jobs.ingest.changesets import AcceptedChangeSets, ChangeSet
+from jobs.ingest.netting import QUAD, present_in
+from jobs.ingest.pending import source_positions
+from jobs.ingest.reading import Reader, parser_of
+from jobs.ingest.sources.declared import load_sources
+from jobs.ingest.sources.snapshots import Snapshots
+from jobs.settings import Settings
+from lake.lake import Lake
+from lake.tables import GRAPHS, QUADS
+
+SOURCES = CheckOf(
+    "is_what_sources_say",
+    "The graphs of a snapshot source are the version that was ingested last, as it is now.",
+)
+
+
+def source_results(
+    engine: Engine, settings: Settings, lake: Lake, head: int
+) -> Iterator[QualityResult]:
+    """Whether the graphs of each snapshot source are its version that was ingested last.
+
+    A version that is gone, or of which something was rejected, is not compared.
+    """
+    positions = source_positions(lake)
+    graphs = lake.rows(GRAPHS.name, ["graph", "source"]).to_pylist()
+    wrong: list[str] = []
+    total = 0
+    for source in load_sources(settings.sources):
+        last = positions[source.name].last
+        if not isinstance(source, Snapshots) or source.stream is not None or last is None:
+            continue
+        newest = next(iter(source.versions_until(last)), None)
+        if newest is None or newest.position != last:
+            continue
+        owned = [row["graph"] for row in graphs if row["source"] == source.name]
+        if not _load(engine, settings, newest, f"said_{source.name}"):
+            continue
+        query = _difference(f"said_{source.name}", owned, head)
+        found, examples = unexpected(engine, f"wrong_{source.name}", query)
+        total += found
+        wrong += [f"source {source.name}, {last}: {each}" for each in examples]
+    yield SOURCES.result(QUADS.name, wrong, total)
+
+
+def _load(engine: Engine, settings: Settings, version: ChangeSet, relation: str) -> bool:
+    """Make the relation of the rows of a version; false if some of it cannot be used."""
+    name = version.source.name
+    accepted = AcceptedChangeSets({0: version})
+    with parser_of(settings) as parser:
+        parsed = Reader(engine, settings, parser).parse(accepted, name)
+    results = [each.result for each in parsed.documents.get(0, ())]
+    if accepted.stopped or accepted.waiting or any(each.rejections for each in results):
+        return False
+    engine.load(relation, parsed.rows.changes)
+    return True
+
+
+def _difference(said: str, owned: list[str], head: int) -> LakeQuery:
+    """The quads that only one of the two has: QUAD, and `missing`, 1 or -1."""
+    stored = StoredTable(
+        f"stored_{said}",
+        QUADS.name,
+        where=all_of([column("epoch") <= number(head), one_of(column("graph"), owned)])
+        if owned
+        else column("epoch") < number(0),
+    )
+    log = select(*columns((*QUAD, "weight")), from_=rows_of(stored.name))
+    in_version = select(*columns(QUAD), from_=rows_of(said), distinct=True)
+    both = union_all(
+        [
+            select(
+                *columns(QUAD),
+                alias(bigint(number(1)), "weight"),
+                from_=subquery(in_version, "version"),
+            ),
+            select(
+                *columns(QUAD),
+                alias(bigint(number(-1)), "weight"),
+                from_=subquery(present_in(log), "present"),
+            ),
+        ]
+    )
+    rows = select(
+        *columns(QUAD),
+        alias(bigint(sum_of(column("weight"))), "missing"),
+        from_=subquery(both, "both"),
+        group_by=columns(QUAD),
+        having=sum_of(column("weight")).neq(number(0)),
+    )
+    return LakeQuery(rows, (stored,))
