@@ -6,11 +6,11 @@ import random
 from collections.abc import Callable
 
 import pytest
-from pyspark.sql import SparkSession
 
 from jobs.audit_lake import examined
 from jobs.errors import QualityError
 from jobs.maintain_queries import maintain_queries
+from jobs.progress.completion import Completion
 from jobs.repair_lake import RepairResult, repair_lake
 from lake.lake import Lake
 from tests.audit.test_audit import (
@@ -20,7 +20,6 @@ from tests.audit.test_audit import (
     negative_embedding,
     wrong_answer,
     wrong_embedding,
-    wrong_triple,
 )
 from tests.support.damage import data_files, flip_a_bit
 from tests.support.projects.ingest import no_spark
@@ -82,6 +81,15 @@ def test_a_wrong_row_is_taken_back_by_a_signed_row(project: MaintainedProject) -
     assert (epoch, weight, dict(solution)["t"]) == (3, -1, '"never"')
 
 
+def test_a_repaired_answer_knows_its_number_of_rows(project: MaintainedProject) -> None:
+    damaged_file("answers/rooms")(project, project.settings.open_lake())
+    repair(project)
+    project.run(no_spark)
+    published = Completion.read(project.settings.open_lake()).published("rooms")
+    assert published is not None
+    assert published.metadata.extra["rows"] == project.answer("rooms", 3).total()
+
+
 def test_nothing_is_repaired_where_nothing_is_wrong(project: MaintainedProject) -> None:
     versions = project.all_versions()
     assert repair(project) == RepairResult()
@@ -121,21 +129,3 @@ def test_no_answer_is_computed_from_a_damaged_log(project: MaintainedProject) ->
     with pytest.raises(Exception, match="is not what was written"):
         maintain_queries(no_spark, project.settings, "test")
     assert not project.settings.open_lake().exists("embeddings/new")
-
-
-@pytest.mark.spark
-@pytest.mark.parametrize("damage", [wrong_triple, damaged_file("triples")], ids=["row", "file"])
-def test_triples_are_rebuilt_from_quads(
-    project: MaintainedProject,
-    spark: SparkSession,
-    damage: Callable[[MaintainedProject, Lake], None],
-) -> None:
-    expected = project.rows("triples")
-    damage(project, project.settings.open_lake())
-    result = repair_lake(spark, project.settings, "repair", full=True)
-    assert result.done[0].table == "triples"
-    assert project.rows("triples") == expected
-    project.run(no_spark)
-    project.change('A <urn:c> <urn:title> "c" <urn:g>', 'A <urn:c> <urn:room> "4" <urn:g>')
-    project.run(no_spark)
-    project.check_answers("rooms", 4, 4)

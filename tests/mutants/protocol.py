@@ -19,6 +19,7 @@ _CLAIMS = ("tests/lake/test_ledger.py",)
 _FENCE_TESTS = ("tests/lake/test_fences.py",)
 _SUMMARY = ("tests/lake/test_untouched.py", "tests/lake/test_ledger_summary.py")
 _GUARD_TESTS = ("tests/ingest/test_guards.py",)
+_AUDIT, _REPAIR = ("tests/audit/test_audit.py",), ("tests/audit/test_repair.py",)
 _COMPACT = ("tests/ingest/test_compact.py",)
 _LOGS = ("tests/lake/test_old_commits.py", "tests/lake/test_commits.py")
 
@@ -655,7 +656,103 @@ _FENCES = (
         package="lake",
     ),
 )
+_AUDITS = (
+    *_of(
+        "audit/files",
+        _AUDIT,
+        (
+            "a file that is missing is no damage",
+            "return [*missing, *(file",
+            "return [*(file",
+        ),
+        (
+            "a commit of another program is ours",
+            'if Metadata.from_json(commit.get("userMetadata")) is not None:',
+            "if True:",
+        ),
+    ),
+    *_of(
+        "audit/graph",
+        _AUDIT,
+        (
+            "a triple may be there twice",
+            'column("held") <= number(1)',
+            'column("held") <= number(2)',
+        ),
+        (
+            "epochs are counted and not compared",
+            "right = (rows, distinct, first, last) == (head, head, 1, head)",
+            "right = last == head",
+        ),
+        (
+            "only triples that are missing break the union",
+            'having=sum_of(column("weight")).neq(number(0))',
+            'having=sum_of(column("weight")) > number(0)',
+        ),
+    ),
+    *_of(
+        "audit/answers",
+        _AUDIT,
+        (
+            "the epoch of the watermark is not compared",
+            'published = column("epoch") <= number(until)',
+            'published = column("epoch") < number(until)',
+        ),
+    ),
+    *_of(
+        "audit/recomputed",
+        _AUDIT,
+        (
+            "only rows that are missing differ from the answer of the graph",
+            'having=sum_of(column("weight")).neq(number(0))',
+            'having=sum_of(column("weight")) > number(0)',
+        ),
+    ),
+    *_of(
+        "audit/sources",
+        _AUDIT,
+        (
+            "only quads that the source does not have differ",
+            'having=sum_of(column("weight")).neq(number(0))',
+            'having=sum_of(column("weight")) < number(-1)',
+        ),
+    ),
+    *_of(
+        "audit/repairs",
+        _REPAIR,
+        (
+            "embeddings are recomputed from a damaged log",
+            "elif not graph_is_right:",
+            "elif False:",
+        ),
+        (
+            "a repaired answer follows from the embeddings that it followed from",
+            '"embeddings_version": REPAIRED}',
+            "}",
+        ),
+        (
+            "a repaired answer has as many rows as before",
+            '"rows": int(str(rows)), ',
+            "",
+        ),
+        (
+            "embeddings are kept that are to be recomputed",
+            "remove_table(lake.location(table))",
+            "pass",
+        ),
+    ),
+    *_of(
+        "progress/backlog",
+        _REPAIR,
+        (
+            "a repaired answer is as it was published",
+            "if published_from == REPAIRED:",
+            "if False:",
+        ),
+    ),
+)
 PROTOCOL_MUTANTS = (
+    *_AUDITS,
     *_GUARDS,
     *_WATERMARKS,
     *_VERDICTS,

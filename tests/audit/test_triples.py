@@ -1,0 +1,33 @@
+"""Triples are rebuilt from quads, by Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from pyspark.sql import SparkSession
+
+from jobs.repair_lake import repair_lake
+from lake.lake import Lake
+from tests.audit.test_audit import wrong_triple
+from tests.audit.test_repair import damaged_file
+from tests.support.projects.ingest import no_spark
+from tests.support.projects.maintain import MaintainedProject
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("damage", [wrong_triple, damaged_file("triples")], ids=["row", "file"])
+def test_triples_are_rebuilt_from_quads(
+    project: MaintainedProject,
+    spark: SparkSession,
+    damage: Callable[[MaintainedProject, Lake], None],
+) -> None:
+    expected = project.rows("triples")
+    damage(project, project.settings.open_lake())
+    result = repair_lake(spark, project.settings, "repair", full=True)
+    assert result.done[0].table == "triples"
+    assert project.rows("triples") == expected
+    project.run(no_spark)
+    project.change('A <urn:c> <urn:title> "c" <urn:g>', 'A <urn:c> <urn:room> "4" <urn:g>')
+    project.run(no_spark)
+    project.check_answers("rooms", 4, 4)
