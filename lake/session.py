@@ -11,6 +11,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 
 from lake.lake import Lake
+from lake.scratch import scratch_folder
 
 _DELTA = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
@@ -77,6 +78,7 @@ def start(
             "spark.driver.memory": driver_memory,
             "spark.driver.host": "127.0.0.1",
             "spark.driver.bindAddress": "127.0.0.1",
+            "spark.local.dir": str(scratch_folder() / "spark"),
             "spark.driver.extraJavaOptions": f"-XX:+UseSerialGC -Dlog4j2.configurationFile={quiet}",
         }
     builder = SparkSession.builder.appName(app_name)

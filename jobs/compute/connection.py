@@ -6,12 +6,10 @@ the current folder.
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
-
 import duckdb
 
 from jobs.settings import Settings
+from lake.scratch import scratch_folder
 
 SESSION = "SET TimeZone = 'UTC'"
 """What a connection starts with."""
@@ -26,7 +24,7 @@ def connect(settings: Settings) -> duckdb.DuckDBPyConnection:
     config: dict[str, str | bool | int | float | list[str]] = {
         "memory_limit": limits.memory,
         "threads": limits.threads,
-        "temp_directory": str(limits.spill or Path(tempfile.gettempdir()) / "weir-duckdb"),
+        "temp_directory": str(scratch_folder(limits.spill) / "duckdb"),
         "max_temp_directory_size": limits.spill_size,
     }
     connection = duckdb.connect(config=config)

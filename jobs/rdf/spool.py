@@ -10,6 +10,8 @@ from typing import IO
 
 import pyarrow as pa
 
+from lake.scratch import scratch_folder
+
 
 class Spool:
     """Record batches of one schema.
@@ -39,7 +41,7 @@ class Spool:
             self._batches.append(batch)
             return
         if self._writer is None:
-            handle, self._path = tempfile.mkstemp(prefix="weir-rows-")
+            handle, self._path = tempfile.mkstemp(prefix="rows-", dir=scratch_folder())
             self._file = os.fdopen(handle, "wb")
             self._writer = pa.ipc.new_stream(self._file, self._schema)
             for each in self._batches:

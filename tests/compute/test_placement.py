@@ -19,6 +19,7 @@ from jobs.settings import DuckDbSettings, Settings
 from lake.commit import write
 from lake.lake import Lake
 from lake.metadata import Metadata
+from lake.scratch import scratch_folder
 from lake.tables import Column, Table
 from tests.support.projects.ingest import no_spark
 
@@ -199,4 +200,4 @@ def test_duckdb_keeps_to_the_configured_memory_and_folder(tmp_path: Path) -> Non
         )
         .fetchall()
     )
-    assert found == ("123.0 MiB", 3, str(tmp_path), "UTC")
+    assert found == ("123.0 MiB", 3, str(scratch_folder(tmp_path) / "duckdb"), "UTC")

@@ -19,6 +19,7 @@ from jobs.rdf.limits import ParseLimits
 from jobs.rdf.records import ParsedFile, ParseRequest
 from jobs.rdf.spool import Spool
 from jobs.rdf.worker import NoRoom, ParserProcess, Volume, _DiscardedLines
+from lake.scratch import scratch_folder
 from tests.rdf.conftest import LIMITS
 
 SCHEMA = pa.schema([("number", pa.int64())])
@@ -47,10 +48,10 @@ def test_a_spool_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     taken, cleared = Spool(SCHEMA, 0), Spool(SCHEMA, 0)
     for spool in (taken, cleared):
         spool.append(batch(range(1000)))
-    assert len([*tmp_path.iterdir()]) == 2
+    assert len([*scratch_folder().iterdir()]) == 2
     table = taken.take()
     cleared.clear()
-    assert [*tmp_path.iterdir()] == []
+    assert [*scratch_folder().iterdir()] == []
     assert table["number"].to_pylist() == [*range(1000)]
 
 
