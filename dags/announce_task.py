@@ -11,6 +11,7 @@ from airflow.sdk import AssetAlias, BaseOperator, Context
 from airflow.sdk.exceptions import AirflowException, AirflowSkipException
 
 from dags.common import CODE, CONFIG, asset, child_environment
+from dags.store_credentials import store_credentials
 
 
 class AnnounceAnswers(BaseOperator):
@@ -37,8 +38,10 @@ class AnnounceAnswers(BaseOperator):
         """
         command = [sys.executable, "-m", "jobs.published_answers", "--config", str(CONFIG)]
         command += ["--run-id", str(context["run_id"])]
+        with store_credentials():
+            environment = child_environment()
         done = subprocess.run(
-            command, cwd=CODE, env=child_environment(), capture_output=True, text=True, check=False
+            command, cwd=CODE, env=environment, capture_output=True, text=True, check=False
         )
         if done.returncode:
             raise AirflowException(f"exit code {done.returncode}\n{done.stderr.strip()}")

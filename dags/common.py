@@ -6,6 +6,7 @@ Environment of the Airflow processes:
 * `WEIR_INGEST_SCHEDULE`, `WEIR_COMPACT_SCHEDULE`, `WEIR_AUDIT_SCHEDULE`, `WEIR_REFRESH_SCHEDULE`:
   cron expressions.
 * `WEIR_REFRESH_POOL`: one pool for all refreshes, in place of one per remote.
+* `WEIR_STORAGE_CONNECTION`: the connection with the credentials of the lake's object store.
 * `WEIR_RETRIES`: retries of a failed task (default: 2).
 * `WEIR_PY_FILES`: the archive of `make zip`, for executors that cannot import our packages.
 * `PYSPARK_PYTHON`: Python of the executors (default: the one that runs Airflow).
@@ -24,11 +25,11 @@ from pathlib import Path
 from typing import Any
 
 import pendulum
-from airflow.providers.standard.operators.bash import BashOperator
 from airflow.sdk import Asset, AssetAny, AssetOrTimeSchedule, CronTriggerTimetable, task
 from airflow.sdk.exceptions import AirflowFailException
 
 from dags.stage_task import SubmitStage
+from dags.store_credentials import LakeCommand
 from jobs.errors import ConfigurationError
 from jobs.replicas.names import DeclaredRemote, cron_of, declared_remotes
 from jobs.settings import CONFIG_FILE, Settings
@@ -94,7 +95,8 @@ def submit(stage: str, *arguments: str, **wiring: Any) -> SubmitStage:
             "spark.pyspark.python": os.environ.get("PYSPARK_PYTHON", sys.executable),
             # Airflow stores all of Spark's output; at INFO that is thousands of lines.
             "spark.log.level": "WARN",
-            # Options of the driver's JVM must be known when it starts.
+            # Options of the driver's JVM must be known when it starts. None is a secret: the
+            # settings refuse those.
             **SETTINGS.spark.conf,
         },
         py_files=os.environ.get("WEIR_PY_FILES"),
@@ -135,13 +137,13 @@ def ingest_schedule() -> str | AssetOrTimeSchedule:
     return AssetOrTimeSchedule(timetable=timetable, assets=AssetAny(*inboxes))
 
 
-def check_freshness() -> BashOperator:
+def check_freshness() -> LakeCommand:
     """The task that fails if a replica is too old, or a check of it does not hold.
 
     It comes after the refreshes, whether they succeeded or not, and is not retried.
     """
     command = [sys.executable, "-m", "jobs.check_freshness", "--config", str(CONFIG)]
-    return BashOperator(
+    return LakeCommand(
         task_id="check_freshness",
         # Not as a part of the command: the name of a run may have any character.
         bash_command=f'{shlex.join(command)} --run-id "$RUN_ID"',
@@ -161,13 +163,13 @@ def child_environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not name.startswith("AIRFLOW")}
 
 
-def announce(table: Asset) -> BashOperator:
+def announce(table: Asset) -> LakeCommand:
     """The task that emits the asset event of `table` if there is pending work; else it is skipped.
 
     The tables decide, not the outcome of the tasks before it.
     """
     command = [sys.executable, "-m", "jobs.pending_work", "--config", str(CONFIG)]
-    return BashOperator(
+    return LakeCommand(
         task_id="announce_changes",
         bash_command=shlex.join(command),
         cwd=str(CODE),

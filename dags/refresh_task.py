@@ -11,6 +11,7 @@ from airflow.sdk import AssetAlias, BaseHook, BaseOperator, Context
 from airflow.sdk.exceptions import AirflowException, AirflowFailException
 
 from dags.common import CODE, CONFIG, NOTHING_TO_DO, asset, child_environment
+from dags.store_credentials import store_credentials
 from jobs.errors import EXIT_USAGE
 from jobs.replicas.names import DeclaredRemote
 from lake.tables import replica
@@ -63,10 +64,12 @@ class RefreshRemote(BaseOperator):
         """The exit code of the child, whose lines are logged."""
         command = [sys.executable, "-m", "jobs.refresh_remotes", "--config", str(CONFIG)]
         command += ["--run-id", run_id, "--remote", self.remote, "--credentials", "--event"]
+        with store_credentials():
+            environment = child_environment()
         with subprocess.Popen(
             command,
             cwd=CODE,
-            env=child_environment(),
+            env=environment,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

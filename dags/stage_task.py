@@ -8,6 +8,7 @@ from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOpe
 from airflow.sdk import Context
 from airflow.sdk.exceptions import AirflowException, AirflowFailException
 
+from dags.store_credentials import store_credentials
 from jobs.errors import EXIT_QUALITY, EXIT_USAGE
 
 _EXIT_CODE = re.compile(r"Error code is: (\d+)\.")
@@ -32,7 +33,8 @@ class SubmitStage(SparkSubmitOperator):
             AirflowException: it failed; a retry continues at the stage's own watermark.
         """
         try:
-            super().execute(context)
+            with store_credentials():
+                super().execute(context)
         except AirflowException as error:
             code = _EXIT_CODE.search(str(error))
             reasons = _REASON.split(str(error))

@@ -4,21 +4,34 @@ variables.
 
 from __future__ import annotations
 
+import os
 import re
+import sys
+import tomllib
 from collections.abc import Sequence
 from pathlib import Path
-from tomllib import TOMLDecodeError
 from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    ValidationError,
+    field_validator,
+)
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
+    SettingsError,
     TomlConfigSettingsSource,
 )
 
 from jobs.errors import ConfigurationError
+from jobs.printable import printable
+from jobs.secret_keys import is_readable_by_others, is_secret, secret_settings
+from jobs.secret_values import hide
 from lake.tables import FEED_FILE_DAYS, FEED_LOG_DAYS
 
 if TYPE_CHECKING:
@@ -27,7 +40,8 @@ if TYPE_CHECKING:
 
 CONFIG_FILE = "weir.toml"
 _SIZE = r"^(?P<number>\d+(\.\d+)?) ?(?P<unit>[KMGT])i?B$"
-
+_OF_STORES = ("AWS_", "AZURE_", "GOOGLE_")
+"""How names of environment variables of object stores begin."""
 
 _RENAMED = {
     "local_rows": "broadcast_rows",
@@ -46,7 +60,7 @@ class SparkSettings(BaseModel):
     the master.
     """
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
 
     master: str = Field("local[2]", description="Spark master when no spark-submit gave one")
     driver_memory: str = Field("3g", description="heap of the driver")
@@ -54,8 +68,22 @@ class SparkSettings(BaseModel):
         2, ge=1, description="spark.sql.shuffle.partitions: cores of the cluster"
     )
     conf: dict[str, str] = Field(
-        default_factory=dict, description="further Spark settings, as they are"
+        default_factory=dict,
+        description="further Spark settings, as they are; keys and passwords are refused",
     )
+
+    @field_validator("conf")
+    @classmethod
+    def _has_no_secret(cls, conf: dict[str, str]) -> dict[str, str]:
+        # They become arguments of processes, which everybody on the machine can list.
+        if found := secret_settings(conf):
+            raise ValueError(
+                f"{', '.join(found)}: a secret does not belong here, where it would be on the"
+                " command line of Spark. Give credentials of a store once, as `storage_options`"
+                " (WEIR_STORAGE_OPTIONS, or under Airflow WEIR_STORAGE_CONNECTION): Spark gets them"
+                " from there; other secrets belong into files of Spark or Hadoop"
+            )
+        return conf
 
 
 class DuckDbSettings(BaseModel):
@@ -226,7 +254,12 @@ class Settings(BaseSettings):
     Relative paths are relative to the folder of the configuration file.
     """
 
-    model_config = SettingsConfigDict(env_prefix="WEIR_", env_nested_delimiter="__", extra="forbid")
+    model_config = SettingsConfigDict(
+        env_prefix="WEIR_",
+        env_nested_delimiter="__",
+        extra="forbid",
+        hide_input_in_errors=True,
+    )
 
     lake: str = Field("lake_data", description="folder or object-store URI of the Delta tables")
     queries: Path = Field(Path("queries"), description="folder of the registered queries")
@@ -241,7 +274,9 @@ class Settings(BaseSettings):
         Path(".weir_cache"), description="folder of compiled queries, which may be lost at any time"
     )
     storage_options: dict[str, str] = Field(
-        default_factory=dict, description="credentials of delta-rs for an object store"
+        default_factory=dict,
+        repr=False,
+        description="credentials of an object store, by the names of delta-rs; Spark has them, too",
     )
     spark: SparkSettings = Field(default_factory=SparkSettings)
     duckdb: DuckDbSettings = Field(default_factory=DuckDbSettings)
@@ -287,6 +322,8 @@ class Settings(BaseSettings):
     def load(cls, config: Path | None = None) -> Settings:
         """Read `config`, or `weir.toml` in this folder; without a file, the defaults.
 
+        A file that has a secret and can be read by others is warned about on standard error.
+
         Raises:
             ConfigurationError: `config` was given and is not there; not TOML; an unknown key or a
                 wrong value.
@@ -297,10 +334,15 @@ class Settings(BaseSettings):
             )
         try:
             return cls._read((config or Path(CONFIG_FILE)).absolute())
-        except TOMLDecodeError as error:
+        except tomllib.TOMLDecodeError as error:
             raise ConfigurationError(
                 f"not TOML: {error}", str(config or CONFIG_FILE), "Correct it and try again."
             ) from error
+        except SettingsError as error:
+            # Its cause has the value, which may be a secret.
+            raise ConfigurationError(
+                f"{error}: not JSON", "WEIR_* variables", "Correct it and try again."
+            ) from None
         except ValidationError as error:
             wrong = "; ".join(
                 f"{'.'.join(map(str, one['loc']))}: {_what(one['type'], one['loc'], one['msg'])}"
@@ -317,6 +359,11 @@ class Settings(BaseSettings):
 
         folder = file.parent
         read = _FromFile(project=folder)
+        _warn_of_exposure(file)
+        # delta-rs reads variables of stores itself.
+        variables = {name: each for name, each in os.environ.items() if name.startswith(_OF_STORES)}
+        options = {**variables, **read.storage_options}
+        hide(value for name, value in options.items() if is_secret(name))
         lake = read.lake if "://" in read.lake else str(folder / read.lake)
         return cls.model_construct(
             **{
@@ -331,9 +378,22 @@ class Settings(BaseSettings):
         )
 
 
+def _warn_of_exposure(file: Path) -> None:
+    """Warn if others can read a secret in a configuration file."""
+    if not file.is_file() or not is_readable_by_others(file):
+        return
+    options = tomllib.loads(file.read_text(encoding="utf-8")).get("storage_options", {})
+    if found := [key for key in options if is_secret(key)]:
+        text = (
+            f"warning: {file} has a secret (storage_options: {', '.join(found)}), and others can"
+            f" read it: `chmod 600 {file}`"
+        )
+        print(printable(text), file=sys.stderr, flush=True)
+
+
 def _what(kind: str, location: Sequence[int | str], message: str) -> str:
     """What is wrong with a setting."""
     if kind != "extra_forbidden":
-        return message
+        return message.removeprefix("Value error, ")
     renamed = _RENAMED.get(str(location[-1]).lower())
     return "no such setting" + (f"; it is now called {renamed}" if renamed else "")

@@ -8,7 +8,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -19,6 +19,7 @@ from jobs.errors import BusyError
 from jobs.expected_errors import as_user_error
 from jobs.native_messages import without_panics
 from jobs.printable import printable, printable_lines
+from jobs.secret_values import without_secrets
 from jobs.settings import Settings
 from lake.claims import AlreadyRunning, claim
 from lake.claims import end as end_claim
@@ -172,7 +173,11 @@ def claimed(
             code_version=version("weir"),
             **run.totals,
         )
-        end_claim(lake, fence, [*rows, whole])
+        recorded = [
+            row if row.reason is None else replace(row, reason=without_secrets(row.reason))
+            for row in (*rows, whole)
+        ]
+        end_claim(lake, fence, recorded)
 
     lake.hold(fence)
     try:
@@ -191,7 +196,11 @@ def claimed(
                         raise KeyboardInterrupt from error
                     raise
                 with suppress(Superseded):
-                    end(run.recorded(lake), FAILED, str(error)[:1000] or type(error).__name__)
+                    end(
+                        run.recorded(lake),
+                        FAILED,
+                        without_secrets(str(error))[:1000] or type(error).__name__,
+                    )
                 if fence.lost is not None:
                     raise fence.lost from error
                 raise

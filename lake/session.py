@@ -28,6 +28,8 @@ _DELTA = {
     # A flipped bit in a data file must be an error, not a wrong row.
     "spark.hadoop.parquet.page.write-checksum.enabled": "true",
     "spark.hadoop.parquet.page.verify-checksum.enabled": "true",
+    # What Spark masks in its pages, event logs and plans; its default knows no account keys.
+    "spark.redaction.regex": "(?i)secret|password|token|(access|account|private)[.]?key",
 }
 _QUICK = {
     "spark.ui.enabled": "false",
@@ -50,6 +52,7 @@ def start(
     driver_memory: str = "3g",
     shuffle_partitions: int = 2,
     conf: Mapping[str, str] | None = None,
+    hadoop: Mapping[str, str] | None = None,
 ) -> SparkSession:
     """Start the session, or take the one that spark-submit prepared.
 
@@ -61,6 +64,8 @@ def start(
         driver_memory: heap of the driver, alike.
         shuffle_partitions: partitions after a shuffle; the cores of the cluster are a good number.
         conf: further settings; they win over the ones made here.
+        hadoop: options of Hadoop, credentials among them, without the prefix `spark.hadoop.`;
+            `conf` and the submission win over them.
     """
     settings = {
         **_DELTA,
@@ -84,7 +89,24 @@ def start(
     builder = SparkSession.builder.appName(app_name)
     for key, value in {**settings, **(conf or {})}.items():
         builder = builder.config(key, value)
-    return builder.getOrCreate()
+    session = builder.getOrCreate()
+    _set_in_hadoop(session, hadoop or {})
+    return session
+
+
+def _set_in_hadoop(session: SparkSession, options: Mapping[str, str]) -> None:
+    """Set options of Hadoop in the running JVM.
+
+    Settings of a session that is not there yet are arguments of the JVM, which everybody on the
+    machine can list.
+    """
+    if not options:
+        return
+    context = session.sparkContext
+    given, hadoop = context.getConf(), context._jsc.hadoopConfiguration()
+    for key, value in options.items():
+        if not given.contains(f"spark.hadoop.{key}"):
+            hadoop.set(key, value)
 
 
 def read(spark: SparkSession, lake: Lake, table_name: str, version: int | None = None) -> DataFrame:

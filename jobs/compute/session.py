@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, TypeAlias
@@ -28,6 +29,7 @@ def late_session(settings: Settings, name: str = "weir") -> Session:
 
 
 def _start(settings: Settings, name: str) -> SparkSession:
+    from lake.hadoop_options import hadoop_options
     from lake.session import start
 
     return start(
@@ -36,6 +38,7 @@ def _start(settings: Settings, name: str) -> SparkSession:
         driver_memory=settings.spark.driver_memory,
         shuffle_partitions=settings.spark.shuffle_partitions,
         conf=settings.spark.conf,
+        hadoop=hadoop_options(settings.storage_options, os.environ),
     )
 
 

@@ -11,6 +11,7 @@ from jobs.errors import ConfigurationError, WeirError
 from jobs.ingest.changesets import Waiting
 from jobs.ingest.journal import JOB
 from jobs.ingest.sources.errors import GuardExceeded, SourceError
+from jobs.secret_values import without_secrets
 from lake.commit import write
 from lake.lake import Lake
 from lake.metadata import Metadata
@@ -34,7 +35,7 @@ class StoppedSource:
         """A source that stopped because of an error."""
         position = error.position if isinstance(error, SourceError) else None
         excess = error.excess if isinstance(error, GuardExceeded) else None
-        return cls(source, "stopped", position, str(error), excess, now, run_id)
+        return cls(source, "stopped", position, without_secrets(str(error)), excess, now, run_id)
 
     @classmethod
     def of(cls, source: str, waiting: Waiting, now: datetime, run_id: str) -> Self:

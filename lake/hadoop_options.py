@@ -1,0 +1,127 @@
+"""Storage options of delta-rs as the options of Hadoop, by which Spark reads the same store.
+
+Names of delta-rs: https://docs.rs/object_store (`AmazonS3ConfigKey`, `AzureConfigKey`,
+`GoogleConfigKey`), in any case. Names of Hadoop: the pages of `hadoop-aws` and `hadoop-azure`, and
+of Google's connector.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeAlias
+
+_S3 = {
+    "fs.s3a.access.key": ("aws_access_key_id", "access_key_id"),
+    "fs.s3a.secret.key": ("aws_secret_access_key", "secret_access_key"),
+    "fs.s3a.session.token": ("aws_session_token", "aws_token", "session_token"),
+    "fs.s3a.endpoint": ("aws_endpoint_url", "aws_endpoint", "endpoint_url", "endpoint"),
+    "fs.s3a.endpoint.region": ("aws_region", "aws_default_region", "region", "default_region"),
+}
+_ACCOUNT = ("azure_storage_account_name", "account_name")
+_ACCOUNT_KEY = (
+    "azure_storage_account_key",
+    "azure_storage_access_key",
+    "azure_storage_master_key",
+    "account_key",
+    "access_key",
+    "master_key",
+)
+_SAS = ("azure_storage_sas_token", "azure_storage_sas_key", "sas_token", "sas_key")
+_CLIENT = ("azure_storage_client_id", "azure_client_id", "client_id")
+_CLIENT_SECRET = ("azure_storage_client_secret", "azure_client_secret", "client_secret")
+_TENANT = (
+    "azure_storage_tenant_id",
+    "azure_storage_authority_id",
+    "azure_tenant_id",
+    "azure_authority_id",
+    "tenant_id",
+    "authority_id",
+)
+_SERVICE_ACCOUNT = (
+    "google_service_account",
+    "google_service_account_path",
+    "google_application_credentials",
+    "service_account",
+    "service_account_path",
+)
+_OF_ENVIRONMENT = ("aws_", "azure_", "google_")
+_Given: TypeAlias = tuple[Mapping[str, str], Mapping[str, str]]
+"""The options and the variables, by names in small letters."""
+
+
+def hadoop_options(
+    storage_options: Mapping[str, str], environment: Mapping[str, str]
+) -> dict[str, str]:
+    """The options of Hadoop for a store that delta-rs opens by these.
+
+    A service account of Google is taken as a file; its key as text is not passed on.
+
+    Args:
+        storage_options: of delta-rs.
+        environment: variables that delta-rs reads, too; the options precede.
+    """
+    variables = {
+        name.lower(): value
+        for name, value in environment.items()
+        if name.lower().startswith(_OF_ENVIRONMENT)
+    }
+    given = ({name.lower(): value for name, value in storage_options.items()}, variables)
+    return {**_of_s3(given), **_of_azure(given), **_of_google(given)}
+
+
+def _of_s3(given: _Given) -> dict[str, str]:
+    options = {key: value for key, names in _S3.items() if (value := _first(given, names))}
+    endpoint = options.get("fs.s3a.endpoint", "")
+    if endpoint:
+        # The address of a store of one's own has its buckets in paths, as delta-rs assumes.
+        in_host = _first(given, ("aws_virtual_hosted_style_request",)).lower() == "true"
+        options["fs.s3a.path.style.access"] = str(not in_host).lower()
+        is_plain = endpoint.startswith("http://")
+        options["fs.s3a.connection.ssl.enabled"] = str(not is_plain).lower()
+    if _first(given, ("aws_skip_signature", "skip_signature")).lower() == "true":
+        anonymous = "org.apache.hadoop.fs.s3a.AnonymousAWSCredentialsProvider"
+        options["fs.s3a.aws.credentials.provider"] = anonymous
+    return options
+
+
+def _of_azure(given: _Given) -> dict[str, str]:
+    account = _first(given, _ACCOUNT)
+    if not account:
+        return {}
+    host = f"{account}.dfs.core.windows.net"
+    if key := _first(given, _ACCOUNT_KEY):
+        found = {"fs.azure.account.auth.type": "SharedKey", "fs.azure.account.key": key}
+    elif sas := _first(given, _SAS):
+        found = {
+            "fs.azure.account.auth.type": "SAS",
+            "fs.azure.sas.fixed.token": sas.removeprefix("?"),
+        }
+    elif (client := _first(given, _CLIENT)) and (tenant := _first(given, _TENANT)):
+        provider = "org.apache.hadoop.fs.azurebfs.oauth2.ClientCredsTokenProvider"
+        found = {
+            "fs.azure.account.auth.type": "OAuth",
+            "fs.azure.account.oauth.provider.type": provider,
+            "fs.azure.account.oauth2.client.id": client,
+            "fs.azure.account.oauth2.client.secret": _first(given, _CLIENT_SECRET),
+            "fs.azure.account.oauth2.client.endpoint": (
+                f"https://login.microsoftonline.com/{tenant}/oauth2/token"
+            ),
+        }
+    else:
+        return {}
+    return {f"{key}.{host}": value for key, value in found.items()}
+
+
+def _of_google(given: _Given) -> dict[str, str]:
+    file = _first(given, _SERVICE_ACCOUNT)
+    if not file:
+        return {}
+    return {
+        "fs.gs.auth.type": "SERVICE_ACCOUNT_JSON_KEYFILE",
+        "fs.gs.auth.service.account.json.keyfile": file,
+    }
+
+
+def _first(given: _Given, names: tuple[str, ...]) -> str:
+    """The value of the first of `names` that is given; empty without one."""
+    return next((each[name] for each in given for name in names if each.get(name)), "")

@@ -1,0 +1,76 @@
+"""Storage options of delta-rs in the words of Hadoop."""
+
+from __future__ import annotations
+
+import pytest
+
+from lake.hadoop_options import hadoop_options
+
+HOST = "box.dfs.core.windows.net"
+
+
+def test_keys_of_s3_are_those_of_s3a() -> None:
+    given = {"AWS_ACCESS_KEY_ID": "id", "aws_secret_access_key": "key", "AWS_SESSION_TOKEN": "t"}
+    assert hadoop_options(given, {}) == {
+        "fs.s3a.access.key": "id",
+        "fs.s3a.secret.key": "key",
+        "fs.s3a.session.token": "t",
+    }
+
+
+def test_an_endpoint_without_tls_has_its_buckets_in_paths() -> None:
+    given = {"AWS_ENDPOINT_URL": "http://store:9000", "AWS_ALLOW_HTTP": "true"}
+    assert hadoop_options(given, {}) == {
+        "fs.s3a.endpoint": "http://store:9000",
+        "fs.s3a.path.style.access": "true",
+        "fs.s3a.connection.ssl.enabled": "false",
+    }
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (
+            {"AZURE_STORAGE_ACCOUNT_KEY": "key"},
+            {"account.auth.type": "SharedKey", "account.key": "key"},
+        ),
+        (
+            {"AZURE_STORAGE_SAS_TOKEN": "?sig=x"},
+            {"account.auth.type": "SAS", "sas.fixed.token": "sig=x"},
+        ),
+        (
+            {"AZURE_CLIENT_ID": "c", "AZURE_CLIENT_SECRET": "s", "AZURE_TENANT_ID": "t"},
+            {
+                "account.auth.type": "OAuth",
+                "account.oauth.provider.type": (
+                    "org.apache.hadoop.fs.azurebfs.oauth2.ClientCredsTokenProvider"
+                ),
+                "account.oauth2.client.id": "c",
+                "account.oauth2.client.secret": "s",
+                "account.oauth2.client.endpoint": (
+                    "https://login.microsoftonline.com/t/oauth2/token"
+                ),
+            },
+        ),
+    ],
+)
+def test_options_of_azure_are_those_of_the_account(
+    given: dict[str, str], expected: dict[str, str]
+) -> None:
+    options = hadoop_options({"AZURE_STORAGE_ACCOUNT_NAME": "box", **given}, {})
+    assert options == {f"fs.azure.{key}.{HOST}": value for key, value in expected.items()}
+
+
+def test_a_service_account_is_a_file() -> None:
+    assert hadoop_options({"GOOGLE_SERVICE_ACCOUNT": "/keys/a.json"}, {}) == {
+        "fs.gs.auth.type": "SERVICE_ACCOUNT_JSON_KEYFILE",
+        "fs.gs.auth.service.account.json.keyfile": "/keys/a.json",
+    }
+
+
+def test_options_precede_the_environment() -> None:
+    environment = {"AWS_ACCESS_KEY_ID": "other", "AWS_SECRET_ACCESS_KEY": "key", "PATH": "/bin"}
+    assert hadoop_options({"access_key_id": "id"}, environment) == {
+        "fs.s3a.access.key": "id",
+        "fs.s3a.secret.key": "key",
+    }
