@@ -25,8 +25,8 @@ PAIR = base64.b64encode(f"reader:{OF_REMOTE}".encode()).decode()
 STORE_KEY = base64.b64encode(OF_STORE.encode()).decode()
 CANARIES = (IN_FILE, IN_VARIABLE, OF_STORE, OF_REMOTE, PAIR, STORE_KEY)
 IRI = "http://127.0.0.1:{port}/sparql"
-QUERY = """SELECT ?s ?name WHERE {{
-  ?s <http://xmlns.com/foaf/0.1/name> ?name
+QUERY = """SELECT ?s ?title WHERE {{
+  ?s <http://example.org/title> ?title
   SERVICE <{iri}> {{ ?s <http://x/value> ?value }}
 }}
 """
@@ -221,8 +221,8 @@ def test_spark_has_the_credentials_apart_from_its_settings(scenario: Scenario) -
     assert "Spark has [True, True] False" in scenario.printed["spark"].splitlines()
 
 
-def test_the_remote_was_asked_with_its_secret(scenario: Scenario) -> None:
-    assert scenario.printed
+@pytest.mark.usefixtures("scenario")
+def test_the_remote_was_asked_with_its_secret() -> None:
     assert f"Basic {PAIR}" in Echo.authorized
 
 
