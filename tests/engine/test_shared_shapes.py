@@ -19,7 +19,7 @@ from tests.support.shared_shapes import (
     group_case,
 )
 
-GROUPS = int(os.environ.get("WEIR_GROUP_LAWS", "300"))
+GROUPS = int(os.environ.get("WEIR_GROUP_LAWS", "150"))
 PARTS = 10
 """Into which the groups are split, so that pytest's workers share them."""
 

@@ -11,8 +11,8 @@ from tests.support.rules.cases import rule_case
 from tests.support.rules.given import GIVEN, given_case
 from tests.support.rules.laws import broken_laws
 
-CASES = int(os.environ.get("WEIR_RULE_CASES", "3000"))
-PARTS = 60
+CASES = int(os.environ.get("WEIR_RULE_CASES", "1000"))
+PARTS = 40
 
 
 @pytest.mark.parametrize("name", GIVEN)
