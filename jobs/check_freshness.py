@@ -31,7 +31,7 @@ from jobs.freshness.written_page import write_page
 from jobs.printable import printable_lines
 from jobs.replicas.remotes import Remote, load_remotes
 from jobs.settings import Settings
-from jobs.stage import Progress, arg_parser, claimed, new_run_id, print_progress, silent
+from jobs.stage import Progress, arg_parser, claimed, new_run_id, progress_log, silent
 from jobs.validate.quality_results import quality_rows
 from lake.commit import arrow_schema, write
 from lake.counted import counted
@@ -75,6 +75,7 @@ def check_freshness(
     lake = settings.open_lake()
     with claimed(lake, JOB, run_id, settings.limits.lease_seconds) as run:
         at = now or datetime.now(UTC)
+        progress(f"checking what is new of {counted(len(remotes), 'remote')}")
         checked = _Checked.of(settings, lake, run_id, remotes, at)
         rounds = sum(each.after.round - each.before.round for each in checked.rounds)
         progress(f"checked {counted(rounds, 'round')} of {counted(len(remotes), 'remote')}")
@@ -175,7 +176,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = arg_parser(JOB, __doc__).parse_args(argv)
     try:
         settings = Settings.load(options.config)
-        check_freshness(settings, options.run_id or new_run_id(JOB), print_progress)
+        with progress_log(JOB) as progress:
+            check_freshness(settings, options.run_id or new_run_id(JOB), progress)
     except Exception as error:
         expected = as_user_error(error)
         if expected is None:

@@ -117,6 +117,7 @@ def compact_lake(
             output = OutputStream.of(query)
             names += [output.table.name] if output is not None else []
         _keep_feeds(settings, lake, run_id, progress)
+        progress(f"merging and deleting files of {counted(len(names), 'table')}")
         fewer = {name: compact_files(lake, name, limits.file_bytes) for name in names}
         deleted = {name: vacuum(lake, name) for name in names}
         delete_commits(lake)
@@ -180,6 +181,7 @@ def _consolidate(
     until = needed_after(settings, lake)
     found: dict[str, Consolidated] = {}
     for table in (QUADS, TRIPLES) if until else ():
+        progress(f"consolidating {table.name}")
         try:
             result = _consolidate_log(session, settings, lake, table, until, run_id)
         except BusyError as busy:
@@ -233,6 +235,7 @@ def _delete_events(
         for source in sources
         if source.stream is not None
     }
+    progress("looking for events that nothing needs")
     completion, catalog = Completion.read(lake), Catalog.of(settings)
     over_streams = [query for query in catalog.members if query.windowing is not None]
     due = {task.query.name: task.stored for task in tasks_behind(completion, over_streams)}

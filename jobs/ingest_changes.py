@@ -154,6 +154,7 @@ def _recover(
     """Finish what a run that died had begun to commit."""
     transactions = journal.unfinished()
     if transactions:
+        progress("finishing what an earlier run had begun to commit")
         with _engine(session, settings, lake) as engine:
             journal.recover(engine, transactions)
         _report_recovery(transactions, progress)
@@ -195,6 +196,7 @@ def _ingest_all(
         The transactions, how many operations were read, and what is still pending: why sources
         stopped, and what others wait for.
     """
+    progress(f"looking for new change sets of {counted(len(sources), 'source')}")
     pending = pending_change_sets(settings, lake, sources, consumed)
     queue, errors, waiting = pending.change_sets, pending.errors, pending.waiting
     busy = {each.source.name for each in queue}
@@ -203,6 +205,8 @@ def _ingest_all(
     while queue:
         batch, queue = next_batch(queue, settings.limits)
         began = time.monotonic()
+        names = ", ".join(dict.fromkeys(each.source.name for each in batch))
+        progress(f"reading {counted(len(batch), 'change set')} of {names}")
         with _engine(session, settings, lake) as engine:
             if batch[0].source.stream is None:
                 result = ingest_batch(engine, settings, journal, batch, consumed, allowed)

@@ -53,6 +53,7 @@ def maintain_queries(
         completion = Completion.read(lake)
         last = completion.head
         result = MaintainResult(last)
+        progress("reading the queries")
         catalog = Catalog.of(settings)
         unknown = sorted({*retry} - {query.name for query in catalog.members} - {*catalog.errors})
         if unknown:

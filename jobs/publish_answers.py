@@ -87,6 +87,7 @@ def publish_answers(
         graph_to, found = completion.graph_validated_to, completion.verdicts
         ready: list[Backlog] = []
         done: list[Publication] = []
+        progress(f"publishing {counted(len(work), 'query')}")
         engine = Engine.of(settings, lake, session_of(spark), JOB)
         try:
             readiness = Readiness(engine, lake, completion, settings.remotes, datetime.now(UTC))

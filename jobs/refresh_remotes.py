@@ -37,8 +37,9 @@ from jobs.replicas.schedule import asking_queries, evaluation_at, following
 from jobs.replicas.unused import unused_patterns
 from jobs.replicas.wanted import Asker, askers
 from jobs.settings import Settings
-from jobs.stage import Progress, claimed, new_run_id, print_progress, silent
+from jobs.stage import Progress, claimed, new_run_id, progress_log, silent
 from lake.commit import write
+from lake.counted import counted
 from lake.instants import microseconds
 from lake.lake import Lake
 from lake.metadata import Metadata
@@ -184,6 +185,7 @@ def _refresh(
             progress(f"{remote.name}: no maintained query asks it")
             return RefreshedRemote(remote.name, mark, False)
         _record_services(lake, remote, listed, around.clock.now(), run_id)
+        progress(f"{remote.name}: asking it for {counted(len(asked), 'pattern')}")
         version = last.mark.requests_version if last else -1
         log = RequestLog.since(
             lake, addressee_of(remote), evaluation, run_id, version, around.clock.now
@@ -295,9 +297,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         around = Surroundings({name: Credentials(**each) for name, each in given.items()})
         run_id = options.run_id or new_run_id(JOB)
         session = late_session(settings, "weir refresh")
-        result = refresh_remotes(
-            session, settings, run_id, print_progress, names=options.remote, surroundings=around
-        )
+        with progress_log(JOB) as progress:
+            result = refresh_remotes(
+                session, settings, run_id, progress, names=options.remote, surroundings=around
+            )
         is_idle = options.event and not _has_rounds_to_ingest(settings, result)
     except Exception as error:
         expected = as_user_error(error)

@@ -21,6 +21,7 @@ from jobs.native_messages import without_panics
 from jobs.printable import printable, printable_lines
 from jobs.secret_values import without_secrets
 from jobs.settings import Settings
+from jobs.step_lines import StepLines, reminding
 from lake.claims import AlreadyRunning, claim
 from lake.claims import end as end_claim
 from lake.fences import Fence, Superseded
@@ -61,6 +62,15 @@ def silent(line: str) -> None:
 def print_progress(line: str) -> None:
     """Print a line of progress and flush it, so that a log has it when it happens."""
     print(printable(line), flush=True)
+
+
+@contextmanager
+def progress_log(job: str) -> Iterator[Progress]:
+    """What receives the steps of a stage for a log: each has a line, a long one several."""
+    lines = StepLines(job, print_progress, every_step=True)
+    lines.announce()
+    with reminding(lines):
+        yield lines.begin
 
 
 def new_run_id(job: str) -> str:
@@ -230,8 +240,10 @@ def run_parsed(stage: Stage, job: Job, options: argparse.Namespace) -> int:
     """Start Spark and run `stage` with options of `arg_parser`; returns the exit code."""
     try:
         settings = Settings.load(options.config)
-        spark = late_session(settings, f"weir {job}")()
-        stage(spark, settings, options.run_id or new_run_id(job), print_progress)
+        with progress_log(job) as progress:
+            progress("starting Spark")
+            spark = late_session(settings, f"weir {job}")()
+            stage(spark, settings, options.run_id or new_run_id(job), progress)
     except Exception as error:
         expected = as_user_error(error)
         if expected is None:

@@ -12,6 +12,7 @@ from jobs.cli.answers import log, show, sql
 from jobs.cli.audit import audit, repair
 from jobs.cli.freshness import freshness
 from jobs.cli.options import Options, Output
+from jobs.cli.progress import still_at_work
 from jobs.cli.project import doctor, drop, init
 from jobs.cli.queries import explain, report
 from jobs.cli.refresh import refresh
@@ -37,6 +38,9 @@ _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     "Remove": (drop,),
 }
 
+_WITH_STAGES = ("ingest", "run", "refresh")
+"""Commands whose stages report their progress."""
+
 for panel, commands in _COMMANDS.items():
     for command in commands:
         app.command(rich_help_panel=panel)(command)
@@ -57,3 +61,6 @@ def weir(
     The options below can also be given after the command.
     """
     context.obj = Options(config, output, debug)
+    command = context.invoked_subcommand
+    if command is not None and command not in _WITH_STAGES:
+        context.with_resource(still_at_work(command))

@@ -195,7 +195,7 @@ class Rounds:
         return any(each.is_due(now) for each in schedule(settings, settings.open_lake(), now))
 
     def _stages(self, run_id: str) -> Iterator[Done]:
-        return run_stages(self._session, self.settings, run_id, self._refresh)
+        return run_stages(self._session, self.settings, run_id, self._refresh, announce=False)
 
     def _rest(self, before: Surroundings, done: Sequence[Done]) -> None:
         """Decide until when the next rounds have nothing to do unless something changes."""

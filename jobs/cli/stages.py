@@ -165,6 +165,7 @@ def run_stages(
     *,
     accept: Sequence[str] = (),
     retry: Sequence[str] = (),
+    announce: bool = True,
 ) -> Iterator[Done]:
     """Run one stage after the other; those after ingest only if they have anything to do.
 
@@ -179,12 +180,14 @@ def run_stages(
             from what is maintained, and what they say is ingested and maintained in turn.
         accept: sources whose stopped change set is taken in.
         retry: queries that are tried at once though they took more than a limit.
+        announce: whether a log has a line when a stage begins, not only if it takes long.
     """
+    work = partial(_stage, announce=announce)
     from jobs.ingest_changes import ingest_changes
     from jobs.pending_work import has_pending_work
 
     first = partial(ingest_changes, accept=accept)
-    done = _stage("ingest", first, session, settings, run_id)
+    done = work("ingest", first, session, settings, run_id)
     yield done
     if not (done.did_something or has_pending_work(settings) or refresh):
         return
@@ -194,13 +197,16 @@ def run_stages(
     is_maintained = False
     if refresh is not None:
         if done.did_something or has_pending_work(settings):
-            maintained = _stage("maintain", maintain, session, settings, run_id)
+            maintained = work("maintain", maintain, session, settings, run_id)
             yield maintained
             is_maintained = not maintained.is_busy
         names = _due(settings, refresh)
         if names:
-            yield _refresh(session, settings, run_id, names, refresh)
-            done = _stage("ingest", ingest_changes, session, settings, run_id)
+            from jobs.refresh_remotes import refresh_remotes
+
+            asking = partial(refresh_remotes, names=names, surroundings=refresh)
+            yield work("refresh", asking, session, settings, run_id)
+            done = work("ingest", ingest_changes, session, settings, run_id)
             yield done
             is_maintained = is_maintained and not done.did_something
         if not (is_maintained or done.did_something or has_pending_work(settings)):
@@ -214,7 +220,7 @@ def run_stages(
         ("publish", publish_answers),
     )
     for name, stage in stages:
-        yield _stage(name, stage, session, settings, run_id)
+        yield work(name, stage, session, settings, run_id)
 
 
 def _due(settings: Settings, refresh: Surroundings) -> tuple[str, ...]:
@@ -227,15 +233,6 @@ def _due(settings: Settings, refresh: Surroundings) -> tuple[str, ...]:
         # Ingest has reported what is wrong.
         return ()
     return tuple(each.remote.name for each in listed if each.is_due(now))
-
-
-def _refresh(
-    session: Any, settings: Settings, run_id: str, names: Sequence[str], refresh: Surroundings
-) -> Done:
-    from jobs.refresh_remotes import refresh_remotes
-
-    stage = partial(refresh_remotes, names=names, surroundings=refresh)
-    return _stage("refresh", stage, session, settings, run_id)
 
 
 def _end(options: Options, settings: Any, run_id: str, done: Sequence[Done]) -> None:
@@ -260,13 +257,21 @@ def _end(options: Options, settings: Any, run_id: str, done: Sequence[Done]) -> 
     raise worst
 
 
-def _stage(name: str, stage: Callable[..., Any], spark: Any, settings: Any, run_id: str) -> Done:
+def _stage(
+    name: str,
+    stage: Callable[..., Any],
+    spark: Any,
+    settings: Any,
+    run_id: str,
+    *,
+    announce: bool = True,
+) -> Done:
     from jobs.expected_errors import as_user_error
 
     started = time.monotonic()
     errors: tuple[WeirError, ...] = ()
     result: Any = None
-    with progress(name) as report:
+    with progress(name, announce=announce) as report:
         try:
             result = stage(spark, settings, run_id, report)
             # Ingest returns the errors of sources; the other stages raise theirs.

@@ -74,6 +74,7 @@ class Group:
 
     def _incremental(self, engine: Engine, tasks: Sequence[Task]) -> None:
         epochs = EpochRange(tasks[0].after, self.last)
+        self.progress(f"reading the changes of epochs {epochs.start}..{epochs.last}")
         try:
             changes = read_touched(engine, self.lake, tasks, epochs)
         except ChangeFeedGap as gap:

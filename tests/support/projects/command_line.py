@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,14 +11,17 @@ import pytest
 
 from jobs.cli import main
 
+_PROGRESS = re.compile(r"\w+ \.\.\.$|\w+: still at work, ")
+
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """What a call did."""
+    """What a call did; `err` is the standard error without `progress`."""
 
     code: int
     out: str
     err: str
+    progress: tuple[str, ...] = ()
 
     @property
     def json(self) -> Any:
@@ -34,4 +38,8 @@ class Weir:
     def __call__(self, *arguments: str) -> Called:
         self.capture.readouterr()
         code = main(arguments)
-        return Called(code, *self.capture.readouterr())
+        out, err = self.capture.readouterr()
+        lines = err.splitlines(keepends=True)
+        progress = [line for line in lines if _PROGRESS.match(line)]
+        others = "".join(line for line in lines if line not in progress)
+        return Called(code, out, others, tuple(map(str.strip, progress)))
