@@ -88,7 +88,7 @@ def test_rounds_are_checked_once(tables: RemoteTables) -> None:
         check_freshness(tables.settings, "c", lines.append, now=soon(tables))
     tables.refresh({"a": ('"9"',)})
     check_freshness(tables.settings, "c", lines.append, now=soon(tables))
-    assert lines == [
+    assert [line for line in lines if line.startswith("checked")] == [
         f"checked {rounds} of 1 remote" for rounds in ("6 rounds", "0 rounds", "1 round")
     ]
 
