@@ -117,12 +117,7 @@ class Lake:
 
     def files(self, table_name: str) -> fs.FileSystem:
         """The files below the folder of a table."""
-        address = self.location(table_name)
-        folder = local_folder(address)
-        if folder is not None:
-            # See `_Table` for why not delta-rs.
-            return fs.SubTreeFileSystem(str(folder), fs.LocalFileSystem())
-        return fs.PyFileSystem(DeltaStorageHandler(address, self.storage_options))
+        return files_below(self.location(table_name), self.storage_options)
 
     def existing(self, table_name: str) -> DeltaTable:
         """`open` of a table that must be there.
@@ -405,6 +400,15 @@ class _Table(DeltaTable):
             for each in fragments
         ]
         return ds.FileSystemDataset(verified, found.schema, PAGES_ARE_VERIFIED, found.filesystem)
+
+
+def files_below(address: str, storage_options: Mapping[str, str] | None) -> fs.FileSystem:
+    """The files below the folder or URI of a table, which need not be one of ours."""
+    folder = local_folder(address)
+    if folder is not None:
+        # See `_Table` for why not delta-rs.
+        return fs.SubTreeFileSystem(str(folder), fs.LocalFileSystem())
+    return fs.PyFileSystem(DeltaStorageHandler(address, dict(storage_options or {}) or None))
 
 
 def local_folder(address: str) -> Path | None:

@@ -154,8 +154,8 @@ def _refuse_turned(source: Source, *, is_stream: bool) -> None:
 def next_batch(queue: list[ChangeSet], limits: Limits) -> tuple[list[ChangeSet], list[ChangeSet]]:
     """The next batch, and the rest.
 
-    A stream is in batches of its own. Files and foreign tables, which need Spark, are in batches
-    apart; of files there are as many as the driver may parse, if it may parse the first.
+    A stream is in batches of its own. Files and foreign tables, which may need Spark, are in
+    batches apart; of files there are as many as the driver may parse, if it may parse the first.
     """
     in_files = [bool(each.documents) for each in queue]
     sizes = accumulate(sum(file.size for file in each.documents) for each in queue)

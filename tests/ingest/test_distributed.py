@@ -64,7 +64,7 @@ def house(spark: SparkSession, project: Project) -> Project:
 
 
 def test_each_commit_of_a_foreign_table_is_an_epoch(spark: SparkSession, house: Project) -> None:
-    house.declare(HOUSE | {"starting_version": 1})
+    house.declare(HOUSE | {"starting_version": 1}, driver_parse_bytes=0)
     house.ingest(spark)
     run(
         spark,
@@ -105,6 +105,28 @@ def test_each_commit_of_a_foreign_table_is_an_epoch(spark: SparkSession, house: 
     assert house.ingest(spark).to_epoch == 7
 
 
+def test_the_driver_and_spark_give_the_same_rows_of_a_foreign_table(
+    spark: SparkSession, house: Project
+) -> None:
+    run(
+        spark,
+        house,
+        "UPDATE house SET object = '\"3\"' WHERE object = '\"2\"'",
+        "INSERT INTO house VALUES ('<urn:s>', '<urn:p>', '\"1\"'), (NULL, '<urn:p>', '\"1\"')",
+        "DELETE FROM house WHERE object = '\"1\"'",
+        "INSERT OVERWRITE house VALUES ('_:b', '<urn:p>', '\"4\"'), ('_:b', '<urn:p>', '\"4\"')",
+    )
+    lakes = []
+    for driver_parse_bytes in (16_000_000, 0):
+        shutil.rmtree(house.folder / "lake", ignore_errors=True)
+        source = HOUSE | {"starting_version": 1}
+        house.declare(source, driver_parse_bytes=driver_parse_bytes)
+        house.ingest(spark) if driver_parse_bytes == 0 else house.ingest()
+        lakes.append(house.contents())
+    assert lakes[0] == lakes[1]
+    assert len(lakes[0]["transactions"]) == 6
+
+
 def test_another_table_at_the_place_of_a_foreign_table_stops_its_source(
     spark: SparkSession, house: Project
 ) -> None:
@@ -140,7 +162,7 @@ def test_a_foreign_table_that_is_replaced_within_its_history_is_continued(
 def test_where_the_feed_has_a_gap_the_content_is_ingested(
     spark: SparkSession, house: Project
 ) -> None:
-    house.declare(HOUSE | {"starting_version": 1})
+    house.declare(HOUSE | {"starting_version": 1}, driver_parse_bytes=0)
     house.ingest(spark)
     run(
         spark,
@@ -162,7 +184,8 @@ def test_where_the_feed_has_a_gap_the_content_is_ingested(
 def test_where_files_of_the_feed_are_gone_the_newest_content_is_ingested(
     spark: SparkSession, house: Project, batch_epochs: int
 ) -> None:
-    house.declare(HOUSE | {"starting_version": 2}, batch_epochs=batch_epochs)
+    limits = {"batch_epochs": batch_epochs, "driver_parse_bytes": 0}
+    house.declare(HOUSE | {"starting_version": 2}, **limits)
     house.ingest(spark)
     run(
         spark,

@@ -77,11 +77,12 @@ TYPES = {
 }
 
 
+@pytest.mark.parametrize("driver_parse_bytes", [0, 16_000_000], ids=["spark", "driver"])
 @pytest.mark.parametrize("type_", TYPES)
 def test_a_column_dates_the_rows_that_commits_add(
-    spark: SparkSession, project: Project, type_: str
+    spark: SparkSession, project: Project, type_: str, driver_parse_bytes: int
 ) -> None:
-    project.declare(house(spark, project, type_))
+    project.declare(house(spark, project, type_), driver_parse_bytes=driver_parse_bytes)
     time = TYPES[type_]
     run(
         spark,

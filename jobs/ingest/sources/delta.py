@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from typing import Literal
 
 from deltalake import DeltaTable as ForeignTable
@@ -15,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validat
 from jobs.errors import ConfigurationError
 from jobs.ingest.changesets import AcceptedChangeSets, ChangeSet, SourcePosition, State
 from jobs.ingest.reading import Reader, SourceReading
+from jobs.ingest.sources.delta_rows_here import read_versions_here
 from jobs.ingest.sources.errors import SourceError, errors_of
 from jobs.ingest.sources.source import Source
 from jobs.settings import Settings
@@ -94,36 +96,64 @@ class DeltaTable(Source):
         self, accepted: AcceptedChangeSets, position: SourcePosition, reader: Reader
     ) -> SourceReading:
         """The rows of the versions; where the feed has a gap, the newest content instead."""
+        del position
+        document = reader.next_document()
+        try:
+            return self._read(accepted, reader, document, self.name)
+        except ChangeFeedGap:
+            with errors_of(self):
+                # Files of the batch's last version may be gone too; the newest has all of its own.
+                accepted.replace_by(self._newest_content(reader.settings.storage_options))
+            with errors_of(self, ChangeFeedGap):
+                return self._read(accepted, reader, document, f"{self.name}-content")
+
+    def _read(
+        self, accepted: AcceptedChangeSets, reader: Reader, document: int, folder: str
+    ) -> SourceReading:
+        """The rows of the versions, by the driver if they are few, else by Spark.
+
+        Args:
+            accepted: which of the versions are read.
+            reader: what to read with.
+            document: the number of the table's content.
+            folder: below that of staged rows, for those that Spark looks at.
+
+        Raises:
+            ChangeFeedGap: commits, or files of the versions, are gone.
+        """
+        engine, settings, prefix = reader.engine, reader.settings, f"source_{self.name}"
+        change_sets = accepted.of(self.name)
+        with errors_of(self), lost_files_are_a_gap(self.location):
+            few = read_versions_here(
+                engine,
+                prefix,
+                self,
+                partial(self._at, settings.storage_options),
+                change_sets,
+                document,
+                settings.limits,
+                settings.storage_options,
+            )
+        if few is not None:
+            return few
+
         from py4j.protocol import Py4JError  # type: ignore[import-untyped]
         from pyspark.errors import PySparkException
 
         from jobs.ingest.sources.delta_rows import read_versions
 
-        del position
-        engine = reader.engine
         # Started here: a session that does not start is no error of the source.
         engine.start_spark()
-        document = reader.next_document()
-
-        def read_accepted(folder: str) -> SourceReading:
-            with lost_files_are_a_gap(self.location):
-                return read_versions(
-                    engine,
-                    f"source_{self.name}",
-                    self,
-                    accepted.of(self.name),
-                    document,
-                    reader.settings.limits,
-                    engine.staging(folder),
-                )
-
-        with errors_of(self, PySparkException, Py4JError, ChangeFeedGap):
-            try:
-                return read_accepted(self.name)
-            except ChangeFeedGap:
-                # Files of the batch's last version may be gone too; the newest has all of its own.
-                accepted.replace_by(self._newest_content(reader.settings.storage_options))
-                return read_accepted(f"{self.name}-content")
+        with errors_of(self, PySparkException, Py4JError), lost_files_are_a_gap(self.location):
+            return read_versions(
+                engine,
+                prefix,
+                self,
+                change_sets,
+                document,
+                settings.limits,
+                engine.staging(folder),
+            )
 
     def _newest_content(self, storage_options: Mapping[str, str]) -> ChangeSet:
         table = self._open(storage_options)
@@ -167,6 +197,10 @@ class DeltaTable(Source):
             self.location,
             "Bring the table back, or declare the new one under another name.",
         )
+
+    def _at(self, storage_options: Mapping[str, str], version: int) -> ForeignTable:
+        """The table at a version."""
+        return ForeignTable(self.location, version, storage_options=dict(storage_options) or None)
 
     def _open(self, storage_options: Mapping[str, str]) -> ForeignTable:
         """The table, if it is as declared."""

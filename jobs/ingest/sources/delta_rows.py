@@ -1,8 +1,10 @@
-"""The rows of versions of a Delta table: contents and commits, on Spark."""
+"""The rows of versions of a Delta table: contents and commits, on Spark.
+
+`delta_rows_here` gives the same of few rows.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from functools import reduce
 from typing import Any
@@ -11,16 +13,17 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from jobs.compute.engine import Engine, Frame
+from jobs.compute.engine import Engine
 from jobs.compute.relations import Statement
 from jobs.compute.sql import rows_of, select
 from jobs.ingest import netting
 from jobs.ingest.changesets import ChangeSet
 from jobs.ingest.netting import QUAD
-from jobs.ingest.reading import ChangeSetReading, SourceReading
-from jobs.ingest.rows import SCHEMA, SPARK_SCHEMA, Rows, rows_by_tasks, rows_on_driver
+from jobs.ingest.reading import SourceReading
+from jobs.ingest.rows import SCHEMA, SPARK_SCHEMA, rows_by_tasks, rows_on_driver
 from jobs.ingest.sources.bags import bag_assertions
 from jobs.ingest.sources.delta import DeltaTable
+from jobs.ingest.sources.delta_reading import reading_of
 from jobs.ingest.sources.delta_terms import UNCHECKED, checking, respelling
 from jobs.settings import Limits
 from lake.change_feed import CHANGE_TYPE, COMMIT_VERSION, changes_of
@@ -73,7 +76,7 @@ def read_versions(
         rows = rows_on_driver(checked)
     else:
         rows = rows_by_tasks(engine.spark, unchecked.mapInArrow(check, SPARK_SCHEMA), staging)
-    return _reading(rows, change_sets)
+    return reading_of(rows, change_sets)
 
 
 def _content(engine: Engine, source: DeltaTable, version: int, ordinal: int) -> DataFrame:
@@ -196,29 +199,3 @@ def _time(source: DeltaTable, rows: DataFrame) -> Any:
         case "timestamp_ntz":
             time = F.date_format(time, "yyyy-MM-dd'T'HH:mm:ss.SSSSSS")
     return time.cast("string").alias("time")
-
-
-def _reading(rows: Rows, change_sets: Mapping[int, ChangeSet]) -> SourceReading:
-    changes, rejections = (_by_ordinal(frame) for (frame,) in (rows.changes, rows.rejections))
-    return SourceReading(
-        rows,
-        {
-            ordinal: ChangeSetReading(
-                each.change_id,
-                each.event_time,
-                changes[ordinal],
-                rejections[ordinal],
-                malformed=rejections[ordinal],
-            )
-            for ordinal, each in change_sets.items()
-        },
-    )
-
-
-def _by_ordinal(frame: Frame) -> Counter[int]:
-    """The number of rows of each change set."""
-    if isinstance(frame, pa.Table):
-        return Counter(row["ordinal"] for row in frame.select(["ordinal"]).to_pylist())
-    return Counter(
-        {row["ordinal"]: row["count"] for row in frame.groupBy("ordinal").count().collect()}
-    )

@@ -1,0 +1,84 @@
+"""The files with the changes of one commit of a table that need not be ours (no Spark).
+
+A commit with files of a change feed has its changes in them; of another one, the rows of the files
+that it adds are inserted and those of the files that it removes deleted.
+https://github.com/delta-io/delta/blob/master/PROTOCOL.md#add-cdc-file
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote
+
+from pyarrow import fs
+
+from lake.commit_files import actions, commit_file
+
+
+class NotByFiles(Exception):  # noqa: N818  (named after what is wrong)
+    """The rows of whole files are not the changes of a commit, or how many they are is unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class FeedFiles:
+    """The files of one commit, below the folder of the table.
+
+    Attributes:
+        inserted: all of their rows are inserted.
+        deleted: all of their rows are deleted.
+        of_feed: their column `_change_type` says what happened to a row.
+        bytes: the size of all of them.
+    """
+
+    inserted: tuple[str, ...]
+    deleted: tuple[str, ...]
+    of_feed: tuple[str, ...]
+    bytes: int
+
+
+def feed_files(files: fs.FileSystem, version: int) -> FeedFiles:
+    """The files with the changes of a commit; none if it rearranged files.
+
+    Args:
+        files: those below the folder of the table.
+        version: of the commit.
+
+    Raises:
+        FileNotFoundError: the log no longer holds the commit.
+        NotByFiles: a file has a deletion vector, is outside of the folder or of unknown size, or
+            the commit changed the schema, the properties or the protocol of the table.
+    """
+    with files.open_input_stream(commit_file(version)) as stream:
+        lines = stream.read().splitlines()
+    found: dict[str, list[dict[str, Any]]] = {"add": [], "remove": [], "cdc": []}
+    for kind, action in actions(lines):
+        if kind in ("metaData", "protocol"):
+            raise NotByFiles(f"version {version} changed the table itself")
+        if kind == "cdc" or (kind in found and action["dataChange"]):
+            found[kind].append(action)
+    changed = found["cdc"] or [*found["add"], *found["remove"]]
+    if any(each.get("deletionVector") is not None for each in changed):
+        raise NotByFiles(f"version {version} has deletion vectors")
+    if any(each.get("size") is None for each in changed):
+        raise NotByFiles(f"version {version} does not say how large its files are")
+    size = sum(int(each["size"]) for each in changed)
+    if found["cdc"]:
+        return FeedFiles((), (), _paths(found["cdc"]), size)
+    return FeedFiles(_paths(found["add"]), _paths(found["remove"]), (), size)
+
+
+def _paths(changed: list[dict[str, Any]]) -> tuple[str, ...]:
+    return tuple(file_path(each["path"]) for each in changed)
+
+
+def file_path(path: str) -> str:
+    """The path of a file below the folder of its table, by how the log writes it.
+
+    Raises:
+        NotByFiles: it is elsewhere, as those of a shallow clone are.
+    """
+    found = unquote(path)
+    if "://" in found or found.startswith("/"):
+        raise NotByFiles(f"{found} is a file of another table")
+    return found

@@ -1,0 +1,61 @@
+"""The files with the changes of a commit."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyarrow import fs
+
+from lake.commit_files import commit_file
+from lake.feed_files import FeedFiles, NotByFiles, feed_files
+
+ADD = {"path": "a%20b.parquet", "size": 3, "dataChange": True}
+REMOVE = {"path": "c.parquet", "size": 4, "dataChange": True}
+
+
+def files_of(folder: Path, *actions: dict[str, Any]) -> FeedFiles:
+    """The files of a commit with these actions."""
+    log = folder / commit_file(7)
+    log.parent.mkdir()
+    log.write_text("\n".join(map(json.dumps, actions)))
+    return feed_files(fs.SubTreeFileSystem(str(folder), fs.LocalFileSystem()), 7)
+
+
+def test_added_files_are_inserted_and_removed_ones_deleted(tmp_path: Path) -> None:
+    found = files_of(tmp_path, {"commitInfo": {}}, {"add": ADD}, {"remove": REMOVE})
+    assert found == FeedFiles(("a b.parquet",), ("c.parquet",), (), 7)
+
+
+def test_files_of_a_change_feed_stand_for_all_others(tmp_path: Path) -> None:
+    feed = {"path": "_change_data/d", "size": 5, "dataChange": False}
+    found = files_of(tmp_path, {"add": ADD}, {"cdc": feed}, {"remove": REMOVE})
+    assert found == FeedFiles((), (), ("_change_data/d",), 5)
+
+
+def test_a_commit_that_rearranges_files_has_none(tmp_path: Path) -> None:
+    found = files_of(tmp_path, {"add": ADD | {"dataChange": False}})
+    assert found == FeedFiles((), (), (), 0)
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        {"metaData": {}},
+        {"protocol": {}},
+        {"remove": REMOVE | {"deletionVector": {"storageType": "u"}}},
+        {"remove": REMOVE | {"size": None}},
+        {"add": ADD | {"path": "file:///elsewhere/a.parquet"}},
+    ],
+    ids=["properties", "protocol", "deletion vector", "size", "elsewhere"],
+)
+def test_what_files_do_not_say_is_refused(tmp_path: Path, action: dict[str, Any]) -> None:
+    with pytest.raises(NotByFiles):
+        files_of(tmp_path, action)
+
+
+def test_a_commit_that_is_gone_is_not_found(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        feed_files(fs.SubTreeFileSystem(str(tmp_path), fs.LocalFileSystem()), 7)
