@@ -28,6 +28,7 @@ from jobs.ingest.pending import (
     positions_after,
     source_positions,
 )
+from jobs.ingest.source_files import SourceFile, changed_files, record_changes
 from jobs.ingest.sources.all_sources import all_sources
 from jobs.ingest.sources.errors import SourceError
 from jobs.ingest.sources.source import Source
@@ -61,13 +62,15 @@ class SourceResult:
 class IngestResult:
     """What a run ingested: the epochs (from_epoch, to_epoch], and each source's part in them.
 
-    recovered: how many of them a run that died had begun to commit.
+    recovered: how many of them a run that died had begun to commit. changed: files that were read,
+    and found changed by this run.
     """
 
     from_epoch: int
     to_epoch: int
     recovered: int
     sources: tuple[SourceResult, ...]
+    changed: tuple[SourceFile, ...] = ()
 
     @property
     def is_empty(self) -> bool:
@@ -90,7 +93,12 @@ class IngestResult:
         waiting = [
             f"source {each.name} waits: {each.waiting}" for each in self.sources if each.waiting
         ]
-        return (*rejected, *waiting)
+        changed = [
+            f"source {each.source}: {each.file} was changed after it was read; its changes were not"
+            " read: give them as a new version or change set, or restore the file"
+            for each in self.changed
+        ]
+        return (*rejected, *waiting, *changed)
 
 
 def ingest_changes(
@@ -139,9 +147,11 @@ def ingest_changes(
             "rows_in": operations,
             "rows_out": sum(each.inserted + each.deleted for each in (*recovered, *done)),
         }
+        found = changed_files(lake, [each.name for each in sources])
+        record_changes(lake, found, journal.metadata(end))
         consumed = positions_after(consumed, done)
         results = tuple(_source_result(each, done, consumed, ended) for each in sources)
-        return IngestResult(start, end, len(recovered), results)
+        return IngestResult(start, end, len(recovered), results, found.reported)
 
 
 def _recover(

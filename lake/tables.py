@@ -163,6 +163,28 @@ REJECTED = Table(
     log_commits=LOG_COMMITS,
 )
 
+SOURCE_FILES = Table(
+    name="source_files",
+    comment="The files that were read, as they were then, and as they were found changed later.",
+    columns=(
+        Column("source", "STRING", "name of the source in sources.yml"),
+        Column("position", "STRING", "the change set that it is of"),
+        Column("file", "STRING", "path or URI"),
+        Column("bytes", "BIGINT", "its size"),
+        Column("modified", "TIMESTAMP", "when it was written, or null"),
+        Column(
+            "sha256",
+            "STRING",
+            "SHA-256 of its bytes; null in an object store, or if its batch had more than"
+            " `limits.driver_parse_bytes`, or another size than before",
+        ),
+        Column("changed", "BOOLEAN", "whether the content is another one than was read"),
+        _RUN_ID,
+    ),
+    properties=_PLAIN,
+    log_commits=LOG_COMMITS,
+)
+
 STOPPED_SOURCES = Table(
     name="stopped_sources",
     comment="The sources that the newest ingest stopped or left waiting.",
@@ -416,6 +438,7 @@ SHARED_TABLES = (
     TRANSACTIONS,
     GRAPHS,
     REJECTED,
+    SOURCE_FILES,
     STOPPED_SOURCES,
     STREAM_EPOCHS,
     LATE,

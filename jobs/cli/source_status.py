@@ -10,6 +10,7 @@ from typing import Any
 
 from jobs.errors import ConfigurationError
 from jobs.ingest.pending import pending_change_sets, source_positions
+from jobs.ingest.source_files import changed_files
 from jobs.ingest.sources.all_sources import all_sources
 from jobs.ingest.sources.source import Source
 from jobs.ingest.stopped_sources import stopped_sources
@@ -33,6 +34,7 @@ class SourceStatus:
         rejected: lines and documents that could not be used, in all.
         since: when a run first found it stopped or waiting.
         reason: why it is.
+        changed: files that were changed after they were read.
     """
 
     source: str
@@ -44,6 +46,7 @@ class SourceStatus:
     rejected: int
     since: datetime | None = None
     reason: str | None = None
+    changed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,7 @@ def source_statuses(settings: Settings) -> SourceStatuses:
     positions = source_positions(lake)
     pending, not_ready = _pending(settings, lake, [*declared.values()])
     recorded = stopped_sources(lake)
+    changed = changed_files(lake, [*declared]).changed
     found = []
     for name in sorted({*declared, *ingested}):
         of_source = ingested.get(name, {})
@@ -90,6 +94,7 @@ def source_statuses(settings: Settings) -> SourceStatuses:
                 rejected=of_source.get("rejected", 0),
                 since=known.since if known is not None and reason is not None else None,
                 reason=reason,
+                changed=tuple(each.file for each in changed if each.source == name),
             )
         )
     return SourceStatuses(tuple(found), error)

@@ -164,6 +164,8 @@ def _print(options: Options, now: Status) -> None:
         if source.reason:
             since = f" since {source.since:%Y-%m-%d %H:%M:%S}" if source.since else ""
             print_line(f"{source.source}: {source.state}{since}, because {source.reason}")
+        for file in source.changed:
+            print_line(f"{source.source}: {file} was changed after it was read")
     over_streams = [_with_times(row) for row in queries if row["held_back_by"] or row["final_to"]]
     if over_streams:
         print_rows(options.output, _FINAL, over_streams, title="Queries over streams")

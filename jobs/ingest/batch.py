@@ -31,6 +31,7 @@ from jobs.ingest.quad_assertions import (
 )
 from jobs.ingest.reading import BatchReading, read_batch
 from jobs.ingest.rejections import located
+from jobs.ingest.source_files import read_files
 from jobs.ingest.sources.errors import GuardExceeded, SourceError
 from jobs.ingest.stopped_sources import StoppedSource
 from jobs.ingest.stored_quads import quads_about, quads_of
@@ -149,6 +150,8 @@ def ingest_batch(
         journal.reject(engine, rows, places, until)
     if not epochs:
         return BatchResult.of(accepted)
+    files = read_files(accepted.change_sets.values(), settings.limits.driver_parse_bytes)
+    journal.record_read(files, until)
 
     now = clock.now()
     transactions = [

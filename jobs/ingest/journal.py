@@ -1,12 +1,12 @@
 """The order in which a batch of epochs is committed, and what a run does after one that died.
 
-    graphs, rejected, quads, triples, transactions
+    graphs, rejected, source_files, quads, triples, transactions
 
 An epoch exists once `transactions` names it. Everything that a retry needs to give the same epochs
 to the same change sets is in the metadata of the `quads` commit:
 
 * died before `quads`: nothing has an epoch yet. New graphs are found to have their owner,
-  rejected rows are found written; the change sets are ingested again.
+  rejected rows and files are found written; the change sets are ingested again.
 * died after `quads`: the commit names the transactions; `triples` is computed from `quads`, the
   transactions are written as they were meant.
 """
@@ -36,11 +36,12 @@ from jobs.compute.sql import (
     text,
 )
 from jobs.ingest import netting
+from jobs.ingest.source_files import SourceFile, record_files
 from jobs.ingest.stored_quads import quads_about, quads_between
 from lake.commit import create_if_missing, write
 from lake.lake import Lake
 from lake.metadata import Metadata
-from lake.tables import GRAPHS, QUADS, REJECTED, TRANSACTIONS, TRIPLES, Table
+from lake.tables import GRAPHS, QUADS, REJECTED, SOURCE_FILES, TRANSACTIONS, TRIPLES, Table
 
 JOB: Final = "ingest"
 _TIMES = ("event_time", "ingested_at")
@@ -81,7 +82,7 @@ class Journal:
 
     def __init__(self, lake: Lake, run_id: str, literal_predicates: int) -> None:
         self.run_id, self._lake, self._literal_predicates = run_id, lake, literal_predicates
-        for table in (GRAPHS, REJECTED, QUADS, TRIPLES, TRANSACTIONS):
+        for table in (GRAPHS, REJECTED, SOURCE_FILES, QUADS, TRIPLES, TRANSACTIONS):
             create_if_missing(lake, table)
 
     def head(self) -> int:
@@ -108,6 +109,10 @@ class Journal:
         new = _without_known(rows, "known_rejections")
         if engine.rows(new.limit(1)):
             append(engine, REJECTED, self.signed(new), self.metadata(until), 1)
+
+    def record_read(self, files: Sequence[SourceFile], until: int) -> None:
+        """Record the files of the change sets that become the epochs up to `until`."""
+        record_files(self._lake, files, self.metadata(until))
 
     def commit(
         self,

@@ -20,6 +20,7 @@ from jobs.ingest.lateness import Bounds, StreamState
 from jobs.ingest.reading import BatchReading, read_batch, stop_if_much_is_rejected
 from jobs.ingest.rejections import located
 from jobs.ingest.rows import REJECTION_COLUMNS
+from jobs.ingest.source_files import read_files
 from jobs.ingest.sources.stream import Stream
 from jobs.ingest.stopped_sources import StoppedSource
 from jobs.ingest.stream_journal import StreamEpoch, StreamEpochs, StreamJournal
@@ -67,6 +68,8 @@ def ingest_stream_batch(
     _reject(engine, journal, accepted, rejected, until)
     if not epochs:
         return BatchResult.of(accepted)
+    files = read_files(accepted.change_sets.values(), settings.limits.driver_parse_bytes)
+    journal.record_read(files, until)
 
     latest = microseconds(now) + declared.ahead
     before = streams.state(source.name)

@@ -1,12 +1,12 @@
 """The order in which epochs of a stream are committed, and what a run does after one that died.
 
-    rejected, late, streams/<name>, stream_epochs, transactions
+    rejected, source_files, late, streams/<name>, stream_epochs, transactions
 
 As for the graph, an epoch exists once `transactions` names it. The metadata of the commit of
 `streams/<name>`, which is made for an epoch without events too, has the rows of both later tables:
 
-* died before it: nothing has an epoch yet. Rejected rows are found written; rows of `late` are of
-  epochs that do not exist, and are deleted. The change sets are ingested again.
+* died before it: nothing has an epoch yet. Rejected rows and files are found written; rows of
+  `late` are of epochs that do not exist, and are deleted. The change sets are ingested again.
 * died after it: the later tables are written as they were meant.
 """
 

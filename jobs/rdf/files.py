@@ -122,14 +122,20 @@ def is_unchanged(path: str, size: int, modified: datetime | None) -> bool:
 
     Objects of a store are written as a whole.
     """
+    # Reading it says why it is not there.
+    found = local_stat(path)
+    return found is None or (found[0] == size and modified in (None, found[1]))
+
+
+def local_stat(path: str) -> tuple[int, datetime] | None:
+    """Bytes and time, in UTC, of a local file; None for a URI, and if it cannot be looked at."""
     if _SCHEME.match(path):
-        return True
+        return None
     try:
         found = Path(path).stat()
     except OSError:
-        # Reading it says why.
-        return True
-    return found.st_size == size and modified in (None, _modified(found))
+        return None
+    return found.st_size, _modified(found)
 
 
 def format_of(name: str) -> Format | None:

@@ -432,6 +432,7 @@ def test_status_lists_every_source_with_what_waits_and_what_was_rejected(
         "rejected": 0,
         "since": None,
         "reason": None,
+        "changed": [],
     }
     absent, found = weir("status", "--output", "json").json["sources"]
     assert found == museum

@@ -10,7 +10,16 @@ from tests.support.projects.ingest import Project
 
 POINTS = [
     f"ingest:{moment}:{table}"
-    for table in ("claim", "graphs", "rejected", "quads", "triples", "transactions", "runs")
+    for table in (
+        "claim",
+        "graphs",
+        "rejected",
+        "source_files",
+        "quads",
+        "triples",
+        "transactions",
+        "runs",
+    )
     for moment in ("before", "after")
 ]
 _RUN = """

@@ -15,8 +15,8 @@ from jobs.ingest_changes import IngestResult, ingest_changes
 from jobs.settings import Settings
 
 QUAD = ("graph", "subject", "predicate", "object")
-TABLES = ("quads", "triples", "transactions", "graphs", "rejected")
-_OWN_TO_A_RUN = ("run_id", "ingested_at", "quads_version", "triples_version")
+TABLES = ("quads", "triples", "transactions", "graphs", "rejected", "source_files")
+_OWN_TO_A_RUN = ("file", "modified", "run_id", "ingested_at", "quads_version", "triples_version")
 
 Rows = list[tuple[Any, ...]]
 
