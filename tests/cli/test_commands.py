@@ -422,7 +422,7 @@ def test_status_lists_every_source_with_what_waits_and_what_was_rejected(
     weir("init")
     more = "  - {name: absent, kind: patches, location: nowhere}\n"
     Path("sources.yml").write_text(Path("sources.yml").read_text() + more)
-    museum = {
+    museum: dict[str, object] = {
         "source": "museum",
         "state": "behind",
         "position": None,
