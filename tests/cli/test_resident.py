@@ -111,13 +111,9 @@ def test_lines_for_people_and_a_failure_once(started: list[subprocess.Popen[str]
 @pytest.mark.parametrize(
     "point",
     [
-        "ingest:after:claim",
         "ingest:after:quads",
-        "ingest:before:transactions",
-        "maintain:before:embeddings/exhibits",
         "maintain:after:embeddings/exhibits",
         "validate:after:quality",
-        "publish:after:answers/exhibits",
         "publish:before:runs",
     ],
 )

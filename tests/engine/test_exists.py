@@ -8,6 +8,8 @@ A variable counts as shared in MINUS where the pattern itself binds it, not beca
 
 from __future__ import annotations
 
+from itertools import cycle
+
 import pytest
 
 from jobs.plan.operators import Product
@@ -26,6 +28,7 @@ _ENDS = (
 )
 _COUNT = "{ SELECT ?y (COUNT(*) AS ?n) { ?y (:p*|:q?) ?w } GROUP BY ?y } FILTER(?n > 1)"
 
+_DEFAULT_GRAPHS = ("union", "default")
 PATHS = {
     "from a predicate": f"{_STEP} FILTER EXISTS {{ ?y :p* ?w }}",
     "not, from a predicate": f"{_STEP} FILTER NOT EXISTS {{ ?y :p? ?w }}",
@@ -206,21 +209,19 @@ def test_a_product_that_exists_makes_names_the_variable_outside() -> None:
     assert [plan.names[int(column[1:])] for column in product.correlated] == ["o"]
 
 
-@pytest.mark.parametrize("default_graph", ["union", "default"])
-@pytest.mark.parametrize("name", PATHS)
+@pytest.mark.parametrize(("name", "default_graph"), [*zip(PATHS, cycle(_DEFAULT_GRAPHS))])
 def test_a_zero_length_path_begins_at_the_correlated_value(name: str, default_graph: str) -> None:
     case = case_of(f"{_PREFIX} {{ {PATHS[name]} }}", default_graph, 0, _DEPARTURE)
     assert broken_laws(case) == []
 
 
-@pytest.mark.parametrize("default_graph", ["union", "default"])
-@pytest.mark.parametrize("name", MINUS)
+@pytest.mark.parametrize(("name", "default_graph"), [*zip(MINUS, cycle(_DEFAULT_GRAPHS))])
 def test_minus_in_exists_shares_what_its_patterns_bind(name: str, default_graph: str) -> None:
     query = f"{_PREFIX} {{ ?x :p ?z FILTER EXISTS {{ {MINUS[name]} }} }}"
     assert broken_laws(case_of(query, default_graph, 0, _DEPARTURE)) == []
 
 
-@pytest.mark.parametrize("default_graph", ["union", "default"])
+@pytest.mark.parametrize("default_graph", _DEFAULT_GRAPHS)
 def test_a_nested_exists_is_correlated_by_what_the_one_around_binds(default_graph: str) -> None:
     sides = "{ ?c :p ?d FILTER(?y = :zz) } UNION { ?c :q ?d FILTER(?y = :zz) }"
     query = (

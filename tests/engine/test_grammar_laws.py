@@ -24,7 +24,7 @@ from tests.support.oracles.oxigraph import Oxigraph
 from tests.support.regressions import read, regression_files
 
 QUERIES = int(os.environ.get("WEIR_WHOLE_LAW_PAIRS", "3000")) // HISTORIES
-CORRELATED = int(os.environ.get("WEIR_CORRELATED_LAWS", "100"))
+CORRELATED = int(os.environ.get("WEIR_CORRELATED_LAWS", "60"))
 PARTS = 20
 """Into which the queries are split, so that pytest's workers share them."""
 

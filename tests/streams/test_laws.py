@@ -21,7 +21,7 @@ from tests.support.streams.laws import broken_laws, by_oxigraph
 from tests.support.streams.memory import StreamMemory
 from tests.support.streams.regressions import read, regression_files, write
 
-QUERIES = int(os.environ.get("WEIR_STREAM_LAW_PAIRS", "2200")) // SECTIONS
+QUERIES = int(os.environ.get("WEIR_STREAM_LAW_PAIRS", "1500")) // SECTIONS
 PARTS = 20
 """Into which the queries are split, so that pytest's workers share them."""
 

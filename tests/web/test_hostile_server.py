@@ -1,6 +1,6 @@
 """A server can end a fetch only in the expected way, within its budget, and harms nobody else.
 
-`WEIR_HOSTILE_ROUNDS` (2) repeats each behaviour; `WEIR_HOSTILE_REPORT` names a file for figures.
+`WEIR_HOSTILE_ROUNDS` (1) repeats each behaviour; `WEIR_HOSTILE_REPORT` names a file for figures.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from jobs.web.request import FetchRequest, Limits
 from jobs.web.sparql_results import SparqlResults
 from tests.support.hostile_server import BEHAVIOURS, GOOD, Behaviour, HostileServer
 
-ROUNDS = int(os.environ.get("WEIR_HOSTILE_ROUNDS", "2"))
+ROUNDS = int(os.environ.get("WEIR_HOSTILE_ROUNDS", "1"))
 REPORT = os.environ.get("WEIR_HOSTILE_REPORT")
 BYTES = 1 << 20
 MEMORY = 300 << 20
