@@ -7,15 +7,17 @@ SHA-256 are. So a change is reported once, and a file that only got another time
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
-from typing import Self
+from typing import Any, Self
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from jobs.ingest.changesets import ChangeSet, Document
 from jobs.rdf.files import is_unchanged, local_stat, opened_raw
-from lake.commit import write
+from lake.commit import arrow_schema, write
 from lake.lake import Lake
 from lake.metadata import Metadata
 from lake.tables import SOURCE_FILES
@@ -131,17 +133,20 @@ def record_changes(lake: Lake, found: ChangedFiles, metadata: Metadata) -> None:
 
 def _newest(lake: Lake, sources: Collection[str]) -> list[list[SourceFile]]:
     """The rows of each file that is compared."""
-    of_file: Mapping[tuple[str, str], list[SourceFile]] = defaultdict(list)
-    for each in _recorded(lake):
-        if each.source in sources and each.modified is not None:
+    rows = _stored(lake)
+    is_of_source = pc.is_in(rows["source"], pa.array([*sources], pa.string()))
+    rows = rows.filter(pc.and_(is_of_source, pc.is_valid(rows["modified"])))
+    written = rows.group_by(["source", "file"]).aggregate([("modified", "max")])
+    newest = written.sort_by([("modified_max", "descending")]).slice(0, COMPARED_FILES)
+    chosen = newest.select(["source", "file"]).to_pylist()
+    of_file: dict[tuple[str, str], list[SourceFile]] = {
+        (each["source"], each["file"]): [] for each in chosen
+    }
+    # The table grows with every file that is read: few of its rows become objects.
+    for each in _as_files(rows.filter(pc.is_in(rows["file"], newest["file"]))):
+        if (each.source, each.file) in of_file:
             of_file[each.source, each.file].append(each)
-    groups = sorted(of_file.values(), key=lambda rows: max(map(_written, rows)), reverse=True)
-    return groups[:COMPARED_FILES]
-
-
-def _written(file: SourceFile) -> datetime:
-    assert file.modified is not None, "only such files are compared"
-    return file.modified
+    return [*of_file.values()]
 
 
 def _compared(now: SourceFile, rows: Sequence[SourceFile]) -> SourceFile:
@@ -163,14 +168,21 @@ def _as_it_is(recorded: SourceFile) -> SourceFile | None:
     return replace(recorded, bytes=size, modified=modified, sha256=None, changed=False)
 
 
-def _recorded(lake: Lake, positions: Collection[str] | None = None) -> list[SourceFile]:
-    """The rows of some change sets, by default of all."""
-    if not lake.exists(SOURCE_FILES.name):
-        return []
+def _recorded(lake: Lake, positions: Collection[str]) -> list[SourceFile]:
+    """The rows of some change sets."""
+    return _as_files(_stored(lake, [("position", "in", [*positions])]))
+
+
+def _stored(lake: Lake, some: Sequence[tuple[str, str, Any]] | None = None) -> pa.Table:
+    """The rows of the table that meet all conditions."""
     names = [name for name in SOURCE_FILES.column_names if name != "run_id"]
-    some = None if positions is None else [("position", "in", [*positions])]
-    rows = lake.rows(SOURCE_FILES.name, names, some).to_pylist()
-    return [SourceFile(**row) for row in rows]
+    if not lake.exists(SOURCE_FILES.name):
+        return arrow_schema(SOURCE_FILES).empty_table().select(names)
+    return lake.rows(SOURCE_FILES.name, names, some)
+
+
+def _as_files(rows: pa.Table) -> list[SourceFile]:
+    return [SourceFile(**row) for row in rows.to_pylist()]
 
 
 def _sha256(path: str) -> str | None:

@@ -7,6 +7,7 @@ import os
 import pytest
 
 from jobs.cli.source_status import source_statuses
+from jobs.ingest import source_files
 from tests.support.projects.ingest import Project
 
 FILE = "versions/1.nt"
@@ -44,6 +45,20 @@ def test_a_file_that_is_gone_is_not_reported(read: Project) -> None:
     (read.folder / FILE).rename(read.folder / "elsewhere")
     read.write("versions/2.nt", "<urn:s> <urn:p> <urn:1> .\n")
     assert read.ingest().warnings == ()
+
+
+def test_the_files_that_were_written_last_are_compared(
+    read: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(source_files, "COMPARED_FILES", 1)
+    newer = "versions/2.nt"
+    read.write(newer, "<urn:s> <urn:p> <urn:2> .\n")
+    read.ingest()
+    read.write(FILE, "<urn:s> <urn:p> <urn:22> .\n")
+    assert read.ingest().warnings == ()
+    read.write(newer, "<urn:s> <urn:p> <urn:33> .\n")
+    (warning,) = read.ingest().warnings
+    assert newer in warning
 
 
 def test_the_status_names_a_changed_file_until_it_is_restored(read: Project) -> None:
