@@ -70,7 +70,6 @@ def audit_lake(
     progress: Progress = silent,
     *,
     full: bool = False,
-    queries: int = QUERIES,
 ) -> AuditResult:
     """Examine all tables of the lake; `examined` has the arguments.
 
@@ -78,7 +77,7 @@ def audit_lake(
         BusyError: another audit is in progress.
         QualityError: a check failed.
     """
-    result = examined(spark, settings, run_id, progress, full=full, queries=queries)
+    result = examined(spark, settings, run_id, progress, full=full)
     if result.failed:
         raise failure(result, settings)
     return result
@@ -203,7 +202,8 @@ class _Audit:
             yield from _readable(QUADS.name, said)
         work = []
         for item in comparable(self.completion, self.catalog.names):
-            known = self.catalog.member(item.query) if self._is_usable(item.query) else None
+            is_usable = self.catalog.is_usable(item.query)
+            known = self.catalog.member(item.query) if is_usable else None
             is_as_stored = known is not None and (
                 known.fingerprint == item.maintained.metadata.fingerprint
             )
@@ -235,9 +235,6 @@ class _Audit:
                 break
             self.completion = Completion.read(self.lake)
         yield from results
-
-    def _is_usable(self, query: str) -> bool:
-        return query in self.catalog.names and self.catalog.is_usable(query)
 
     @contextmanager
     def _engine(self) -> Iterator[Engine]:

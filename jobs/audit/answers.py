@@ -47,7 +47,7 @@ def embeddings_results(
     """The results of the suites of embeddings and answers over all stored rows."""
     checked: list[Checked] = []
     for item in work:
-        if item.query not in catalog.names or not catalog.is_usable(item.query):
+        if not catalog.is_usable(item.query):
             continue
         (output,) = catalog.member(item.query).outputs
         is_set = bool(item.maintained.metadata.extra["is_set"])
