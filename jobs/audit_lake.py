@@ -25,6 +25,7 @@ from jobs.compute.engine import Engine
 from jobs.compute.session import Session, Spark, session_of
 from jobs.errors import QualityError, listed
 from jobs.expected_errors import as_user_error
+from jobs.progress.backlog import Backlog
 from jobs.progress.completion import Completion
 from jobs.settings import Settings
 from jobs.stage import Progress, arg_parser, claimed, run_parsed, silent
@@ -182,8 +183,8 @@ class _Audit:
         self.progress(f"checking the rows of {counted(len(work), 'query')}")
         with self._engine() as engine:
             yield from embeddings_results(engine, self.catalog, work)
-        for item in work:
-            yield from self._answer(item.query)
+            for item in work:
+                yield from self._answer(engine, item)
 
     def against_the_graph(
         self, damaged: set[str], queries: int, seed: str
@@ -221,19 +222,18 @@ class _Audit:
                 again = partial(recomputed_results, engine, sample)
                 yield from _readable(f"embeddings/{name}", again)
 
-    def _answer(self, query: str) -> Iterator[QualityResult]:
+    def _answer(self, engine: Engine, item: Backlog) -> Iterator[QualityResult]:
         """Whether an answer is that of its embeddings; again if it was published meanwhile."""
         for _ in range(_ATTEMPTS):
-            found = comparable(self.completion, [query])
-            if not found:
-                return
-            (item,) = found
-            with self._engine() as engine:
-                check = partial(answer_results, engine, self.lake, item)
-                results = [*_readable(f"answers/{query}", check)]
+            check = partial(answer_results, engine, self.lake, item)
+            results = [*_readable(f"answers/{item.query}", check)]
             if all(each.success for each in results) or in_one_state(self.lake, item):
                 break
             self.completion = Completion.read(self.lake)
+            again = comparable(self.completion, [item.query])
+            if not again:
+                return
+            (item,) = again
         yield from results
 
     @contextmanager
