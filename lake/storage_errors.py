@@ -88,7 +88,7 @@ class StorageError(Exception):
 
 
 class DamagedTable(StorageError):  # noqa: N818  (named after what is wrong)
-    """The log of a table holds a commit that cannot be read."""
+    """A file of a table is gone, or is not what was written."""
 
 
 @contextmanager

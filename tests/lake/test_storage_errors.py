@@ -175,8 +175,20 @@ def test_data_files_that_are_gone_or_cut_off_are_named(lake: Lake) -> None:
     }
     assert damages[gone] == "the data file cannot be read: No such file or directory"
     assert "bytes and had" in damages[cut]
+
+
+def test_reading_a_table_without_one_of_its_data_files_names_the_table(lake: Lake) -> None:
+    next(Path(lake.location("graphs")).glob("*.parquet")).unlink()
     with pytest.raises(StorageError, match=r"\(table graphs\)"):
         lake.rows("graphs")
+
+
+def test_reading_a_data_file_that_was_cut_off_names_the_file(lake: Lake) -> None:
+    file = next(Path(lake.location("graphs")).glob("*.parquet"))
+    file.write_bytes(file.read_bytes()[:-1])
+    with pytest.raises(DamagedTable) as found:
+        lake.rows("graphs")
+    assert found.value.where == str(file)
 
 
 def test_a_whole_table_has_no_damage(lake: Lake) -> None:

@@ -67,7 +67,9 @@ def deltas(
 def touched_rows(query: str, *epochs: str) -> dict[str, int]:
     """How many rows of each stored state the run over the last epoch reads, by relation."""
     memory = epoch_by_epoch(plan_of(query), history(*epochs))
-    tables = memory.connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()
+    tables = memory.connection.execute(
+        "SELECT table_name FROM duckdb_tables() WHERE database_name = current_database()"
+    ).fetchall()
     found: dict[str, int] = {}
     for (name,) in tables:
         if match := re.fullmatch(r"q_[a-z0-9]+_(state\w*|first)", name):
