@@ -40,9 +40,11 @@ _TAIL = 8
 """The last bytes of a Parquet file: the length of the footer and the magic number."""
 
 PAGES_ARE_VERIFIED = ds.ParquetFileFormat(
+    # Spark may write times as nanoseconds of a day; as nanoseconds since 1970 they end in 2262.
+    read_options=ds.ParquetReadOptions(coerce_int96_timestamp_unit="us"),
     default_fragment_scan_options=ds.ParquetFragmentScanOptions(
         pre_buffer=True, page_checksum_verification=True
-    )
+    ),
 )
 """How Arrow reads a data file."""
 

@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.dataset as ds
 from deltalake import DeltaTable
+from pyarrow import fs
 
 from lake.checksums import PAGES_ARE_VERIFIED, verify_footers
 from lake.lake import Lake, local_folder
@@ -33,6 +34,22 @@ def rows_of_files(
     files, folder = lake.files(table_name), local_folder(lake.location(table_name))
     if folder is not None:
         verify_footers(folder / name for name in names)
+    return dataset_of(files, names, schema)
+
+
+def dataset_of(
+    files: fs.FileSystem, names: Iterable[str], schema: pa.Schema
+) -> ds.FileSystemDataset:
+    """The rows of Parquet files in their order, each page verified if its file has checksums.
+
+    Args:
+        files: below the folder of a table, which need not be one of ours.
+        names: of the files.
+        schema: the columns that are read; those that a file lacks are null.
+
+    Raises:
+        FileNotFoundError: a file is missing; also when rows are read.
+    """
     fragments = [PAGES_ARE_VERIFIED.make_fragment(name, files) for name in names]
     return ds.FileSystemDataset(fragments, schema, PAGES_ARE_VERIFIED, files)
 

@@ -9,9 +9,6 @@ Each mutant (`tests.mutants.definitions`) is applied to a copy of the tree. The 
 regressions, subsets of the laws (`GROUPS`, `SEEDS`) and the W3C tests as histories, until the first
 failure. A mutant of EXISTS runs `tests/engine/test_exists.py` and random parts of it
 (`CORRELATED`), one of streams the laws of streams (`STREAMS`), one of rules those of programs
-(`PROGRAMS`), one of replicas those of elections (`ELECTIONS`) or of remotes (`SERVICES`, `FAST`). A
-mutant that survives shows that a test is missing.
-failure. A mutant of streams runs the laws of streams (`STREAMS`), one of rules those of programs
 (`PROGRAMS`), one of replicas those of elections (`ELECTIONS`) or of remotes (`SERVICES`, `FAST`),
 one of the protocol the tests that it names, without Spark. A mutant that survives shows that a test
 is missing.

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.dataset as ds
 from deltalake import DeltaTable as ForeignTable
 from deltalake.exceptions import DeltaError
 from pyarrow import fs
@@ -33,20 +32,13 @@ from jobs.settings import Limits
 from lake.change_feed import CHANGE_TYPE, ChangeFeedGap
 from lake.data_files import are_the_rows
 from lake.feed_files import FeedFiles, NotByFiles, feed_files, file_path
-from lake.file_rows import columns_of
+from lake.file_rows import columns_of, dataset_of
 from lake.lake import files_below
 
 if TYPE_CHECKING:
     from jobs.ingest.sources.delta import DeltaTable
 
 _APPEARED = ("insert", "update_postimage")
-_PARQUET = ds.ParquetFileFormat(
-    # Spark writes times as nanoseconds of a day; as nanoseconds since 1970 they end in 2262.
-    read_options=ds.ParquetReadOptions(dictionary_columns=None, coerce_int96_timestamp_unit="us"),
-    default_fragment_scan_options=ds.ParquetFragmentScanOptions(
-        pre_buffer=True, page_checksum_verification=True
-    ),
-)
 _FEW: dict[str, pa.DataType] = {
     "ordinal": pa.int64(),
     "line": pa.int64(),
@@ -234,10 +226,7 @@ class _Few:
         fields = {name: schema.field(name) for name in self._names(table)}
         # Files of a change feed have it beside the columns of the table.
         fields[CHANGE_TYPE] = pa.field(CHANGE_TYPE, pa.string())
-        fragments = [_PARQUET.make_fragment(name, self.files) for name in names]
-        dataset = ds.FileSystemDataset(
-            fragments, pa.schema([*fields.values()]), _PARQUET, self.files
-        )
+        dataset = dataset_of(self.files, names, pa.schema([*fields.values()]))
         most = self.engine.placement.driver_rows
         found = dataset.scanner(self._columns(table), filter=where).head(most + 1)
         if found.num_rows > most:
