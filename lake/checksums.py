@@ -41,7 +41,7 @@ _TAIL = 8
 
 PAGES_ARE_VERIFIED = ds.ParquetFileFormat(
     # Spark may write times as nanoseconds of a day; as nanoseconds since 1970 they end in 2262.
-    read_options=ds.ParquetReadOptions(coerce_int96_timestamp_unit="us"),
+    read_options=ds.ParquetReadOptions(dictionary_columns=None, coerce_int96_timestamp_unit="us"),
     default_fragment_scan_options=ds.ParquetFragmentScanOptions(
         pre_buffer=True, page_checksum_verification=True
     ),
