@@ -22,7 +22,7 @@ from jobs.printable import printable, printable_lines
 from jobs.secret_values import without_secrets
 from jobs.settings import Settings
 from jobs.step_lines import StepLines, reminding
-from lake.claims import AlreadyRunning, claim
+from lake.claims import AlreadyRunning, claim, release
 from lake.claims import end as end_claim
 from lake.fences import Fence, Superseded
 from lake.interrupts import finishing, is_requested
@@ -165,10 +165,6 @@ def claimed(
             )
     except AlreadyRunning as running:
         raise BusyError(str(running), "", "") from None
-    # The claim is a commit of its own, and the first one comes after the creation of the ledger.
-    if lake.version(RUNS.name) != (1 if seen is None else seen + 1):
-        # Another run may have done the work before the claim was held.
-        lake.refresh()
     run, fence = Claim(run_id, name, number), Fence(name, number)
     started = time.monotonic()
 
@@ -191,6 +187,10 @@ def claimed(
 
     lake.hold(fence)
     try:
+        # The claim is a commit of its own, the first one after that which creates the ledger.
+        if lake.version(RUNS.name) != (1 if seen is None else seen + 1):
+            # Another run may have done the work before the claim was held.
+            lake.refresh()
         with renewing(lake, name, number, lease_seconds):
             try:
                 yield run
@@ -219,6 +219,7 @@ def claimed(
         raise BusyError(str(superseded), "", "") from None
     finally:
         lake.release(fence)
+        release(run_id, name, number)
 
 
 def arg_parser(job: Job, description: str | None) -> argparse.ArgumentParser:

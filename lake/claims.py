@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import time
 from collections.abc import Mapping, Sequence
@@ -18,7 +19,7 @@ from lake.lake import Lake
 from lake.leases import forget, renewed_at
 from lake.ledger import ABANDONED, CLAIMED, LedgerRow, append_to, ready, record
 from lake.ledger_summary import Ledger, read_ledger, write_summary
-from lake.processes import lives
+from lake.processes import identity, lives
 from lake.tables import RUNS
 
 BRIEF: Final = "brief"
@@ -27,6 +28,8 @@ _WAIT_FOR_BRIEF = 30.0
 """Seconds after which a brief claim is taken for one that lasts."""
 _LOOK_EVERY = 0.05
 """Seconds between looks at the claim of another run that is waited for."""
+_held: list[tuple[str, str, int]] = []
+"""The claims that runs of this process hold: run, job, number."""
 
 
 class AlreadyRunning(Exception):  # noqa: N818  (named after what is wrong)
@@ -57,9 +60,9 @@ def claim(
     One append carries the number as a Delta transaction of the job: of two processes that claim at
     once, Delta lets one commit; the other reads again and finds the winner at work.
 
-    A claim without an end counts as active while its process lives; a claim of another machine
-    counts for `lease_seconds` after it was made or renewed (`lake.leases`). A dead one is marked
-    `abandoned`.
+    A claim without an end counts as active while its process lives, one of this process until it is
+    released, and one of another machine for `lease_seconds` after it was made or renewed
+    (`lake.leases`). A dead one is marked `abandoned`.
 
     Args:
         lake: has the ledger.
@@ -93,7 +96,13 @@ def claim(
         rows = [
             *(
                 LedgerRow(
-                    dead["run_id"], job, dead["number"], ABANDONED, reason="its process is gone"
+                    dead["run_id"],
+                    job,
+                    dead["number"],
+                    ABANDONED,
+                    reason="its end could not be recorded"
+                    if _is_of_this_process(dead)
+                    else "its process is gone",
                 )
                 for dead in open_claims
             ),
@@ -108,23 +117,33 @@ def claim(
         ]
         checkpoint(f"{job}:before:claim")
         before = table.version()
+        held = run_id, job, number
+        _held.append(held)
         try:
             append_to(lake, rows, Transaction(_application(job), number))
-        except CommitFailedError:
+            checkpoint(f"{job}:after:claim")
+            for dead in open_claims:
+                forget(lake, job, dead["number"])
+            if open_claims:
+                # A run that was killed may have committed after the lake was opened.
+                lake.refresh()
+            lake.committed(RUNS.name)
+            write_summary(lake, ledger, job, run_id)
+        except BaseException as error:
+            _held.remove(held)
+            if not isinstance(error, CommitFailedError):
+                raise
             lake.committed(RUNS.name)
             if table.version() == before:
                 # No other run committed a claim in between: the commit itself is impossible.
                 raise
             continue
-        checkpoint(f"{job}:after:claim")
-        for dead in open_claims:
-            forget(lake, job, dead["number"])
-        if open_claims:
-            # A run that was killed may have committed after the lake was opened.
-            lake.refresh()
-        lake.committed(RUNS.name)
-        write_summary(lake, ledger, job, run_id)
         return number
+
+
+def release(run_id: str, job: str, number: int) -> None:
+    """Hold a claim no longer; if its end could not be recorded, it is dead from now on."""
+    _held.remove((run_id, job, number))
 
 
 def end(lake: Lake, fence: Fence, rows: Sequence[LedgerRow]) -> None:
@@ -182,7 +201,15 @@ def _open_claims(runs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return [run for run in runs if run["status"] == CLAIMED and run["number"] not in ended]
 
 
+def _is_of_this_process(claim: Mapping[str, Any]) -> bool:
+    pid = os.getpid()
+    known_as = claim["host"], claim["pid"], claim["process"]
+    return known_as == (socket.gethostname(), pid, identity(pid))
+
+
 def _is_active(lake: Lake, job: str, claim: Mapping[str, Any], lease_seconds: int) -> bool:
+    if _is_of_this_process(claim):
+        return (claim["run_id"], job, claim["number"]) in _held
     if claim["host"] == socket.gethostname():
         return lives(claim["pid"], claim["recorded_at"], claim["process"])
     renewed = renewed_at(lake, job, claim["number"])

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import multiprocessing
 import os
 import socket
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from multiprocessing.synchronize import Barrier
@@ -16,6 +18,8 @@ from pathlib import Path
 import pytest
 from deltalake.exceptions import CommitFailedError
 
+from jobs.errors import BusyError
+from jobs.stage import claimed
 from lake import claims, ledger, small_files
 from lake.claims import AlreadyRunning
 from lake.commit import create_if_missing, write
@@ -218,3 +222,37 @@ def test_a_brief_claim_that_lasts_is_not_waited_for_forever(
     claims.claim(Lake(str(tmp_path)), "ingest", "first", lease_seconds=LEASE, brief=True)
     with pytest.raises(AlreadyRunning):
         claims.claim(Lake(str(tmp_path)), "ingest", "next", lease_seconds=LEASE)
+
+
+def test_a_run_whose_end_could_not_be_recorded_does_not_keep_its_process_from_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lake = Lake(str(tmp_path))
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("jobs.stage.end_claim", full)
+        with (
+            pytest.raises(OSError, match="No space"),
+            claimed(lake, "ingest", "on a full disk", LEASE),
+        ):
+            pass
+    with claimed(lake, "ingest", "second", LEASE) as run:
+        assert run.number == 2
+    found = [(n, status) for n, status in statuses(tmp_path) if n == 1]
+    assert found == [(1, "abandoned"), (1, "claimed")]
+
+
+def test_a_run_is_not_disturbed_by_another_thread_of_its_process(tmp_path: Path) -> None:
+    def other() -> None:
+        with claimed(Lake(str(tmp_path)), "ingest", "second", LEASE):
+            pass
+
+    with (
+        claimed(Lake(str(tmp_path)), "ingest", "first", LEASE),
+        ThreadPoolExecutor() as pool,
+        pytest.raises(BusyError, match="run first of ingest"),
+    ):
+        pool.submit(other).result()

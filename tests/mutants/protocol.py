@@ -440,8 +440,18 @@ _LEDGER = (
         ),
         (
             "a run that takes over does not see what the dead one committed",
-            "if open_claims:\n            # A run",
-            "if False:\n            # A run",
+            "if open_claims:\n                # A run",
+            "if False:\n                # A run",
+        ),
+        (
+            "a run that has ended without a record keeps its process from the next",
+            'return (claim["run_id"], job, claim["number"]) in _held',
+            "return True",
+        ),
+        (
+            "a run of another thread counts as dead",
+            'return (claim["run_id"], job, claim["number"]) in _held',
+            "return False",
         ),
         (
             "a dead claim is not marked",

@@ -320,6 +320,11 @@ class _Life:
         """
         query = step.query if work == "drop" else ""
         ended = self._one(work, self._disturbance(), query)
+        if ended.busy and self._resident is not None:
+            # A process that lives and could not record the end of its run does so in its next one.
+            self._resident.begin("run", "", self._disturbance())
+            self._ended(self._resident.end())
+            ended = self._one(work, self._disturbance(), query)
         if ended.killed or ended.busy or self._unexpected(ended):
             raise Failed([f"{work} in peace after {', '.join(self._faults)}: {ended}"])
         self._torture.took(work, self._features, ended.seconds)
