@@ -265,7 +265,9 @@ def is_anything_pending(settings: Settings) -> bool:
     done = lake.last_metadata(TRANSACTIONS.name, job=JOB)
     if begun is not None and (done is None or done[1].watermark < begun[1].watermark):
         return True
-    return unfinished_epochs(lake, [each.name for each in sources if each.stream]) is not None
+    if unfinished_epochs(lake, [each.name for each in sources if each.stream]) is not None:
+        return True
+    return bool(changed_files(lake, [each.name for each in sources]).new)
 
 
 def _source_result(

@@ -157,7 +157,7 @@ class Rounds:
             self._rest_for_longer(before)
         failed |= {each.stage: each.errors for each in done}
         began, ended = self._failures.replace(failed, complete=complete)
-        if not (began or ended or any(each.did_something for each in done)):
+        if not (began or ended or any(each.is_worth_reporting for each in done)):
             return None
         return Round(run_id, self._clock() - started, done, began, ended)
 

@@ -63,6 +63,12 @@ class Done:
                 return any(each.mode not in not_published for each in self.result.publications)
 
     @property
+    def is_worth_reporting(self) -> bool:
+        """Whether it did something, or found that a file was changed after it was read."""
+        is_found = self.stage == "ingest" and self.result is not None and self.result.changed
+        return self.did_something or bool(is_found)
+
+    @property
     def only_waits(self) -> bool:
         """Whether it published nothing, for answers wait for those of remotes."""
         if self.stage != "publish" or self.result is None:

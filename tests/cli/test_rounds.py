@@ -139,6 +139,19 @@ def test_each_round_that_does_something_is_a_run_of_its_own(resident: Resident) 
     assert ids == {first.run_id, second.run_id}
 
 
+def test_a_file_that_is_changed_after_it_was_read_is_reported_once(resident: Resident) -> None:
+    version(2)
+    resident.next()
+    settle(resident)
+    version(2, rooms=3)
+    found = resident.next()
+    assert found is not None
+    (done,) = found.done
+    (warning,) = done.result.warnings
+    assert "002.ttl was changed after it was read" in warning
+    assert resident.next() is None
+
+
 def test_an_empty_round_opens_and_asks_nothing_and_leaves_no_trace(resident: Resident) -> None:
     resident.next()
     settle(resident)
