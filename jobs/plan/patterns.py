@@ -58,6 +58,7 @@ def lower_pattern(pattern: algebra.Pattern, context: Context, lowering: Lowering
         case algebra.LeftJoin():
             return _left_join(pattern, context, lowering)
         case algebra.Union(left, right):
+            # Later joins would have the same rows, but by columns that may be unbound.
             both = (_carrying(left, context, lowering), _carrying(right, context, lowering))
             flat = (side.children if isinstance(side, Union) else (side,) for side in both)
             return Union(tuple(part for side in flat for part in side))

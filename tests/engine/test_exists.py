@@ -154,6 +154,8 @@ NESTED = {
     " GRAPH ?g { ?x ?y ?z MINUS { ?z :p ?o } } }",
     "another EXISTS": f"{_OUTER} FILTER EXISTS {{"
     " ?x ?y ?z FILTER NOT EXISTS { ?z :p ?k MINUS { ?k :q ?o } } }",
+    "another EXISTS that depends on the one around": f"{_OUTER} FILTER EXISTS {{ ?a ?y ?z"
+    " MINUS { ?a :q ?o } FILTER NOT EXISTS { ?x :p ?k MINUS { ?k :q ?m FILTER(?m != ?z) } } }",
     "BIND": f"{_OUTER} FILTER EXISTS {{ ?x ?y ?z {{ ?z :p ?k BIND(?k = ?o AS ?b) FILTER(?b) }} }}",
     "BIND of it": f"{_OUTER} FILTER EXISTS {{"
     " ?x ?y ?z { ?z :p ?k BIND(1 + ?k AS ?o) FILTER(?o != ?z) } }",

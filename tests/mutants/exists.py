@@ -24,12 +24,6 @@ EXISTS_MUTANTS = (
         "left = lowering.pattern(with_binding_flags(pattern.left, flags), context)",
     ),
     Mutant(
-        "a side of a UNION does not keep the values outside apart",
-        "plan/patterns",
-        "_carrying(left, context, lowering), _carrying(right,",
-        "lowering.pattern(left, context), _carrying(right,",
-    ),
-    Mutant(
         "what is unbound outside has the value that is bound inside",
         "plan/domain",
         "if optional:",
