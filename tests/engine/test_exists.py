@@ -143,6 +143,11 @@ NESTED = {
     " { SELECT ?z ?o { ?z :p ?x MINUS { ?x :q ?o } } } }",
     "a subquery with a limit": f"{_OUTER} FILTER EXISTS {{ ?x ?y ?z"
     " { SELECT ?z ?o { ?z :p ?k FILTER(?k != ?o) } ORDER BY ?k LIMIT 1 } }",
+    "a subquery with a limit on what the pattern beside it binds": f"{_OUTER} FILTER EXISTS {{"
+    " ?x ?y ?w { SELECT ?w ?o { ?w ?v ?z FILTER(?z != ?o) } ORDER BY ?z ?w LIMIT 1 } }",
+    "a subquery that counts by what may be unbound outside": f"{_OUTER} OPTIONAL {{ ?x :q ?l }}"
+    " FILTER EXISTS { { SELECT ?o ?l (COUNT(*) AS ?n) { ?l ?v ?z MINUS { ?z :q ?o } }"
+    " GROUP BY ?o ?l } FILTER(?n = 1) }",
     "each graph": f"GRAPH ?g {{ {_OUTER} FILTER NOT EXISTS {{ ?x ?y ?z MINUS {{ ?z :p ?o }} }} }}",
     "each graph, where only that is shared": f"GRAPH ?g {{ {_OUTER}"
     " FILTER NOT EXISTS { ?k ?y ?z MINUS { ?z :p ?o } } }",
