@@ -161,6 +161,8 @@ def _failed_test(*files: str) -> str | None:
     failed = _Failed()
     # The copy may be below a folder with a configuration of pytest.
     options = ["-q", "-x", "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", "."]
+    # Files of several folders have one name.
+    options.append("--import-mode=importlib")
     if pytest.main([*options, *files], plugins=[failed]):
         return failed.name or "the tests cannot run"
     return None
