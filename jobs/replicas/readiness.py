@@ -107,11 +107,7 @@ class Readiness:
         until = later[0].mark.round - 1 if later else None
         keys = self._keys(query, remote, until)
         if is_first and keys.missing and (query.windowing is None or keys.missing == keys.all):
-            return NotReady(
-                "waiting",
-                f"{keys.missing} of {keys.all} keys of {remote.name} have never been asked, or"
-                " their answers are not in the graph yet: `weir refresh`, then `weir run`",
-            )
+            return NotReady("waiting", _missing(remote, keys))
         limit, times = query.services.max_staleness, [keys.oldest]
         times += self._superseded(remote, later)
         oldest = min((each for each in times if each is not None), default=None)
@@ -150,7 +146,8 @@ class Readiness:
         """
         make_wanted(self.engine, askers([query], self.completion, remote.term))
         known = known_keys(self.engine, self.lake, remote.name)
-        is_missing = is_null(column("asked_at", "k"))
+        # A key that was asked for without an answer is unknown, not a key without mappings.
+        is_missing = is_null(column("answered_at", "k"))
         in_graph: exp.Expr = exp.true()
         if until is not None:
             is_missing = any_of([is_missing, column("first_round", "k") > number(until)])
@@ -159,23 +156,32 @@ class Readiness:
             exp.Count(this=exp.Star()),
             exp.Count(this=case((is_missing, number(1)))),
             exp.Min(this=case((in_graph, column("answered_at", "k")))),
+            exp.Max(this=case((is_missing, column("reason", "k")))),
             from_=rows_of(WANTED, "w"),
             joins=[left_join(rows_of(known.keys, "k"), *equal(["pattern", "key"], "w", "k"))],
         )
-        ((all_, missing, oldest),) = self.engine.rows(query_)
+        ((all_, missing, oldest, reason),) = self.engine.rows(query_)
         at = None
         if isinstance(oldest, datetime):
             at = INSTANT_0 + timedelta(seconds=seconds_since_1970(oldest))
-        return _Keys(int(str(all_)), int(str(missing)), at)
+        return _Keys(int(str(all_)), int(str(missing)), at, str(reason or ""))
 
 
 @dataclass(frozen=True, slots=True)
 class _Keys:
-    """How many keys a query has, how many the graph has no answer of, the oldest answer in it."""
+    """The keys of a query.
+
+    Attributes:
+        all: how many it has.
+        missing: of how many the graph has no answer.
+        oldest: when the oldest answer in the graph was given.
+        reason: why one of the missing ones was not answered; empty if none was asked for.
+    """
 
     all: int
     missing: int
     oldest: datetime | None
+    reason: str
 
 
 def _ingested_round(lake: Lake, remote: str, to_epoch: int) -> int:
@@ -185,6 +191,14 @@ def _ingested_round(lake: Lake, remote: str, to_epoch: int) -> int:
     of_remote = [("source", "=", remote), ("epoch", "<=", to_epoch)]
     rows = lake.rows(TRANSACTIONS.name, ["position"], of_remote)["position"].to_pylist()
     return max((int(each) for each in rows if each is not None), default=0)
+
+
+def _missing(remote: Remote, keys: _Keys) -> str:
+    why = f" (one of them: {keys.reason})" if keys.reason else ""
+    return (
+        f"{keys.missing:,} of {keys.all:,} keys of {remote.name} were never answered{why}, or their"
+        " answers are not in the graph yet: `weir refresh`, then `weir run`"
+    )
 
 
 def _too_old(remote: Remote, age: timedelta, limit: timedelta) -> str:
