@@ -16,7 +16,7 @@ from jobs.replicas.answers import ForeignAnswer, KeyAnswer, Solution, answers_by
 from jobs.replicas.budget import Amount, Entry, Purse
 from jobs.replicas.questions import Block, Key, question
 from jobs.web.outcomes import Failure, FailureKind
-from jobs.web.retries import GiveUp, NotBefore, Retry, RetryRules, after_failure
+from jobs.web.retries import GiveUp, NotBefore, Refused, Retry, RetryRules, after_failure
 
 CHUNK = 10
 """Requests that are reserved together: a run that is killed loses the budget of so many at most."""
@@ -30,8 +30,9 @@ _MAY_BE_ONE_KEY: frozenset[FailureKind] = frozenset(
 """Failures that one key of a batch may cause: the batch is divided."""
 
 Status = Literal["answered", "failed", "too_large"]
-Stop = Literal["done", "budget", "not_before"]
-"""Why an evaluation ended: all was asked, the budget is spent, the remote asked to wait."""
+Stop = Literal["done", "budget", "not_before", "refused"]
+"""Why an evaluation ended: all was asked, the budget is spent, the remote must not be asked for
+some time, the project allows no request to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,15 +209,23 @@ class Asking:
         """Ask for keys in the order of their election, as far as the budget goes."""
         self._pending = deque(_batches(elected, self.limits.batch_keys))
         stop: Stop = "done"
-        not_before: datetime | None = None
-        while self._pending and not_before is None:
+        end: NotBefore | Refused | None = None
+        while self._pending and end is None:
             chunk = self._reserved()
             if not chunk:
                 stop = "budget"
                 break
-            not_before = self._send(chunk)
-        if not_before is not None:
-            stop = "not_before"
+            end = self._send(chunk)
+        not_before: datetime | None = None
+        match end:
+            case NotBefore(at):
+                stop, not_before = "not_before", at
+            case Refused():
+                stop = "refused"
+            case None:
+                pass
+            case _:
+                assert_never(end)
         for batch in self._pending:
             self._give_up(batch)
         return Asked(tuple(self._outcomes), stop, not_before)
@@ -246,13 +255,13 @@ class Asking:
             self.store.reserve([sent for _, sent in chunk])
         return chunk
 
-    def _send(self, chunk: Sequence[tuple[_Batch, Sent]]) -> datetime | None:
-        """Send a chunk and settle it; gives the time until which the remote wants no more."""
+    def _send(self, chunk: Sequence[tuple[_Batch, Sent]]) -> NotBefore | Refused | None:
+        """Send a chunk and settle it; gives why no more is to be sent."""
         ended: list[tuple[Sent, Fetched | None]] = []
         again: list[_Batch] = []
-        not_before: datetime | None = None
+        end: NotBefore | Refused | None = None
         for batch, sent in chunk:
-            if not_before is not None:
+            if end is not None:
                 ended.append((sent, None))
                 again.append(batch)
                 continue
@@ -261,12 +270,12 @@ class Asking:
             fetched = self.fetch(question(batch.block, batch.keys, most), sent.most, most + 1)
             ended.append((sent, fetched))
             if isinstance(fetched.result, Failure):
-                not_before = self._failed(batch, sent, fetched.result, asked_at, again)
+                end = self._failed(batch, sent, fetched.result, asked_at, again)
             else:
                 self._answered(batch, sent, fetched.result, most, asked_at, again)
         self.store.settle(ended)
         self._pending.extendleft(reversed(again))
-        return not_before
+        return end
 
     def _answered(
         self,
@@ -311,15 +320,15 @@ class Asking:
         failure: Failure,
         asked_at: datetime,
         again: list[_Batch],
-    ) -> datetime | None:
+    ) -> NotBefore | Refused | None:
         if failure.kind in _MAY_BE_ONE_KEY and len(batch.keys) > 1:
             self._divided(batch, sent, asked_at, "failed", failure.reason, again)
             return None
         decision = after_failure(failure, sent.attempt, self.clock(), self.limits.rules)
         match decision:
-            case NotBefore(at):
+            case NotBefore() | Refused():
                 self._record(batch, sent, asked_at, "failed", failure.reason)
-                return at
+                return decision
             case Retry(wait):
                 self.pause(wait)
                 again.append(

@@ -195,7 +195,7 @@ def _kind_of_status(answer: httpcore.Response) -> FailureKind | None:
 def _failure(
     request: FetchRequest, answer: httpcore.Response, kind: FailureKind, deadline: Deadline
 ) -> Failure:
-    reason = f"status {answer.status}"
+    reason = f"the server answered {answer.status}"
     if kind == "redirected":
         reason += f", redirected to {quote(_header(answer, b'location'), request.hidden)}"
     elif excerpt := _excerpt(request, answer, deadline):

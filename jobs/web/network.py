@@ -97,11 +97,14 @@ class PinnedBackend(httpcore.NetworkBackend):
         for address in addresses:
             if reason := refusal(address, self._allowed):
                 raise FetchError(
-                    "address_refused", f"the host has an address of no remote: {reason}"
+                    "address_refused",
+                    f"{reason}: only public addresses are asked, and networks in `allow` in"
+                    " remotes.yml",
                 )
             if self._clear_secret and not is_exception(address, self._allowed):
                 raise FetchError(
-                    "secret_refused", "credentials go unencrypted only to networks in `allow`"
+                    "secret_refused",
+                    "credentials go by https only, or to networks in `allow` in remotes.yml",
                 )
         return list(dict.fromkeys(addresses))[:_MOST_ADDRESSES]
 

@@ -36,6 +36,8 @@ FailureKind = Literal[
     "worker_failed",
 ]
 FAILURE_KINDS: tuple[FailureKind, ...] = get_args(FailureKind)
+REFUSALS: frozenset[FailureKind] = frozenset({"url_refused", "address_refused", "secret_refused"})
+"""What is not sent as long as the project does not allow it: this says nothing of the server."""
 
 
 @dataclass(frozen=True, slots=True)

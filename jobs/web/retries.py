@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import takewhile
 from typing import assert_never
 
-from jobs.web.outcomes import Failure, FailureKind
+from jobs.web.outcomes import REFUSALS, Failure, FailureKind
 
 LONGEST_PAUSE = timedelta(hours=1)
 
@@ -57,7 +58,12 @@ class GiveUp:
     """The same request would fail again, or was tried often enough."""
 
 
-Decision = Retry | NotBefore | GiveUp
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The project allows no request to this server: all others would be refused, too."""
+
+
+Decision = Retry | NotBefore | GiveUp | Refused
 
 
 def after_failure(
@@ -65,6 +71,8 @@ def after_failure(
 ) -> Decision:
     """What follows the failure of the `tried`-th try of a request (from 1)."""
     rules = rules or RetryRules()
+    if failure.kind in REFUSALS:
+        return Refused()
     if failure.retry_after is not None:
         return NotBefore(now + timedelta(seconds=failure.retry_after))
     if tried >= rules.tries or not is_transient(failure.kind):
@@ -107,23 +115,30 @@ def is_transient(kind: FailureKind) -> bool:
             assert_never(kind)
 
 
+def failed_in_a_row(attempts: Sequence[Attempt]) -> tuple[Attempt, ...]:
+    """The newest attempts, back to the last answer.
+
+    attempts: oldest first. Those that the project refused do not count: they were not sent.
+    `too_many_bindings` is the answer of a remote that works.
+    """
+    sent = [each for each in attempts if each.failure not in REFUSALS]
+    failed = takewhile(lambda each: each.failure not in (None, "too_many_bindings"), sent[::-1])
+    return (*failed,)[::-1]
+
+
 def open_until(attempts: Sequence[Attempt], rules: RetryRules | None = None) -> datetime | None:
     """Until when the circuit of a remote is open, None if it is closed.
 
     attempts: oldest first. After this time one attempt is made: its answer closes the circuit, its
-    failure opens it for twice as long. `too_many_bindings` is the answer of a remote that works.
+    failure opens it for twice as long.
     """
     rules = rules or RetryRules()
-    failed = 0
-    for attempt in reversed(attempts):
-        if attempt.failure in (None, "too_many_bindings"):
-            break
-        failed += 1
-    if failed < rules.failures:
+    failed = failed_in_a_row(attempts)
+    if len(failed) < rules.failures:
         return None
-    doublings = min(failed - rules.failures, 16)
+    doublings = min(len(failed) - rules.failures, 16)
     pause: timedelta = rules.pause * 2**doublings
-    return attempts[-1].at + min(pause, LONGEST_PAUSE)
+    return failed[-1].at + min(pause, LONGEST_PAUSE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -180,6 +180,15 @@ def test_a_remote_that_asks_to_wait_gets_no_more_requests() -> None:
     assert spent(store.rows).requests == 2
 
 
+def test_a_remote_that_the_project_does_not_allow_gets_no_more_requests() -> None:
+    store = Memory()
+    remote = Remote({}, [Failure("url_refused", "port 3030 is not allowed")] * 9)
+    asked = asking(remote, store, batch_keys=1).ask(keys_of("u:a", "u:b", "u:c"))
+    assert (asked.stop, asked.not_before) == ("refused", None)
+    assert sizes(asked) == {"u:a": "failed"}
+    assert spent(store.rows).requests == 1
+
+
 def test_an_answer_to_another_question_is_not_believed() -> None:
     class Other(Remote):
         def fetch(self, query: str, most: Amount, bindings: int) -> Fetched:

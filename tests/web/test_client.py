@@ -147,9 +147,9 @@ def test_the_quotation_of_an_error_is_short_and_on_one_line() -> None:
     with CountingServer(lambda _: answer_of(body, status="500 Oh")) as server:
         answer, _ = run(request_to(server))
     assert isinstance(answer, Failure)
-    assert answer.reason.startswith(r"status 500: first\r\n\x1b[2Jsecond \u202e")
+    assert answer.reason.startswith(r"the server answered 500: first\r\n\x1b[2Jsecond \u202e")
     assert answer.reason.isprintable()
-    assert len(answer.reason) <= len("status 500: ") + 500
+    assert len(answer.reason) <= len("the server answered 500: ") + 500
 
 
 def test_short_queries_are_sent_by_get_and_long_ones_by_post() -> None:

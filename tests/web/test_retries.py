@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.web.outcomes import FAILURE_KINDS, Failure, FailureKind
+from jobs.web.outcomes import FAILURE_KINDS, REFUSALS, Failure, FailureKind
 from jobs.web.retries import (
     Attempt,
     GiveUp,
     NotBefore,
+    Refused,
     Retry,
     RetryRules,
     TokenBucket,
@@ -37,9 +38,14 @@ def test_a_transient_failure_is_tried_three_times_with_growing_waits(kind: Failu
     assert decisions == [Retry(SECOND), Retry(2 * SECOND), GiveUp()]
 
 
-@pytest.mark.parametrize("kind", [kind for kind in FAILURE_KINDS if kind not in TRANSIENT])
+@pytest.mark.parametrize("kind", sorted({*FAILURE_KINDS} - {*TRANSIENT} - REFUSALS))
 def test_any_other_failure_is_not_tried_again(kind: FailureKind) -> None:
     assert after_failure(Failure(kind, ""), 1, NOW) == GiveUp()
+
+
+@pytest.mark.parametrize("kind", sorted(REFUSALS))
+def test_what_the_project_does_not_allow_ends_the_evaluation(kind: FailureKind) -> None:
+    assert after_failure(Failure(kind, ""), 1, NOW) == Refused()
 
 
 def test_statuses_of_4xx_are_never_tried_again() -> None:
@@ -56,9 +62,16 @@ def test_retry_after_moves_the_remote_and_is_no_retry(seconds: float, tried: int
 def test_the_circuit_is_open_exactly_after_five_failures_in_a_row(
     kinds: list[FailureKind | None],
 ) -> None:
-    last = kinds[-5:]
+    last = [kind for kind in kinds if kind not in REFUSALS][-5:]
     broken = len(last) == 5 and not {None, "too_many_bindings"} & set(last)
     assert (open_until(attempts(kinds)) is not None) == broken
+
+
+@given(HISTORIES, st.lists(st.sampled_from(sorted(REFUSALS)), max_size=8))
+def test_what_was_not_sent_does_not_count(
+    kinds: list[FailureKind | None], refused: list[FailureKind]
+) -> None:
+    assert open_until(attempts([*kinds, *refused])) == open_until(attempts(kinds))
 
 
 @given(HISTORIES)
