@@ -9,7 +9,8 @@ REQUESTS_SUITE = Suite(
     # One row per request. `reserved`, `settled`: its rows of each phase; `spent_*`: by all requests
     # of the evaluation, as settled, else as reserved; `*_budget`: what that may spend. `gap`:
     # seconds since the remote was sent another request; `waited`: seconds since the time until
-    # which it had asked not to be sent any; both null if there is no such time, or it was not sent.
+    # which it had asked not to be sent any; both null if there is no such time, or it was not sent,
+    # or its URL or connection was edited since it had asked.
     # `is_over`: whether the evaluation has ended; `is_abandoned`: whether the run that made the
     # request died; `is_declared`: whether it went to the host that is declared for the remote.
     columns=(

@@ -34,7 +34,9 @@ from jobs.replicas.inbox import JOB, RoundMark, last_round
 from jobs.replicas.remotes import Remote, load_remotes
 from jobs.replicas.request_log import RequestLog
 from jobs.replicas.schedule import asking_queries, evaluation_at, following
+from jobs.replicas.states import Missed, severity
 from jobs.replicas.unused import unused_patterns
+from jobs.replicas.waits import not_before_of
 from jobs.replicas.wanted import Asker, askers
 from jobs.settings import Settings
 from jobs.stage import Progress, claimed, new_run_id, progress_log, silent
@@ -74,6 +76,11 @@ class RefreshedRemote:
         """The rows of `freshness` of its newest round, one per pattern."""
         return [] if self.mark is None else freshness_of(self.mark)
 
+    @property
+    def worst(self) -> Mapping[str, Any] | None:
+        """The row whose state is the worst; None before the first round."""
+        return worst_of(self.rows)
+
 
 @dataclass(frozen=True, slots=True)
 class RefreshResult:
@@ -85,6 +92,12 @@ class RefreshResult:
     def errors(self) -> tuple[WeirError, ...]:
         """Why remotes were not evaluated."""
         return tuple(each.error for each in self.remotes if each.error is not None)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is wrong with the remotes that were evaluated, a line each."""
+        found = ((each.remote, each.worst) for each in self.remotes if each.is_new)
+        return tuple(f"{name}: {row['reason']}" for name, row in found if row and row["reason"])
 
 
 @dataclass(slots=True)
@@ -173,8 +186,8 @@ def _refresh(
             # A run that was killed may have left the round without its rows.
             _complete_freshness(lake, remote.name, last.mark, run_id)
         evaluation = evaluation_at(remote, last.mark if last else None, around.clock.now())
-        next_at = following(remote, evaluation)
         if last is not None and last.mark.evaluation == microseconds(evaluation):
+            next_at = following(remote, evaluation, not_before_of(remote, last.mark))
             progress(f"{remote.name}: evaluated for {evaluation:%H:%M:%S}, next {next_at:%H:%M:%S}")
             return RefreshedRemote(remote.name, last.mark, False, next_at)
         completion = Completion.read(lake)
@@ -204,6 +217,7 @@ def _refresh(
             "rows_out": sum(row["changed"] + row["gone"] for row in rows),
         }
         progress(_summary(remote, rows))
+        next_at = following(remote, evaluation, not_before_of(remote, mark))
         return RefreshedRemote(remote.name, mark, True, next_at)
 
 
@@ -255,24 +269,23 @@ def _record_freshness(lake: Lake, remote: str, mark: RoundMark, run_id: str) -> 
     rows = freshness_of(mark)
     if rows:
         metadata = Metadata(run_id, JOB, watermark=mark.round, extra={"remote": remote})
-        write(lake, FRESHNESS, rows, metadata)
+        # A table of an earlier version of Weir gets the columns that are new.
+        write(lake, FRESHNESS, rows, metadata, merge_schema=True)
+
+
+def worst_of(rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """Of the rows of a round the one whose state is the worst; None if there is none."""
+    return max(rows, key=lambda row: severity(row["state"], Missed.of(row)), default=None)
 
 
 def _summary(remote: Remote, rows: Sequence[Mapping[str, Any]]) -> str:
-    elected, answered, changed, failed, never = (
-        sum(row[name] for row in rows)
-        for name in ("elected", "answered", "changed", "failed", "never_asked")
+    elected, answered, changed, gone = (
+        sum(row[name] for row in rows) for name in ("elected", "answered", "changed", "gone")
     )
-    gone = sum(row["gone"] for row in rows)
-    parts = [f"{answered} of {elected} keys answered", f"{changed + gone} changed"]
-    if failed:
-        parts.append(f"{failed} failed")
-    if never:
-        parts.append(f"{never} never answered yet")
-    reason = next((row["reason"] for row in rows if row["state"] in ("error", "backing_off")), None)
-    if reason is not None:
-        parts.append(str(reason))
-    return f"{remote.name}: {', '.join(parts)}"
+    worst = worst_of(rows)
+    reason = f"; {worst['reason']}" if worst and worst["reason"] else ""
+    found = f"{answered} of {elected} keys answered, {changed + gone} changed"
+    return f"{remote.name}: {found}{reason}"
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
@@ -38,6 +39,11 @@ JARS = (
     "unitycatalog-hadoop",
 )
 _SET_UP = "Run `make setup` in Weir's folder."
+_ASK_AGAIN = (
+    "Correct `url`, `ports`, `allow` or `connection` in remotes.yml if the reason names them; else"
+    ' see that the remote answers. `weir sql "SELECT * FROM requests WHERE reason IS NOT NULL"` has'
+    " every failure."
+)
 _ENOUGH_BYTES = 100 * 2**20
 """Free bytes below which a run is likely to fail."""
 
@@ -172,6 +178,7 @@ def _remotes(settings: Settings) -> Iterator[Finding]:
         return
     if remotes:
         yield Finding("remotes", True, ", ".join(remote.name for remote in remotes))
+    yield from _evaluations(settings)
     for remote in remotes:
         if remote.connection is None:
             continue
@@ -181,6 +188,26 @@ def _remotes(settings: Settings) -> Iterator[Finding]:
             yield Finding(check, True, "in the environment")
         except WeirError as error:
             yield Finding(check, False, f"{error.where}: {error.what}", error.hint)
+
+
+def _evaluations(settings: Settings) -> Iterator[Finding]:
+    """What came of the last evaluation of each remote that had one."""
+    from jobs.expected_errors import as_user_error
+    from jobs.freshness.current import current_states
+
+    try:
+        states = current_states(settings, datetime.now(UTC))
+    except Exception as error:
+        if as_user_error(error) is None:
+            raise
+        # The checks of the lake say which table cannot be read.
+        return
+    for state in states:
+        if state.evaluation is None:
+            continue
+        is_wrong = state.state in ("backing_off", "error") or state.was_asked_in_vain
+        found = f"{state.state}: {state.reason}" if state.reason else state.state
+        yield Finding(f"remote {state.remote.name}", not is_wrong, found, _ASK_AGAIN)
 
 
 def _lake(settings: Settings) -> Iterator[Finding]:

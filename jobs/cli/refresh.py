@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 _COUNTS = ("elected", "answered", "changed", "unchanged", "gone", "failed", "never_asked")
 _UNITS = ("keys", "requests", "bytes", "seconds")
-_STATES = ("error", "backing_off", "warn", "fresh")
-"""The worst first."""
 
 
 def refresh(
@@ -32,7 +30,8 @@ def refresh(
 ) -> None:
     """Ask the remotes that are due, within their budgets; the next run ingests what they say.
 
-    A remote that cannot be asked does not keep the others from being asked.
+    A remote that cannot be asked does not keep the others from being asked. What is wrong with one
+    is printed below the table; `weir freshness` fails if its answers are too old.
     """
     options = Options.of(context)
     settings = options.settings()
@@ -50,8 +49,10 @@ def refresh(
         print_json({"run_id": run_id, "remotes": rows, "errors": errors})
     elif rows:
         shown = [_shown(row) for row in rows]
-        columns = [name for name in shown[0] if name != "reason" or any(r["reason"] for r in rows)]
-        print_rows(options.output, columns, shown, title=f"Run {run_id}")
+        print_rows(options.output, [*shown[0]], shown, title=f"Run {run_id}")
+        for row in rows:
+            if row["reason"]:
+                print_line(f"{row['remote']}: {row['reason']}")
     else:
         print_line(f"No remote is declared in {settings.remotes}.")
     if result.errors:
@@ -64,7 +65,7 @@ def refreshed_row(refreshed: RefreshedRemote) -> dict[str, Any]:
     Keys: remote, outcome, evaluation, round; the counts `asked`, `answered`, ... of keys; used and
     budget by unit; state, reason and next_at.
     """
-    patterns = refreshed.rows
+    patterns, worst = refreshed.rows, refreshed.worst
     row: dict[str, Any] = {
         "remote": refreshed.remote,
         "outcome": _outcome(refreshed),
@@ -78,11 +79,10 @@ def refreshed_row(refreshed: RefreshedRemote) -> dict[str, Any]:
         "reason": None,
         "next_at": refreshed.next_at,
     }
-    if not patterns:
+    if worst is None:
         return row
     first = patterns[0]
     counts = {name: sum(each[name] for each in patterns) for name in _COUNTS}
-    worst = min(patterns, key=lambda each: _STATES.index(each["state"]))
     return row | {
         "evaluation": first["evaluation"],
         "round": first["round"],
@@ -114,7 +114,7 @@ def _shown(row: dict[str, Any]) -> dict[str, Any]:
         **{name: row[name] for name in ("remote", "outcome", "evaluation", *counts)},
         "changed": changed,
         **units,
-        **{name: row[name] for name in ("state", "reason", "next_at")},
+        **{name: row[name] for name in ("state", "next_at")},
     }
 
 

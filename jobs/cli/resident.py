@@ -85,9 +85,7 @@ def _print(options: Options, settings: Settings, found: Round) -> None:
         what = "; ".join(f"{each.stage}: {each.summary}" for each in found.done)
         at = f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S}"
         print_line(f"{at} {found.run_id}: {what} ({found.seconds:.1f} s)")
-        ingested = found.done[0].result
-        if ingested is not None:
-            print_warnings(settings, found.run_id, ingested)
+        print_warnings(settings, found.run_id, found.done)
     for error in found.ended:
         print_line(f"resolved: {' '.join(error.what.split())}")
     sys.stdout.flush()

@@ -249,10 +249,10 @@ def _end(options: Options, settings: Any, run_id: str, done: Sequence[Done]) -> 
     """
     _print(options, run_id, done)
     ingested = done[0].result
-    if options.output is Output.table and ingested is not None:
-        if not ingested.sources:
+    if options.output is Output.table:
+        if ingested is not None and not ingested.sources:
             print_line(f"No source is declared in {settings.sources}.")
-        print_warnings(settings, run_id, ingested)
+        print_warnings(settings, run_id, done)
     errors = reported(done)
     if not errors:
         return
@@ -360,16 +360,18 @@ def answer_rows(done: Sequence[Done]) -> list[dict[str, Any]]:
 
 
 def warnings_of(done: Sequence[Done]) -> list[str]:
-    """Which input was not used, or not yet."""
-    found = (each.result.warnings for each in done if each.stage == "ingest" and each.result)
+    """Which input was not used, or not yet, and what is wrong with the remotes that were asked."""
+    stages = ("ingest", "refresh")
+    found = (each.result.warnings for each in done if each.stage in stages and each.result)
     return [*dict.fromkeys(chain.from_iterable(found))]
 
 
-def print_warnings(settings: Settings, run_id: str, ingested: Any) -> None:
-    """Print which sources have input that was not used, or not yet."""
-    for warning in ingested.warnings:
+def print_warnings(settings: Settings, run_id: str, done: Sequence[Done]) -> None:
+    """Print the warnings of a run, and which lines of sources were rejected."""
+    for warning in warnings_of(done):
         print_line(f"warning: {warning}")
-    if any(source.rejected for source in ingested.sources):
+    ingested = done[0].result
+    if ingested is not None and any(source.rejected for source in ingested.sources):
         print_rejected(settings, run_id)
 
 

@@ -35,14 +35,13 @@ WITH phases AS (
         coalesce(max(seconds) FILTER (phase = 'settled'), max(seconds)) AS seconds
     FROM requests GROUP BY owner, evaluation, request_id
 ), evaluations AS (
-    SELECT remote, evaluation, max(run_id) AS run_id, max(not_before) AS not_before,
+    SELECT remote, evaluation, max(round) AS round, max(run_id) AS run_id,
         max(requests_budget) AS requests_budget, max(keys_budget) AS keys_budget,
         max(bytes_budget) AS bytes_budget, max(seconds_budget) AS seconds_budget
     FROM freshness GROUP BY remote, evaluation
 ), waits AS (
-    SELECT remote, evaluation,
-        max(not_before) OVER (PARTITION BY remote ORDER BY evaluation) AS until
-    FROM evaluations
+    SELECT remote, evaluation, max(c.not_before) AS until, max(c.address) AS address
+    FROM evaluations JOIN commits c USING (remote, round) GROUP BY remote, evaluation
 )
 SELECT p.owner AS scope, p.owner AS remote, strftime(p.evaluation, '%Y-%m-%dT%H:%M:%S.%fZ')
         AS evaluation, p.request_id, p.reserved, p.settled, p.host, p.url,
@@ -55,7 +54,8 @@ SELECT p.owner AS scope, p.owner AS remote, strftime(p.evaluation, '%Y-%m-%dT%H:
     coalesce(e.bytes_budget, r.bytes_budget) AS bytes_budget,
     coalesce(e.seconds_budget, r.seconds_budget) AS seconds_budget,
     epoch_us(p.sent_at) / 1e6 - epoch_us(lag(p.sent_at) OVER sent) / 1e6 AS gap, r.pause,
-    epoch_us(p.sent_at) / 1e6 - epoch_us(w.until) / 1e6 AS waited,
+    CASE WHEN o.address <> w.address THEN NULL
+        ELSE epoch_us(p.sent_at) / 1e6 - epoch_us(w.until) / 1e6 END AS waited,
     e.evaluation IS NOT NULL AS is_over,
     p.run_id IS DISTINCT FROM e.run_id OR p.run_id IN (SELECT run_id FROM dead_runs)
         AS is_abandoned,
@@ -66,6 +66,7 @@ SELECT p.owner AS scope, p.owner AS remote, strftime(p.evaluation, '%Y-%m-%dT%H:
     p.evaluation > r.checked_evaluation AS is_new
 FROM phases p JOIN remotes r ON p.owner = r.remote
     LEFT JOIN evaluations e ON p.owner = e.remote AND p.evaluation = e.evaluation
+    LEFT JOIN waits o ON p.owner = o.remote AND p.evaluation = o.evaluation
     ASOF LEFT JOIN waits w ON p.owner = w.remote AND p.evaluation > w.evaluation
 WINDOW spent AS (PARTITION BY p.owner, p.evaluation),
     sent AS (PARTITION BY p.owner, p.sent_at IS NULL ORDER BY p.sent_at)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
@@ -35,7 +35,13 @@ _REMOTES: dict[str, pa.DataType] = {
     "ingested_before": _NUMBER,
     "ingested": _NUMBER,
 }
-_COMMITS: dict[str, pa.DataType] = {"remote": _TEXT, "round": _NUMBER, "changed_round": _NUMBER}
+_COMMITS: dict[str, pa.DataType] = {
+    "remote": _TEXT,
+    "round": _NUMBER,
+    "changed_round": _NUMBER,
+    "not_before": pa.timestamp("us", tz="UTC"),
+    "address": _TEXT,
+}
 _EPOCHS: dict[str, pa.DataType] = {"remote": _TEXT, "round": _NUMBER}
 
 
@@ -145,7 +151,7 @@ def tables_of(rounds: Sequence[RemoteRounds]) -> dict[str, pa.Table]:
         for name, each in zip(names, rounds, strict=True)
     ]
     commits = [
-        {"remote": name, "round": commit.round, "changed_round": commit.changed_round}
+        {"remote": name, **asdict(commit)}
         for name, each in zip(names, rounds, strict=True)
         for commit in each.commits
     ]

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lake.commit import arrow_schema
+from lake.instants import time_at
 from lake.lake import Lake
 from lake.metadata import Metadata
 from lake.tables import FRESHNESS, SERVICES, Table, replica
@@ -25,10 +26,14 @@ class RoundCommit:
     Attributes:
         round: its number.
         changed_round: the newest round, up to this one, that changed a mapping; 0 if none did.
+        not_before: until when the remote had asked to be left alone, or None.
+        address: what stands for where it was asked, or empty.
     """
 
     round: int
     changed_round: int
+    not_before: datetime | None
+    address: str
 
 
 def rows_of(lake: Lake, table: Table, filters: Sequence[Filter] = ()) -> pa.Table:
@@ -36,7 +41,11 @@ def rows_of(lake: Lake, table: Table, filters: Sequence[Filter] = ()) -> pa.Tabl
     schema = arrow_schema(table)
     if not lake.exists(table.name):
         return schema.empty_table()
-    found = lake.rows(table.name, table.column_names, filters or None)
+    found = lake.rows(table.name, None, filters or None)
+    for column in schema:
+        # A table of an earlier version of Weir lacks columns until it is written again.
+        if column.name not in found.column_names:
+            found = found.append_column(column, pa.nulls(found.num_rows, column.type))
     return found.select(list(table.column_names)).cast(schema)
 
 
@@ -80,7 +89,14 @@ def round_commits(lake: Lake, remote: str, round: int, ingested: int) -> Iterato
         metadata = Metadata.from_json(commit.get("userMetadata"))
         if metadata is None or "round" not in metadata.extra:
             continue
-        found = RoundCommit(int(metadata.extra["round"]), int(metadata.extra["changed_round"]))
+        extra = metadata.extra
+        until = extra.get("not_before")
+        found = RoundCommit(
+            int(extra["round"]),
+            int(extra["changed_round"]),
+            None if until is None else time_at(until),
+            extra.get("address") or "",
+        )
         yield found
         if found.round <= round and found.changed_round <= ingested:
             return

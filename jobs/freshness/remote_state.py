@@ -11,7 +11,17 @@ from datetime import datetime, timedelta
 from typing import Any, Final, Literal
 
 from jobs.replicas.remotes import Remote
-from jobs.replicas.states import STATES, Aged, State, age_text, assess, limit_seconds
+from jobs.replicas.states import (
+    NOTHING_MISSED,
+    STATES,
+    Aged,
+    Missed,
+    State,
+    age_text,
+    assess,
+    limit_seconds,
+    severity,
+)
 from jobs.sparql.frontend.rspql.durations import parse_duration
 
 UNITS: Final = ("keys", "requests", "bytes", "seconds")
@@ -35,6 +45,8 @@ class PatternState:
         share_fresh: share of the candidates that were fresh at the last evaluation, or None.
         waiting: seconds since the pattern is known, if none of its keys was ever answered.
         reason: why it is in this state, or empty.
+        answered: keys that the last evaluation got an answer for.
+        missed: keys that it asked for in vain.
     """
 
     pattern: str
@@ -47,6 +59,8 @@ class PatternState:
     share_fresh: float | None = None
     waiting: float | None = None
     reason: str = ""
+    answered: int = 0
+    missed: Missed = NOTHING_MISSED
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +104,12 @@ class RemoteState:
         return sum(each.never_asked or 0 for each in self.patterns)
 
     @property
+    def was_asked_in_vain(self) -> bool:
+        """Whether the last evaluation asked for keys and none was answered."""
+        answered = sum(each.answered for each in self.patterns)
+        return not answered and any(each.missed.keys for each in self.patterns)
+
+    @property
     def share_fresh(self) -> float | None:
         """Share of the candidates that were fresh at the last evaluation."""
         known = [each for each in self.patterns if each.share_fresh is not None]
@@ -122,7 +142,7 @@ def remote_state(
         _pattern_state(remote, row, first_seen.get(row["pattern"]), now)
         for row in sorted(newest, key=lambda each: str(each["pattern"]))
     )
-    worst = max(patterns, key=lambda each: STATES.index(each.state))
+    worst = max(patterns, key=lambda each: severity(each.state, each.missed))
     first = newest[0]
     return RemoteState(
         remote,
@@ -172,10 +192,10 @@ def _pattern_state(
     waiting = None
     if row["candidates"] and row["never_asked"] == row["candidates"] and first_seen is not None:
         waiting = _since(first_seen, now)
-    not_before = row["not_before"]
+    not_before, missed = row["not_before"], Missed.of(row)
     backing_off = None
     if not_before is not None and not_before > now:
-        backing_off = row["reason"] or "the remote has asked to be left alone"
+        backing_off = row["not_before_reason"] or "it must not be asked for now"
     aged = Aged(
         row["candidates"],
         row["never_asked"],
@@ -183,6 +203,7 @@ def _pattern_state(
         row["share_fresh"],
         waiting,
         backing_off,
+        missed,
     )
     state, reason = assess(remote, aged)
     return PatternState(
@@ -194,6 +215,8 @@ def _pattern_state(
         share_fresh=row["share_fresh"],
         waiting=waiting,
         reason=reason,
+        answered=row["answered"],
+        missed=missed,
     )
 
 

@@ -17,8 +17,8 @@ _STATUS: Final[Mapping[State, str]] = {
     "unused": "pass",
     "never_evaluated": "warn",
     "fresh": "pass",
-    "backing_off": "pass",
     "warn": "warn",
+    "backing_off": "warn",
     "error": "error",
 }
 _PERIODS: Final = (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1))

@@ -34,6 +34,7 @@ from jobs.replicas.budget import Amount, spent
 from jobs.replicas.candidates import Place, Proposed, block_of, propose
 from jobs.replicas.freshness import Evaluated, freshness_rows
 from jobs.replicas.inbox import (
+    ATTEMPTS,
     PastAttempt,
     RoundMark,
     StoredRound,
@@ -50,9 +51,9 @@ from jobs.replicas.unused import (
     unused_keys,
     unused_patterns,
 )
+from jobs.replicas.waits import Wait, address_of, is_asked_as_before, wait_of
 from jobs.replicas.wanted import Asker, make_wanted
 from jobs.sparql.algebra.windows import TimeWindow
-from jobs.web.retries import Attempt, open_until
 from lake.instants import microseconds, time_at
 from lake.lake import Lake
 
@@ -62,8 +63,6 @@ _OF_KEY = (
     *("answers", "changes", "seconds"),
 )
 _OF_MAPPING = ("pattern", "key", "mapping", "multiplicity")
-_ATTEMPTS = 32
-"""Requests that the mark of a round keeps: what the circuit breaker counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,17 +110,16 @@ class RemoteEvaluation:
         policy, arms = self._policy()
         at = self._at()
         proposed = propose(self.engine, known, blocks, policy.rate, at.at)
-        attempts = (*(self.last.mark.attempts if self.last else ()), *self.log.attempts())
-        waits = self._waits(attempts)
+        wait = self._wait()
         elected: list[Candidate] = []
         sampled: list[Candidate] = []
-        asked = Asked((), "not_before", waits and waits[0])
-        if waits is None:
+        asked = Asked((), "not_before")
+        if wait is None:
             budget = self.remote.budget.keys - self.remote.explore
             elected = [*elect(policy, proposed.candidates, at, budget)]
             seed = microseconds(evaluation)
             sampled = proposed.sampled(elected, self.remote.explore, seed)
-            asked = self._ask([*elected, *sampled], proposed, blocks, attempts)
+            asked = self._ask([*elected, *sampled], proposed, blocks)
         places = [proposed.places[each.key] for each in (*elected, *sampled)]
         before = self._known_of(places, known)
         key_rounds = round_of(
@@ -131,8 +129,6 @@ class RemoteEvaluation:
             (pattern, key_of(text, _width(blocks, pattern)))
             for pattern, text in (proposed.places[each.key] for each in sampled)
         )
-        attempts = (*(self.last.mark.attempts if self.last else ()), *self.log.attempts())
-        not_before = asked.not_before or _open_until(attempts)
         unused = self._unused(blocks)
         dropped = self._known_of(unused_keys(self.engine, known, unused), known)
         number = self.last.mark.round + 1 if self.last else 1
@@ -147,9 +143,8 @@ class RemoteEvaluation:
             drawn,
             spent(self.log.entries()),
             asked.stop,
-            not_before,
+            self._wait(),
             _alpha(policy),
-            waits and waits[1],
         )
         flips = _flips(key_rounds, blocks)
         learned = learn(policy, arms, proposed.candidates, at, flips)
@@ -157,7 +152,7 @@ class RemoteEvaluation:
             history.known.rows for history in dropped.values()
         )
         mark = replace(
-            self._mark(evaluated, attempts, learned, run_id, is_changed=is_changed),
+            self._mark(evaluated, learned, run_id, is_changed=is_changed),
             answered=answered_patterns(
                 self.last.mark if self.last else None, key_rounds, unused, dropped
             ),
@@ -201,26 +196,36 @@ class RemoteEvaluation:
             self.remote.every_us / 1e6,
         )
 
-    def _waits(self, attempts: Sequence[PastAttempt]) -> tuple[datetime, str] | None:
+    @property
+    def _last_here(self) -> RoundMark | None:
+        """The round before, unless the remote is asked elsewhere than then."""
+        mark = self.last.mark if self.last else None
+        return mark if mark is not None and is_asked_as_before(self.remote, mark) else None
+
+    def _wait(self) -> Wait | None:
         """Until when the remote must not be asked, and why; None if it may be."""
-        now = self.clock.now()
-        stored = self.last.mark.not_before if self.last else None
+        return wait_of(self._asked_until(), self._attempts(), self._failure(), self.clock.now())
+
+    def _asked_until(self) -> datetime | None:
+        """Until when the remote asked to be left alone."""
+        stored = self._last_here.not_before if self._last_here else None
         # A run that was killed after its requests has left no round that says so.
         known = [time_at(stored) if stored is not None else None, self.log.not_before()]
-        later = [time for time in known if time is not None and time > now]
-        if later:
-            return max(later), "the remote asked to wait, or failed too often"
-        until = _open_until(attempts)
-        if until is not None and until > now:
-            return until, "too many requests in a row failed"
-        return None
+        return max((time for time in known if time is not None), default=None)
+
+    def _attempts(self) -> tuple[PastAttempt, ...]:
+        """The last requests, the oldest first."""
+        return (*(self._last_here.attempts if self._last_here else ()), *self.log.attempts())
+
+    def _failure(self) -> str:
+        """Why the newest of the requests failed that did."""
+        return self.log.failure() or (self._last_here.failure if self._last_here else "")
 
     def _ask(
         self,
         keys: Sequence[Candidate],
         proposed: Proposed,
         blocks: Sequence[AskedBlock],
-        attempts: Sequence[PastAttempt],
     ) -> Asked:
         by_pattern = {block.pattern: block_of(block) for block in blocks}
         wanted = []
@@ -236,7 +241,7 @@ class RemoteEvaluation:
                 self.remote.max_rows,
             ),
             self.log,
-            self.open(self.remote, [time_at(each.at) for each in attempts]),
+            self.open(self.remote, [time_at(each.at) for each in self._attempts()]),
             self.clock.sleep,
             self.clock.now,
             lambda: uuid.uuid4().hex,
@@ -269,14 +274,13 @@ class RemoteEvaluation:
     def _mark(
         self,
         evaluated: Evaluated,
-        attempts: Sequence[PastAttempt],
         arms: Arms,
         run_id: str,
         *,
         is_changed: bool,
     ) -> RoundMark:
         changed_before = self.last.mark.changed_round if self.last else 0
-        not_before = evaluated.not_before
+        not_before = self._asked_until()
         return RoundMark(
             evaluated.round,
             microseconds(evaluated.evaluation),
@@ -284,9 +288,11 @@ class RemoteEvaluation:
             changed_before,
             version_of_requests(self.lake),
             None if not_before is None else microseconds(not_before),
-            tuple(attempts[-_ATTEMPTS:]),
+            tuple(self._attempts()[-ATTEMPTS:]),
             arms.weights,
             tuple(_as_json(row) for row in freshness_rows(self.remote, evaluated, run_id)),
+            address=address_of(self.remote),
+            failure=self._failure(),
         )
 
 
@@ -307,11 +313,6 @@ def _as_json(row: Mapping[str, Any]) -> dict[str, Any]:
         name: microseconds(value) if isinstance(value, datetime) else value
         for name, value in row.items()
     }
-
-
-def _open_until(attempts: Sequence[PastAttempt]) -> datetime | None:
-    known = [Attempt(time_at(each.at), each.failure) for each in attempts if each.is_known]
-    return open_until(known)
 
 
 def _width(blocks: Sequence[AskedBlock], pattern: str) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -19,7 +19,8 @@ from jobs.replicas.key_rows import key_text
 from jobs.replicas.questions import Key
 from jobs.replicas.remotes import Remote
 from jobs.replicas.rounds import KeyRound, Status
-from jobs.replicas.states import Aged, assess, limit_seconds
+from jobs.replicas.states import Aged, Missed, assess, limit_seconds
+from jobs.replicas.waits import Wait
 
 ANSWERED: tuple[Status, ...] = ("changed", "unchanged", "gone", "suspect")
 """What a round says of a key that was answered."""
@@ -40,9 +41,8 @@ class Evaluated:
         sampled: pattern and key of those that were drawn at random.
         spent: what its requests took.
         stop: why it ended.
-        not_before: when the remote may be asked again.
+        wait: until when the remote must not be asked, None if it may be.
         alpha: the weight that the policy used, None if it has none.
-        reason: why it asked nothing, None if it did.
     """
 
     round: int
@@ -55,9 +55,8 @@ class Evaluated:
     sampled: frozenset[tuple[str, Key]]
     spent: Amount
     stop: Stop
-    not_before: datetime | None
+    wait: Wait | None
     alpha: float | None
-    reason: str | None = None
 
 
 def freshness_rows(remote: Remote, evaluated: Evaluated, run_id: str) -> list[dict[str, Any]]:
@@ -73,14 +72,26 @@ def freshness_rows(remote: Remote, evaluated: Evaluated, run_id: str) -> list[di
         **_budget(remote, evaluated.spent),
         "policy": remote.rule.name,
         "alpha": evaluated.alpha,
-        "not_before": evaluated.not_before,
+        "not_before": evaluated.wait and evaluated.wait.until,
+        "not_before_reason": evaluated.wait and evaluated.wait.reason,
         "stop": evaluated.stop,
         "run_id": run_id,
     }
-    return [
-        common | _counts(evaluated, pattern) | _ages(remote, evaluated, pattern)
-        for pattern in evaluated.patterns
-    ]
+    return [common | _of_pattern(remote, evaluated, pattern) for pattern in evaluated.patterns]
+
+
+def _of_pattern(remote: Remote, evaluated: Evaluated, pattern: str) -> dict[str, Any]:
+    found = _counts(evaluated, pattern) | _ages(remote, evaluated, pattern)
+    aged = Aged(
+        found["candidates"],
+        found["never_asked"],
+        found["oldest_seconds"],
+        found["share_fresh"],
+        backing_off=None if evaluated.wait is None else evaluated.wait.reason,
+        missed=Missed.of(found),
+    )
+    state, reason = assess(remote, aged)
+    return found | {"state": state, "reason": reason or None}
 
 
 def _budget(remote: Remote, spent: Amount) -> dict[str, Any]:
@@ -116,8 +127,16 @@ def _counts(evaluated: Evaluated, pattern: str) -> dict[str, Any]:
         "failed": statuses["failed"],
         "too_large": statuses["too_large"],
         "not_asked": elected - len(own),
+        "failure": _failure(own),
         "stale_sampled": changed / len(drawn) if drawn else None,
     }
+
+
+def _failure(key_rounds: Sequence[KeyRound]) -> str | None:
+    """Why the newest of the keys failed that did."""
+    failed = [each for each in key_rounds if each.status == "failed"]
+    newest = max(failed, key=lambda each: each.answered_at, default=None)
+    return None if newest is None else newest.reason
 
 
 def _ages(remote: Remote, evaluated: Evaluated, pattern: str) -> dict[str, Any]:
@@ -144,7 +163,7 @@ def _ages(remote: Remote, evaluated: Evaluated, pattern: str) -> dict[str, Any]:
     if warn_after is not None and total:
         # Those that are not ranked were answered most recently.
         fresh = (total - never - int((ages > warn_after).sum())) / total
-    found: dict[str, Any] = {
+    return {
         "candidates": total,
         "never_asked": never,
         "stale_before": _stale(now, before, intervals),
@@ -154,21 +173,6 @@ def _ages(remote: Remote, evaluated: Evaluated, pattern: str) -> dict[str, Any]:
         "p95_seconds": _quantile(ages, 0.95),
         "share_fresh": fresh,
     }
-    state, reason = assess(remote, _aged(evaluated, found))
-    return found | {"state": state, "reason": reason or None}
-
-
-def _aged(evaluated: Evaluated, found: Mapping[str, Any]) -> Aged:
-    backing_off = None
-    if evaluated.not_before is not None and evaluated.not_before > evaluated.ended_at:
-        backing_off = evaluated.reason or "the remote asked to wait"
-    return Aged(
-        found["candidates"],
-        found["never_asked"],
-        found["oldest_seconds"],
-        found["share_fresh"],
-        backing_off=backing_off,
-    )
 
 
 def _stale(now: float, asked_at: Numbers, intervals: Numbers) -> float:

@@ -21,6 +21,8 @@ from lake.metadata import Metadata
 from lake.tables import SERVICES, replica, replica_summary
 
 JOB: Literal["refresh"] = "refresh"
+ATTEMPTS = 32
+"""Requests that the mark of a round keeps: what the circuit breaker counts."""
 SUMMARY_FORMAT = 1
 """Increased when a summary keeps other rows than before: earlier ones are then unused."""
 
@@ -47,11 +49,14 @@ class RoundMark:
         changed_round: the newest round up to this one that changes a mapping; 0 if none does.
         changed_before: the newest one before this one; 0 if there is none.
         requests_version: of `requests` when the evaluation had ended.
-        not_before: when the remote may be asked again, None if it did not say.
+        not_before: until when the remote asked to be left alone, None if it did not.
         attempts: the last requests, the oldest first.
         weights: what a dynamic alpha has learned, empty without one.
         freshness: the rows of `freshness` of the evaluation, times as instants.
         answered: by pattern that has answers, when the newest one came.
+        address: by which URL and connection it was asked (`jobs.replicas.waits`); `not_before`,
+            `attempts` and `failure` are about it. Empty: not known.
+        failure: why the newest of the requests failed that did, else empty.
     """
 
     round: int
@@ -64,6 +69,8 @@ class RoundMark:
     weights: tuple[float, ...] = ()
     freshness: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)
     answered: Mapping[str, int] = field(default_factory=dict, hash=False)
+    address: str = ""
+    failure: str = ""
 
     @classmethod
     def of(cls, metadata: Metadata) -> Self:

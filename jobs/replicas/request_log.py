@@ -97,14 +97,12 @@ class RequestLog:
 
     def attempts(self) -> list[PastAttempt]:
         """The requests that were sent since the last evaluation that ended, the oldest first."""
-        sent = [
-            row
-            for row in (*self.earlier, *self._own)
-            if row["phase"] == "settled" and row["outcome"] != NOT_SENT
-        ]
+        rows = self._of_url()
+        sent = [row for row in rows if _is_settled(row) and row["outcome"] != NOT_SENT]
         # Of a request that a killed run had reserved it is not known whether it was sent.
-        settled = {row["request_id"] for row in (*self.earlier, *self._own) if _is_settled(row)}
-        open_ = [row for row in self.earlier if row["request_id"] not in settled]
+        settled = {row["request_id"] for row in rows if _is_settled(row)}
+        own = {row["request_id"] for row in self._own}
+        open_ = [row for row in rows if row["request_id"] not in settled | own]
         found = [
             *(PastAttempt(microseconds(row["started_at"]), _failure(row)) for row in sent),
             *(PastAttempt(microseconds(row["started_at"]), None, is_known=False) for row in open_),
@@ -113,8 +111,19 @@ class RequestLog:
 
     def not_before(self) -> datetime | None:
         """Until when the remote asked to be left alone since the last evaluation that ended."""
-        times = [row.get("not_before") for row in (*self.earlier, *self._own)]
+        times = [row.get("not_before") for row in self._of_url()]
         return max((time for time in times if time is not None), default=None)
+
+    def failure(self) -> str:
+        """Why the newest of the requests failed that did since the last evaluation that ended."""
+        failed = [row for row in self._of_url() if _is_settled(row) and row.get("reason")]
+        newest = max(failed, key=lambda row: microseconds(row["started_at"]), default=None)
+        return "" if newest is None else str(newest["reason"])
+
+    def _of_url(self) -> list[Mapping[str, Any]]:
+        """The rows of requests to where the remote is: its URL may have been edited."""
+        rows = (*self.earlier, *self._own)
+        return [row for row in rows if row["url"] in (None, self.addressee.url)]
 
     def reserve(self, sent: Sequence[Sent]) -> None:
         """Record, in one commit, requests that may be sent from now on."""

@@ -67,9 +67,18 @@ def evaluation_at(remote: Remote, last: RoundMark | None, now: datetime) -> date
     return time_at(due if last is None else max(due, last.evaluation))
 
 
-def following(remote: Remote, evaluation: datetime) -> datetime:
-    """The first instant of an evaluation after another one, which may be of another `every`."""
-    return time_at((microseconds(evaluation) // remote.every_us + 1) * remote.every_us)
+def following(remote: Remote, evaluation: datetime, not_before: datetime | None = None) -> datetime:
+    """The first instant of an evaluation after another one, which may be of another `every`.
+
+    Args:
+        remote: is evaluated.
+        evaluation: the other one.
+        not_before: when the remote may be asked again; None at any time.
+    """
+    number = microseconds(evaluation) // remote.every_us + 1
+    if not_before is not None:
+        number = max(number, -(-microseconds(not_before) // remote.every_us))
+    return time_at(number * remote.every_us)
 
 
 def _next_at(remote: Remote, last: RoundMark | None, now: datetime) -> datetime:

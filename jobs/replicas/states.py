@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final, Literal
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal, Self
 
 from jobs.replicas.remotes import Remote
 from jobs.sparql.frontend.rspql.durations import parse_duration
+from lake.counted import counted
 
 State = Literal["unused", "never_evaluated", "fresh", "backing_off", "warn", "error"]
 STATES: Final[tuple[State, ...]] = (
@@ -18,7 +20,53 @@ STATES: Final[tuple[State, ...]] = (
     "error",
 )
 """From the best to the worst. unused: no query asks for it; never_evaluated: it was not refreshed
-since a query asks for it; backing_off: it has asked to be left alone for now."""
+since a query asks for it; backing_off: it must not be asked for now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """Keys that the newest evaluation asked for without an answer that is taken.
+
+    Attributes:
+        failed: whose request failed.
+        too_large: with more mappings than `max_rows`.
+        suspect: that came back empty, with so many others that it is not believed yet.
+        failure: why the newest of `failed` was not answered.
+    """
+
+    failed: int = 0
+    too_large: int = 0
+    suspect: int = 0
+    failure: str = ""
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Self:
+        """As a row of `freshness` has it."""
+        return cls(row["failed"], row["too_large"], row["suspect"], row.get("failure") or "")
+
+    @property
+    def keys(self) -> int:
+        """How many they are."""
+        return self.failed + self.too_large + self.suspect
+
+    def reasons(self, max_rows: int) -> Iterator[str]:
+        """Why, with what can be done about it: a text per kind."""
+        if self.failed:
+            because = f": {self.failure}" if self.failure else ""
+            yield f"{counted(self.failed, 'key')} failed{because}"
+        if self.too_large:
+            yield (
+                f"{counted(self.too_large, 'key')} had more mappings than `max_rows`"
+                f" ({max_rows:,}) and kept what they had: raise it, or narrow the block"
+            )
+        if self.suspect:
+            yield (
+                f"{counted(self.suspect, 'key')} came back empty at once and kept what they had:"
+                " the next evaluation has to say the same"
+            )
+
+
+NOTHING_MISSED: Final = Missed()
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +80,7 @@ class Aged:
         share_fresh: share of the candidates that are younger than `warn_after`, or None.
         waiting: time since the pattern is known, if none of its keys was ever answered.
         backing_off: why the remote must not be asked now; None if it may be.
+        missed: what the newest evaluation asked for in vain.
     """
 
     candidates: int
@@ -40,24 +89,52 @@ class Aged:
     share_fresh: float | None
     waiting: float | None = None
     backing_off: str | None = None
+    missed: Missed = NOTHING_MISSED
 
 
 def assess(remote: Remote, aged: Aged) -> tuple[State, str]:
-    """The state of a pattern, and why; fresh has no reason."""
+    """The state of a pattern, and all that is wrong with it; fresh has no reason."""
+    errors = _errors(remote, aged)
+    waits = [] if aged.backing_off is None else [aged.backing_off]
+    warnings = _warnings(remote, aged, is_error=bool(errors))
+    state: State = "fresh"
+    if errors:
+        state = "error"
+    elif waits:
+        state = "backing_off"
+    elif warnings:
+        state = "warn"
+    return state, "; ".join([*errors, *waits, *warnings])
+
+
+def severity(state: State, missed: Missed) -> tuple[int, int]:
+    """The larger, the worse: what a remote of several patterns shows is that of its worst one."""
+    return STATES.index(state), missed.keys
+
+
+def _errors(remote: Remote, aged: Aged) -> list[str]:
     reason = _too_old(aged, "error_after", remote.error_after)
     if reason:
-        return "error", reason
+        return [reason]
     least, share = remote.min_fresh, aged.share_fresh
     if least is not None and share is not None and share < least:
-        return "error", f"{share:.0%} of the keys are fresh; `min_fresh` is {least:.0%}"
-    if aged.backing_off is not None:
-        return "backing_off", aged.backing_off
+        return [f"{share:.0%} of the keys are fresh; `min_fresh` is {least:.0%}"]
+    return []
+
+
+def _warnings(remote: Remote, aged: Aged, *, is_error: bool) -> list[str]:
+    found = []
     reason = _too_old(aged, "warn_after", remote.warn_after)
-    if reason:
-        return "warn", reason
+    if reason and not is_error:
+        found.append(reason)
+    missed = aged.missed
+    if aged.backing_off is not None and missed.failure in aged.backing_off:
+        missed = replace(missed, failure="")  # it is said already
+    found += missed.reasons(remote.max_rows)
     if aged.never_answered:
-        return "warn", f"{aged.never_answered:,} keys were never answered"
-    return "fresh", ""
+        verb = "was" if aged.never_answered == 1 else "were"
+        found.append(f"{counted(aged.never_answered, 'key')} {verb} never answered")
+    return found
 
 
 def _too_old(aged: Aged, name: str, limit: str | None) -> str:

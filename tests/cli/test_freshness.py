@@ -43,7 +43,8 @@ def test_json_has_the_fields_of_source_freshness_and_ours(weir: Weir, tables: Re
     (result,) = called.json["results"]
     assert called.code == 0
     assert result["unique_id"] == "source.weir.replicas.wd"
-    assert (result["status"], result["reason"]) == ("warn", "2 keys were never answered")
+    reason = "1 key failed: it did not answer; 2 keys were never answered"
+    assert (result["status"], result["reason"]) == ("warn", reason)
     assert result["criteria"] == {
         "warn_after": {"count": 20, "period": "minute"},
         "error_after": {"count": 1, "period": "hour"},

@@ -220,6 +220,43 @@ def test_without_remotes_there_is_nothing_to_refresh(project: ReplicaProject, we
     assert weir("remotes", "pools").json == {}
 
 
+def refuse_its_port(project: ReplicaProject) -> None:
+    """Declare the remote without the port at which it is asked."""
+    file = project.folder / "remotes.yml"
+    (remote,) = yaml.safe_load(file.read_text())["remotes"]
+    del remote["ports"]
+    file.write_text(yaml.safe_dump({"remotes": [remote]}))
+
+
+def test_a_refused_port_is_reported_with_the_setting_that_allows_it(
+    project: ReplicaProject, endpoint: OxigraphEndpoint, weir: Weir
+) -> None:
+    refuse_its_port(project)
+    port = port_of(endpoint)
+    reason = f"2 keys failed: port {port} is not allowed: `ports: [{port}]` in remotes.yml allows"
+    called = weir("run", "--refresh")
+    assert called.code == 0
+    assert f"warning: wd: {reason}" in " ".join(called.out.split())
+    for command in ("refresh", "freshness"):
+        assert f"wd: {reason}" in " ".join(weir(command).out.split())
+    (row,) = weir("refresh", "--output", "json").json["remotes"]
+    assert row["state"] == "warn"
+    assert row["reason"].startswith(reason)
+
+
+def test_a_refused_address_is_reported_with_the_setting_that_allows_it(
+    project: ReplicaProject, weir: Weir
+) -> None:
+    file = project.folder / "remotes.yml"
+    (remote,) = yaml.safe_load(file.read_text())["remotes"]
+    del remote["allow"]
+    file.write_text(yaml.safe_dump({"remotes": [remote]}))
+    weir("run")
+    (row,) = weir("refresh", "--output", "json").json["remotes"]
+    assert "127.0.0.1 is in 127.0.0.0/8" in row["reason"]
+    assert "`allow` in remotes.yml" in row["reason"]
+
+
 def findings(weir: Weir) -> dict[str, dict[str, Any]]:
     return {row["check"]: row for row in weir("doctor", "--output", "json").json}
 
@@ -240,6 +277,22 @@ def test_doctor_checks_remotes_and_their_connections(
     wrong = findings(weir)["remotes"]
     assert not wrong["ok"]
     assert "remotes.yml:3:5: remotes.0.colour: unknown key" in wrong["found"]
+
+
+def test_doctor_says_that_the_last_evaluation_failed(project: ReplicaProject, weir: Weir) -> None:
+    refuse_its_port(project)
+    weir("run", "--refresh")
+    found = findings(weir)["remote wd"]
+    assert not found["ok"]
+    assert found["found"].startswith("warn: 2 keys failed: port ")
+    assert "`ports`" in found["fix"]
+
+
+def test_doctor_has_the_state_of_a_remote_that_answers(project: ReplicaProject, weir: Weir) -> None:
+    assert project.folder
+    weir("run", "--refresh")
+    found = findings(weir)["remote wd"]
+    assert (found["ok"], found["found"]) == (True, "fresh")
 
 
 def test_doctor_prints_no_secret(project: ReplicaProject, weir: Weir) -> None:

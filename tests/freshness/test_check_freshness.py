@@ -393,14 +393,21 @@ def test_a_retry_of_a_failed_check_fails_again_and_a_later_run_does_not(
 
 def test_a_request_during_a_wait_is_found(tables: RemoteTables) -> None:
     at = tables.evaluation(1)
-    tables.refresh({"a": ('"1"',)}, not_before=at + 2 * EVERY)
+    tables.refresh({"a": ('"1"',)}, asked_until=at + 2 * EVERY)
     tables.refresh({})
     assert failures(tables, run_id="first") == {}
     tables.refresh({"a": ('"1"',)})
     assert failures(tables, run_id="second") == {}
-    tables.refresh({}, not_before=tables.evaluation(5) + timedelta(seconds=1))
+    tables.refresh({}, asked_until=tables.evaluation(5) + timedelta(seconds=1))
     tables.refresh({"a": ('"1"',)})
     assert failures(tables) == {"requests.politeness_is_kept": 1}
+
+
+def test_a_wait_holds_for_the_address_that_it_was_asked_for(tables: RemoteTables) -> None:
+    until = tables.evaluation(3)
+    tables.refresh({"a": ('"1"',)}, asked_until=until, address="before")
+    tables.refresh({"a": ('"1"',)}, address="after")
+    assert failures(tables) == {}
 
 
 def test_rounds_begin_again_when_the_tables_were_removed(tables: RemoteTables) -> None:
@@ -454,7 +461,7 @@ def test_a_remote_that_no_query_asks_for_is_never_late(tmp_path: Path) -> None:
 
 def test_a_remote_that_wants_a_pause_is_backing_off_until_then(tables: RemoteTables) -> None:
     until = tables.evaluation(1) + timedelta(minutes=15)
-    tables.refresh({"a": ('"1"',)}, not_before=until, reason="throttled")
+    tables.refresh({"a": ('"1"',)}, not_before=until, not_before_reason="throttled")
     found = state(tables, soon(tables))
     assert (found.state, found.reason, found.next_allowed) == ("backing_off", "throttled", until)
     assert state(tables, until + timedelta(seconds=1)).state == "fresh"

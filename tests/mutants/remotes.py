@@ -74,7 +74,7 @@ REMOTE_MUTANTS = (
     Mutant(
         "failures of earlier evaluations are forgotten",
         "replicas/evaluation",
-        "tuple(attempts[-_ATTEMPTS:])",
+        "tuple(self._attempts()[-ATTEMPTS:])",
         "()",
     ),
     Mutant(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from unittest import mock
@@ -9,7 +10,11 @@ from unittest import mock
 import pytest
 from deltalake import write_deltalake
 
+from jobs.check_freshness import check_freshness
 from jobs.compact_lake import compact_lake
+from jobs.errors import QualityError
+from jobs.freshness.current import current_states
+from jobs.refresh_remotes import refresh_remotes
 from jobs.web.outcomes import Failure
 from tests.support.projects.ingest import no_spark
 from tests.support.projects.replicas import IRI, START, ReplicaProject
@@ -186,3 +191,116 @@ def test_requests_of_an_earlier_version_get_the_column_that_is_new(tmp_path: Pat
     project.now += EVERY
     project.refresh()
     assert project.freshness()[-1]["state"] == "fresh"
+
+
+def failing(project: ReplicaProject, failure: Failure, evaluations: int) -> list[str]:
+    """Evaluate with a remote that always fails; gives the lines of progress."""
+    lines: list[str] = []
+    for _ in range(evaluations):
+        project.now += EVERY
+        project.remote.failures = [failure] * 20
+        refresh_remotes(
+            no_spark, project.settings, "run", lines.append, surroundings=project.surroundings()
+        )
+    project.remote.failures = []
+    return [line for line in lines if "answered" in line]
+
+
+BROKEN = Failure("client_error", "the server answered 400: no such graph", 400)
+REFUSED = Failure("url_refused", "port 3030 is not allowed")
+
+
+def test_an_evaluation_that_failed_says_why(tmp_path: Path) -> None:
+    project = project_of(tmp_path)
+    (line,) = failing(project, BROKEN, 1)
+    reason = "2 keys failed: the server answered 400: no such graph"
+    assert line == f"wd: 0 of 2 keys answered, 0 changed; {reason}"
+    row = project.freshness()[-1]
+    assert (row["state"], row["reason"], row["failure"]) == ("warn", reason, BROKEN.reason)
+
+
+def test_the_state_now_says_why_the_last_evaluation_failed(tmp_path: Path) -> None:
+    project = project_of(tmp_path)
+    failing(project, BROKEN, 1)
+    (state,) = current_states(project.settings, project.now)
+    assert (state.state, state.was_asked_in_vain) == ("warn", True)
+    assert state.reason == "2 keys failed: the server answered 400: no such graph"
+    project.now += EVERY
+    project.refresh()
+    (state,) = current_states(project.settings, project.now)
+    assert (state.state, state.was_asked_in_vain) == ("fresh", False)
+
+
+def test_a_remote_that_failed_too_often_is_not_said_to_have_asked_to_wait(tmp_path: Path) -> None:
+    project = project_of(tmp_path)
+    *_, line = failing(project, BROKEN, 5)
+    assert "8 requests in a row failed (last: the server answered 400: no such graph)" in line
+    assert "asked to wait" not in line
+    assert line.count("no such graph") == 1
+    # Evaluations that ask nothing still know why.
+    *_, line = failing(project, BROKEN, 7)
+    assert "requests in a row failed (last: the server answered 400: no such graph)" in line
+
+
+def test_a_remote_that_asked_to_wait_says_until_when(tmp_path: Path) -> None:
+    project = project_of(tmp_path)
+    (line,) = failing(project, Failure("throttled", "slow down", 429, retry_after=900.0), 1)
+    assert "the remote asked to wait until 00:25:00 UTC" in line
+    project.now += EVERY
+    project.refresh()
+    row = project.freshness()[-1]
+    assert row["not_before_reason"] == "the remote asked to wait until 00:25:00 UTC"
+
+
+def test_requests_that_the_project_refuses_do_not_open_the_circuit(tmp_path: Path) -> None:
+    project = project_of(tmp_path, batch_keys=1)
+    failing(project, REFUSED, 8)
+    rows = project.freshness()[1:]
+    assert {(row["stop"], row["requests_used"], row["state"]) for row in rows} == {
+        ("refused", 1, "warn")
+    }
+    project.now += EVERY
+    project.refresh()
+    assert project.freshness()[-1]["answered"] == 2
+
+
+@pytest.mark.parametrize(
+    "failure", [BROKEN, Failure("throttled", "slow down", 429, retry_after=3600.0)]
+)
+def test_a_remote_whose_url_was_edited_is_asked_at_once(tmp_path: Path, failure: Failure) -> None:
+    project = project_of(tmp_path)
+    failing(project, failure, 7)
+    project.now += timedelta(minutes=1)
+    assert project.freshness()[-1]["state"] == "backing_off"
+    check_freshness(project.settings, "before", now=project.now)
+    project.declare(url="http://remote.example/other")
+    project.now += EVERY
+    project.refresh()
+    assert project.freshness()[-1]["answered"] == 2
+    with suppress(QualityError):
+        # `url` was edited, so the hosts of earlier requests are others than declared.
+        check_freshness(project.settings, "after", now=project.now)
+    failed = [row["expectation"] for row in project.table("quality") if not row["success"]]
+    assert "politeness_is_kept" not in failed
+
+
+def test_the_next_evaluation_is_not_while_the_remote_is_left_alone(tmp_path: Path) -> None:
+    project = project_of(tmp_path)
+    project.now += EVERY
+    project.remote.failures = [Failure("throttled", "slow down", 429, retry_after=1500.0)]
+    for _ in range(2):
+        (refreshed,) = project.refresh().remotes
+        assert refreshed.next_at == START + 4 * EVERY
+
+
+def test_rows_of_freshness_of_an_earlier_version_get_the_columns_that_are_new(
+    tmp_path: Path,
+) -> None:
+    project = project_of(tmp_path)
+    lake = project.settings.open_lake()
+    rows = lake.rows("freshness").drop_columns(["failure", "not_before_reason"])
+    write_deltalake(lake.existing("freshness"), rows, mode="overwrite", schema_mode="overwrite")
+    (state,) = current_states(project.settings, project.now)
+    assert state.state == "fresh"
+    failing(project, BROKEN, 1)
+    assert [row["failure"] for row in project.freshness()] == [None, BROKEN.reason]

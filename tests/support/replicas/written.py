@@ -17,6 +17,7 @@ from typing import Any
 from jobs.replicas.answers import content_of
 from jobs.settings import Settings
 from lake.commit import write
+from lake.instants import microseconds
 from lake.metadata import Metadata
 from lake.tables import FRESHNESS, REQUESTS, SERVICES, TRANSACTIONS, replica
 
@@ -116,13 +117,21 @@ class RemoteTables:
         return START + number * EVERY
 
     def next(
-        self, answers: Mapping[str, Answer | None], *, not_asked: int = 0, **changes: Any
+        self,
+        answers: Mapping[str, Answer | None],
+        *,
+        not_asked: int = 0,
+        asked_until: datetime | None = None,
+        address: str = "",
+        **changes: Any,
     ) -> Written:
         """The next round, in which keys were asked for; None: that failed.
 
         Args:
             answers: by the local name of the key.
             not_asked: elected keys that there was no budget for.
+            asked_until: until when the remote had asked to be left alone.
+            address: what stands for where it was asked.
             changes: columns of the row of `freshness`.
         """
         self.rounds += 1
@@ -141,6 +150,8 @@ class RemoteTables:
             "round": number,
             "evaluation": at.isoformat(),
             "changed_round": self.changed,
+            "not_before": None if asked_until is None else microseconds(asked_until),
+            "address": address,
         }
         return written
 
@@ -283,6 +294,7 @@ class RemoteTables:
                 for status in ("changed", "unchanged", "gone", "suspect", "failed", "too_large")
             },
             "not_asked": not_asked,
+            "failure": "it did not answer" if failed else None,
             "stale_before": 2.0,
             "stale_after": 1.0,
             "stale_sampled": None,
@@ -298,6 +310,7 @@ class RemoteTables:
             "policy": "LRU.F+",
             "alpha": 0.2,
             "not_before": None,
+            "not_before_reason": None,
             "stop": "budget" if not_asked else "done",
             "state": "fresh",
             "reason": None,
