@@ -394,7 +394,11 @@ FRESHNESS = Table(
         Column("failed", "BIGINT", "elected keys whose request failed"),
         Column("too_large", "BIGINT", "elected keys with more mappings than max_rows"),
         Column("not_asked", "BIGINT", "elected keys that no request was sent for"),
-        Column("failure", "STRING", "why the newest of `failed` was not answered, or null"),
+        Column(
+            "failure",
+            "STRING",
+            "why the newest of `failed` was not answered, or nothing was asked for, or null",
+        ),
         Column(
             "stale_before",
             "DOUBLE",

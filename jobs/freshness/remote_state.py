@@ -46,7 +46,7 @@ class PatternState:
         waiting: seconds since the pattern is known, if none of its keys was ever answered.
         reason: why it is in this state, or empty.
         answered: keys that the last evaluation got an answer for.
-        missed: keys that it asked for in vain.
+        missed: keys that it got none for.
     """
 
     pattern: str
@@ -105,7 +105,7 @@ class RemoteState:
 
     @property
     def was_asked_in_vain(self) -> bool:
-        """Whether the last evaluation asked for keys and none was answered."""
+        """Whether no key was answered of those that the last evaluation was to ask for."""
         answered = sum(each.answered for each in self.patterns)
         return not answered and any(each.missed.keys for each in self.patterns)
 

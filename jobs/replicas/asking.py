@@ -29,6 +29,9 @@ _MAY_BE_ONE_KEY: frozenset[FailureKind] = frozenset(
 )
 """Failures that one key of a batch may cause: the batch is divided."""
 
+NOT_AGAIN = "; the budget did not allow to ask again"
+"""Follows the reason of a failure after which there was no other try."""
+
 Status = Literal["answered", "failed", "too_large"]
 Stop = Literal["done", "budget", "not_before", "refused"]
 """Why an evaluation ended: all was asked, the budget is spent, the remote must not be asked for
@@ -96,11 +99,13 @@ class Asked:
         outcomes: of the keys that were asked.
         stop: why it ended.
         not_before: when the remote may be asked again, if it asked to wait.
+        refusal: why the project allows no request to it, else empty.
     """
 
     outcomes: tuple[KeyOutcome, ...]
     stop: Stop
     not_before: datetime | None = None
+    refusal: str = ""
 
 
 class Store(Protocol):
@@ -217,24 +222,25 @@ class Asking:
                 break
             end = self._send(chunk)
         not_before: datetime | None = None
+        refusal = ""
         match end:
             case NotBefore(at):
                 stop, not_before = "not_before", at
-            case Refused():
-                stop = "refused"
+            case Refused(reason):
+                stop, refusal = "refused", reason
             case None:
                 pass
             case _:
                 assert_never(end)
         for batch in self._pending:
             self._give_up(batch)
-        return Asked(tuple(self._outcomes), stop, not_before)
+        return Asked(tuple(self._outcomes), stop, not_before, refusal)
 
     def _give_up(self, batch: _Batch) -> None:
         """Record that keys were asked for without an answer, and not again."""
         if batch.asked_at is not None:
             now = self.clock()
-            reason = f"{batch.reason}; the budget did not allow to ask again"
+            reason = f"{batch.reason}{NOT_AGAIN}"
             self._outcomes += [
                 KeyOutcome(
                     batch.block, key, "failed", None, batch.asked_at, now, batch.request_id, reason
@@ -326,8 +332,12 @@ class Asking:
             return None
         decision = after_failure(failure, sent.attempt, self.clock(), self.limits.rules)
         match decision:
-            case NotBefore() | Refused():
+            case NotBefore():
                 self._record(batch, sent, asked_at, "failed", failure.reason)
+                return decision
+            case Refused():
+                # Its keys were not asked for: this is no failure of theirs.
+                again.append(batch)
                 return decision
             case Retry(wait):
                 self.pause(wait)

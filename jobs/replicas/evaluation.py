@@ -143,6 +143,7 @@ class RemoteEvaluation:
             drawn,
             spent(self.log.entries()),
             asked.stop,
+            asked.refusal,
             self._wait(),
             _alpha(policy),
         )

@@ -41,6 +41,7 @@ class Evaluated:
         sampled: pattern and key of those that were drawn at random.
         spent: what its requests took.
         stop: why it ended.
+        refusal: why the project allows no request to the remote, else empty.
         wait: until when the remote must not be asked, None if it may be.
         alpha: the weight that the policy used, None if it has none.
     """
@@ -55,6 +56,7 @@ class Evaluated:
     sampled: frozenset[tuple[str, Key]]
     spent: Amount
     stop: Stop
+    refusal: str
     wait: Wait | None
     alpha: float | None
 
@@ -74,14 +76,14 @@ def freshness_rows(remote: Remote, evaluated: Evaluated, run_id: str) -> list[di
         "alpha": evaluated.alpha,
         "not_before": evaluated.wait and evaluated.wait.until,
         "not_before_reason": evaluated.wait and evaluated.wait.reason,
-        "stop": evaluated.stop,
         "run_id": run_id,
     }
     return [common | _of_pattern(remote, evaluated, pattern) for pattern in evaluated.patterns]
 
 
 def _of_pattern(remote: Remote, evaluated: Evaluated, pattern: str) -> dict[str, Any]:
-    found = _counts(evaluated, pattern) | _ages(remote, evaluated, pattern)
+    counts = {"stop": evaluated.stop, **_counts(evaluated, pattern)}
+    found = counts | _ages(remote, evaluated, pattern)
     aged = Aged(
         found["candidates"],
         found["never_asked"],
@@ -127,7 +129,7 @@ def _counts(evaluated: Evaluated, pattern: str) -> dict[str, Any]:
         "failed": statuses["failed"],
         "too_large": statuses["too_large"],
         "not_asked": elected - len(own),
-        "failure": _failure(own),
+        "failure": evaluated.refusal or _failure(own),
         "stale_sampled": changed / len(drawn) if drawn else None,
     }
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, Self
 
+from jobs.replicas.asking import NOT_AGAIN
 from jobs.replicas.remotes import Remote
 from jobs.sparql.frontend.rspql.durations import parse_duration
 from lake.counted import counted
@@ -25,34 +26,40 @@ since a query asks for it; backing_off: it must not be asked for now."""
 
 @dataclass(frozen=True, slots=True)
 class Missed:
-    """Keys that the newest evaluation asked for without an answer that is taken.
+    """Keys that the newest evaluation was to ask for, without an answer that is taken.
 
     Attributes:
         failed: whose request failed.
         too_large: with more mappings than `max_rows`.
         suspect: that came back empty, with so many others that it is not believed yet.
-        failure: why the newest of `failed` was not answered.
+        refused: that were not asked for because the project allows no request to the remote.
+        failure: why the newest of `failed` was not answered, or why no request is allowed.
     """
 
     failed: int = 0
     too_large: int = 0
     suspect: int = 0
+    refused: int = 0
     failure: str = ""
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> Self:
         """As a row of `freshness` has it."""
-        return cls(row["failed"], row["too_large"], row["suspect"], row.get("failure") or "")
+        refused = row["not_asked"] if row["stop"] == "refused" else 0
+        missed = (row["failed"], row["too_large"], row["suspect"], refused)
+        return cls(*missed, row.get("failure") or "")
 
     @property
     def keys(self) -> int:
         """How many they are."""
-        return self.failed + self.too_large + self.suspect
+        return self.failed + self.too_large + self.suspect + self.refused
 
     def reasons(self, max_rows: int) -> Iterator[str]:
         """Why, with what can be done about it: a text per kind."""
-        if self.failed:
-            because = f": {self.failure}" if self.failure else ""
+        because = f": {self.failure}" if self.failure else ""
+        if self.refused:
+            yield f"{counted(self.refused, 'key')} not asked for{because}"
+        elif self.failed:
             yield f"{counted(self.failed, 'key')} failed{because}"
         if self.too_large:
             yield (
@@ -128,7 +135,8 @@ def _warnings(remote: Remote, aged: Aged, *, is_error: bool) -> list[str]:
     if reason and not is_error:
         found.append(reason)
     missed = aged.missed
-    if aged.backing_off is not None and missed.failure in aged.backing_off:
+    failure = missed.failure.removesuffix(NOT_AGAIN)
+    if aged.backing_off is not None and failure in aged.backing_off:
         missed = replace(missed, failure="")  # it is said already
     found += missed.reasons(remote.max_rows)
     if aged.never_answered:

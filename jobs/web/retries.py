@@ -60,7 +60,9 @@ class GiveUp:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The project allows no request to this server: all others would be refused, too."""
+    """The project allows no request to this server, for `reason`: that holds for all of them."""
+
+    reason: str
 
 
 Decision = Retry | NotBefore | GiveUp | Refused
@@ -72,7 +74,7 @@ def after_failure(
     """What follows the failure of the `tried`-th try of a request (from 1)."""
     rules = rules or RetryRules()
     if failure.kind in REFUSALS:
-        return Refused()
+        return Refused(failure.reason)
     if failure.retry_after is not None:
         return NotBefore(now + timedelta(seconds=failure.retry_after))
     if tried >= rules.tries or not is_transient(failure.kind):

@@ -233,7 +233,9 @@ def test_a_refused_port_is_reported_with_the_setting_that_allows_it(
 ) -> None:
     refuse_its_port(project)
     port = port_of(endpoint)
-    reason = f"2 keys failed: port {port} is not allowed: `ports: [{port}]` in remotes.yml allows"
+    reason = (
+        f"2 keys not asked for: port {port} is not allowed: `ports: [{port}]` in remotes.yml allows"
+    )
     called = weir("run", "--refresh")
     assert called.code == 0
     assert f"warning: wd: {reason}" in " ".join(called.out.split())
@@ -284,7 +286,7 @@ def test_doctor_says_that_the_last_evaluation_failed(project: ReplicaProject, we
     weir("run", "--refresh")
     found = findings(weir)["remote wd"]
     assert not found["ok"]
-    assert found["found"].startswith("warn: 2 keys failed: port ")
+    assert found["found"].startswith("warn: 2 keys not asked for: port ")
     assert "`ports`" in found["fix"]
 
 

@@ -184,8 +184,8 @@ def test_a_remote_that_the_project_does_not_allow_gets_no_more_requests() -> Non
     store = Memory()
     remote = Remote({}, [Failure("url_refused", "port 3030 is not allowed")] * 9)
     asked = asking(remote, store, batch_keys=1).ask(keys_of("u:a", "u:b", "u:c"))
-    assert (asked.stop, asked.not_before) == ("refused", None)
-    assert sizes(asked) == {"u:a": "failed"}
+    assert (asked.stop, asked.refusal) == ("refused", "port 3030 is not allowed")
+    assert sizes(asked) == {}
     assert spent(store.rows).requests == 1
 
 

@@ -193,8 +193,8 @@ def test_requests_of_an_earlier_version_get_the_column_that_is_new(tmp_path: Pat
     assert project.freshness()[-1]["state"] == "fresh"
 
 
-def failing(project: ReplicaProject, failure: Failure, evaluations: int) -> list[str]:
-    """Evaluate with a remote that always fails; gives the lines of progress."""
+def failing(project: ReplicaProject, failure: Failure | None, evaluations: int) -> list[str]:
+    """Evaluate with a remote that always fails so, if at all; gives the lines of progress."""
     lines: list[str] = []
     for _ in range(evaluations):
         project.now += EVERY
@@ -253,15 +253,16 @@ def test_a_remote_that_asked_to_wait_says_until_when(tmp_path: Path) -> None:
 
 
 def test_requests_that_the_project_refuses_do_not_open_the_circuit(tmp_path: Path) -> None:
-    project = project_of(tmp_path, batch_keys=1)
-    failing(project, REFUSED, 8)
-    rows = project.freshness()[1:]
-    assert {(row["stop"], row["requests_used"], row["state"]) for row in rows} == {
-        ("refused", 1, "warn")
-    }
+    project = project_of(tmp_path)
+    lines = failing(project, REFUSED, 8)
+    reason = "2 keys not asked for: port 3030 is not allowed"
+    assert lines == [f"wd: 0 of 2 keys answered, 0 changed; {reason}"] * 8
+    check_freshness(project.settings, "check", now=project.now)
     project.now += EVERY
     project.refresh()
-    assert project.freshness()[-1]["answered"] == 2
+    # They are asked for in one request, as keys that never failed.
+    last = project.freshness()[-1]
+    assert (last["answered"], last["requests_used"]) == (2, 1)
 
 
 @pytest.mark.parametrize(
@@ -304,3 +305,25 @@ def test_rows_of_freshness_of_an_earlier_version_get_the_columns_that_are_new(
     assert state.state == "fresh"
     failing(project, BROKEN, 1)
     assert [row["failure"] for row in project.freshness()] == [None, BROKEN.reason]
+
+
+def test_keys_beyond_max_rows_are_said_with_what_to_do(tmp_path: Path) -> None:
+    project = project_of(tmp_path, max_rows=2)
+    project.remote.set("http://x/a", POPULATION, 1, 2, 3)
+    (line,) = failing(project, None, 1)
+    assert "1 of 2 keys answered" in line
+    assert "1 key had more mappings than `max_rows` (2)" in line
+    assert project.freshness()[-1]["state"] == "warn"
+
+
+def test_keys_that_are_not_believed_to_be_empty_are_said(tmp_path: Path) -> None:
+    project = project_of(tmp_path)
+    project.patch(*(f"A <http://x/u{n}> <http://x/city> <http://x/c{n}> ." for n in range(10)))
+    for n in range(10):
+        project.remote.set(f"http://x/c{n}", POPULATION, n)
+    project.stages("ingest", "maintain")
+    failing(project, None, 1)
+    project.remote.store.clear()
+    lines = failing(project, None, 2)
+    assert "12 keys came back empty at once and kept what they had" in lines[0]
+    assert lines[1] == "wd: 12 of 12 keys answered, 12 changed"

@@ -45,7 +45,7 @@ def test_any_other_failure_is_not_tried_again(kind: FailureKind) -> None:
 
 @pytest.mark.parametrize("kind", sorted(REFUSALS))
 def test_what_the_project_does_not_allow_ends_the_evaluation(kind: FailureKind) -> None:
-    assert after_failure(Failure(kind, ""), 1, NOW) == Refused()
+    assert after_failure(Failure(kind, "no"), 1, NOW) == Refused("no")
 
 
 def test_statuses_of_4xx_are_never_tried_again() -> None:
