@@ -95,7 +95,7 @@ def publish_answers(
             for item in work:
                 why = _why_held(item, graph_to, found.get(item.query))
                 reasons[item.query] = why or _why_stale(readiness, catalog, item)
-            for item in work:
+            for item in (_as_published(each, catalog) for each in work):
                 reason = reasons[item.query] or _why_waits(catalog.member(item.query), reasons)
                 if reason is not None:
                     done.append(
@@ -140,8 +140,11 @@ def _why_stale(readiness: Readiness, catalog: Catalog, work: Backlog) -> NotRead
     query = catalog.member(work.query)
     if not query.services.blocks:
         return None
-    is_first = work.published is None or work.rebuilt
-    return readiness.why_not(query, work.to_epoch, is_first=is_first)
+    return readiness.why_not(query, work.to_epoch, is_first=work.is_first_of_text)
+
+
+def _as_published(work: Backlog, catalog: Catalog) -> Backlog:
+    return work.of_services() if catalog.member(work.query).services.blocks else work
 
 
 def _why_waits(query: Maintained, not_ready: Mapping[str, NotReady | None]) -> NotReady | None:

@@ -26,6 +26,7 @@ from jobs.compute.sql import (
     time_of,
 )
 from jobs.errors import WeirError
+from jobs.progress.backlog import answered_since
 from jobs.settings import Settings
 from lake.lake import Lake
 from lake.metadata import Metadata
@@ -116,8 +117,7 @@ class AnswerLog:
             metadata = Metadata.from_json(commit.get("userMetadata"))
             if metadata is None or metadata.job != "publish":
                 continue
-            # The rows of a text begin at its base.
-            if epoch is None or metadata.base <= epoch:
+            if epoch is None or answered_since(metadata) <= epoch:
                 return tuple(name for name, _ in metadata.extra["columns"])
         return self.variables
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from jobs.progress.watermarks import Watermark
@@ -23,6 +23,9 @@ REPAIRED = -1
 
 UNKNOWN = "unknown"
 """What the metadata of an answer over streams may have besides (`unknown_instants`)."""
+
+SINCE = "since"
+"""What the metadata of an answer may have besides (`answered_since`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,8 @@ class Backlog:
         rebuilt: whether the embedding table starts with another state than the one published from,
             so that the difference between the two is to be published.
         reason: why it was rebuilt, or empty.
+        as_one_state: whether the answer is published as the state at `to_epoch`, and not of the
+            epochs before it (`of_services`).
     """
 
     query: str
@@ -66,6 +71,7 @@ class Backlog:
     published: Watermark | None
     rebuilt: bool
     reason: str
+    as_one_state: bool = False
 
     @property
     def columns(self) -> tuple[tuple[str, int], ...]:
@@ -129,6 +135,30 @@ class Backlog:
         return 0 if self.published is None else int(self.published.metadata.extra["rows"])
 
     @property
+    def is_first_of_text(self) -> bool:
+        """Whether nothing of this text of the query was published before."""
+        return self.mode in ("initial", "migrated")
+
+    @property
+    def since(self) -> int | None:
+        """The first epoch that the answers of this text are about, if not the base."""
+        if self.as_one_state:
+            return self.to_epoch
+        if self.published is None or self.is_first_of_text:
+            return None
+        found = self.published.metadata.extra.get(SINCE)
+        return None if found is None else int(found)
+
+    def of_services(self) -> Self:
+        """As a query with SERVICE publishes it.
+
+        While the answers of its remotes were coming in, its embeddings were about a part of them:
+        its first answer is the state in which they are complete. Rows over streams have instants,
+        and new keys at each: they are published as they come.
+        """
+        return replace(self, as_one_state=self.is_first_of_text and not self.is_over_streams)
+
+    @property
     def mode(self) -> str:
         """The mode in the ledger."""
         if self.published is None:
@@ -150,6 +180,11 @@ def unknown_instants(published: Metadata) -> list[list[int]]:
     Events that they need had been deleted before they were evaluated.
     """
     return [*published.extra.get(UNKNOWN, ())]
+
+
+def answered_since(published: Metadata) -> int:
+    """The first epoch that the answers of a published text are about."""
+    return int(published.extra.get(SINCE, published.base))
 
 
 def backlog_of(

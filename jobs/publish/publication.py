@@ -22,7 +22,7 @@ from jobs.compute.packs import packs
 from jobs.compute.relations import Keep
 from jobs.compute.sql import column, number, rows_of, select
 from jobs.expected_errors import as_user_error
-from jobs.progress.backlog import PREDICATES, UNKNOWN, Backlog
+from jobs.progress.backlog import PREDICATES, SINCE, UNKNOWN, Backlog
 from jobs.publish.appended_rows import appended_rows, by_query, make_rows_of_many, named
 from jobs.publish.publication_query import published_columns, rows_to_publish, stored_columns
 from jobs.stage import Claim, Progress
@@ -88,7 +88,8 @@ def publish(
     appending = [
         item
         for item in work
-        if (not item.rebuilt or item.published is None) and not item.is_over_streams
+        if (not item.rebuilt or item.published is None)
+        and not (item.is_over_streams or item.as_one_state)
     ]
     found: dict[str, Publication] = {}
     with ThreadPoolExecutor(parallel) as threads:
@@ -174,6 +175,7 @@ def _metadata(run: Claim, work: Backlog, columns: Sequence[str], *, net: int) ->
             "rows": work.rows_published + net,
             "embeddings_version": work.maintained.version,
             **({UNKNOWN: work.unknown} if work.unknown else {}),
+            **({} if work.since is None else {SINCE: work.since}),
             **_predicates(work.maintained.metadata),
         },
     )

@@ -56,10 +56,11 @@ def published_columns(work: Backlog, stored: Sequence[str]) -> tuple[str, ...]:
 def rows_to_publish(work: Backlog, names: Sequence[str], stored: Sequence[str]) -> LakeQuery:
     """epoch, weight, `names` (`published_columns`), event_time.
 
-    Rebuilt: at the base, the state there minus what is published; then the rows after the base.
-    Else: the rows after the published watermark. Of a query over streams, event_time is the instant
-    of the row, and the states are those at every instant. If the query begins later than what is
-    published, what is published of earlier instants stays.
+    Rebuilt: at the base, the state there minus what is published; then the rows after the base. As
+    one state: the same at the end of the range. Else: the rows after the published watermark. Of a
+    query over streams, event_time is the instant of the row, and the states are those at every
+    instant. If the query begins later than what is published, what is published of earlier instants
+    stays.
     """
     wanted = [column("node").eq(text(ANSWER)), column("epoch") <= number(work.to_epoch)]
     if not work.rebuilt:
@@ -86,17 +87,21 @@ def rows_to_publish(work: Backlog, names: Sequence[str], stored: Sequence[str]) 
 
     relations = [embeddings]
     delta: exp.Query
-    if not work.rebuilt or work.published is None:
+    gone: list[exp.Query] = []
+    if work.rebuilt and work.published is not None:
+        relations.append(answers)
+        gone.append(
+            select(
+                alias(exp.Neg(this=column("weight")), "weight"),
+                *padded_columns(names, stored),
+                *(_published_time(work) for _ in own),
+                from_=rows_of(answers.name),
+            )
+        )
+    start = _state_at(work)
+    if start is None:
         delta = rows()
     else:
-        relations.append(answers)
-        start = max(work.maintained.metadata.base, work.published.epoch)
-        gone = select(
-            alias(exp.Neg(this=column("weight")), "weight"),
-            *padded_columns(names, stored),
-            *(_published_time(work) for _ in own),
-            from_=rows_of(answers.name),
-        )
         state = rows(column("epoch") <= number(start))
         delta = union_all(
             [
@@ -119,6 +124,15 @@ def rows_to_publish(work: Backlog, names: Sequence[str], stored: Sequence[str]) 
     return LakeQuery(timed, tuple(relations))
 
 
+def _state_at(work: Backlog) -> int | None:
+    """The epoch whose state is published as a whole; None if each row comes at its own epoch."""
+    if work.as_one_state:
+        return work.to_epoch
+    if not work.rebuilt or work.published is None:
+        return None
+    return max(work.maintained.metadata.base, work.published.epoch)
+
+
 def _published_time(work: Backlog) -> exp.Expr:
     """The instant from which on a published row counts: not before the embeddings begin."""
     start = work.later_start
@@ -128,14 +142,16 @@ def _published_time(work: Backlog) -> exp.Expr:
     return alias(greatest(column("event_time"), begins), "event_time")
 
 
-def _difference(rows: exp.Select, gone: exp.Select, names: Sequence[str], epoch: int) -> exp.Select:
-    """What `rows` add up to minus what is published, as changes at `epoch`."""
+def _difference(
+    rows: exp.Select, gone: Sequence[exp.Query], names: Sequence[str], epoch: int
+) -> exp.Select:
+    """What `rows` add up to minus what is published (`gone`), as changes at `epoch`."""
     now = select(*columns(("weight", *names)), from_=subquery(rows, "log"))
     return select(
         alias(number(epoch), "epoch"),
         alias(bigint(sum_of(column("weight"))), "weight"),
         *columns(names),
-        from_=subquery(union_all([now, gone]), "both"),
+        from_=subquery(union_all([now, *gone]), "both"),
         group_by=columns(names),
         having=sum_of(column("weight")).neq(number(0)),
     )

@@ -120,6 +120,24 @@ REMOTE_MUTANTS = (
         "if limit is not None and keys.missing and",
     ),
     Mutant(
+        "a first answer has epochs at which keys were not answered",
+        "publish_answers",
+        "return work.of_services() if catalog",
+        "return work if catalog",
+    ),
+    Mutant(
+        "a key whose requests failed has no mappings",
+        "replicas/readiness",
+        'is_missing = is_null(column("answered_at", "k"))',
+        'is_missing = is_null(column("asked_at", "k"))',
+    ),
+    Mutant(
+        "the first epoch of an answer is lost with the next commit",
+        "progress/backlog",
+        "if self.published is None or self.is_first_of_text:",
+        "if True:",
+    ),
+    Mutant(
         "a first answer does not wait for rounds to be ingested",
         "replicas/readiness",
         'any_of([is_missing, column("first_round", "k") > number(until)])',

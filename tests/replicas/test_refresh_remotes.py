@@ -9,7 +9,11 @@ import pyoxigraph as ox
 import pytest
 
 from jobs.check_freshness import check_freshness
+from jobs.cli.answer_logs import answer_at
+from jobs.cli.moments import Moment
 from jobs.errors import QualityError
+from jobs.progress.backlog import answered_since
+from jobs.progress.completion import Completion
 from jobs.publish_answers import publish_answers
 from jobs.web.outcomes import Failure
 from tests.support.projects.ingest import Project, no_spark
@@ -112,6 +116,67 @@ def test_why_a_first_answer_waits_has_the_reason_of_a_failure(project: ReplicaPr
     assert found.reason.startswith(
         "2 of 2 keys of wd were never answered (one of them: the server answered 400)"
     )
+
+
+def test_a_first_answer_says_nothing_of_epochs_at_which_keys_were_not_answered(
+    project: ReplicaProject,
+) -> None:
+    project.declare(budget={"keys": 1})
+    project.query("cities", f"#+ history: full\n{QUERY}")
+    project.run()
+    for _ in range(2):
+        project.refresh()
+        project.run()
+        project.now += timedelta(minutes=10)
+    assert project.answer("cities") == project.federated(BOTH, QUERY)
+    assert {row["epoch"] for row in project.table("answers/cities")} == {3}
+
+
+def test_changes_after_a_first_answer_have_their_own_epochs(project: ReplicaProject) -> None:
+    project.run()
+    project.refresh()
+    project.run()
+    project.patch("D <http://x/u> <http://x/city> <http://x/a> .")
+    project.patch("D <http://x/v> <http://x/city> <http://x/b> .")
+    project.run()
+    found = sorted((row["epoch"], row["weight"]) for row in project.table("answers/cities"))
+    assert found == [(2, 1), (2, 1), (3, -1), (4, -1)]
+
+
+def test_an_edited_query_keeps_its_answer_until_the_new_one_is_complete(
+    project: ReplicaProject,
+) -> None:
+    project.run()
+    project.refresh()
+    project.run()
+    before = project.answer("cities")
+    area = QUERY.replace("population", "area").replace("?n", "?area")
+    project.query("cities", area)
+    project.remote.set("http://x/a", "http://x/area", 7)
+    project.run()
+    assert project.answer("cities") == before
+    project.now += timedelta(minutes=10)
+    project.refresh()
+    project.run()
+    (row,) = [
+        each for each in project.table("answers/cities") if each["weight"] > 0 and each["area"]
+    ]
+    assert row["epoch"] == 3
+    columns, rows = answer_at(project.settings, "cities", Moment(epoch=2), terms=False, limit=0)
+    assert (columns, len(rows)) == (("user", "n", "weight"), 2)
+
+
+def test_an_unchanged_text_is_still_answered_since_its_first_answer(
+    project: ReplicaProject,
+) -> None:
+    project.run()
+    project.refresh()
+    project.run()
+    project.patch("D <http://x/u> <http://x/city> <http://x/a> .")
+    project.run()
+    published = Completion.read(project.settings.open_lake()).published("cities")
+    assert published is not None
+    assert answered_since(published.metadata) == 2
 
 
 def test_a_later_key_does_not_hold_an_answer_that_was_published(project: ReplicaProject) -> None:
