@@ -7,13 +7,14 @@ outlives the run (`jobs.replicas.budget`). Nothing here knows of HTTP or of tabl
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Literal, Protocol, assert_never
 
 from jobs.replicas.answers import ForeignAnswer, KeyAnswer, Solution, answers_by_key
 from jobs.replicas.budget import Amount, Entry, Purse
+from jobs.replicas.key_values import value_of
 from jobs.replicas.questions import Block, Key, question
 from jobs.web.outcomes import Failure, FailureKind
 from jobs.web.retries import GiveUp, NotBefore, Refused, Retry, RetryRules, after_failure
@@ -387,15 +388,20 @@ def _batches(elected: Sequence[Elected], most: int) -> list[_Batch]:
     """The keys of each block in batches, in the order of the first key of each.
 
     What was not answered before is asked for in smaller batches, apart from the others: one key can
-    be why a whole batch fails.
+    be why a whole batch fails. Keys that a remote may take for one are in different batches.
     """
-    by_kind: dict[tuple[Block, int], list[list[Key]]] = {}
-    order: list[tuple[Block, list[Key]]] = []
+    by_kind: dict[tuple[Block, int], list[dict[Hashable, Key]]] = {}
+    order: list[tuple[Block, dict[Hashable, Key]]] = []
     for each in elected:
-        size = max(1, most >> 3 * each.failures)
+        size, value = max(1, most >> 3 * each.failures), value_of(each.key)
+        # Those with room.
         batches = by_kind.setdefault((each.block, size), [])
-        if not batches or len(batches[-1]) == size:
-            batches.append([])
-            order.append((each.block, batches[-1]))
-        batches[-1].append(each.key)
-    return [_Batch(block, tuple(keys)) for block, keys in order]
+        batch = next((keys for keys in batches if value not in keys), None)
+        if batch is None:
+            batch = {}
+            batches.append(batch)
+            order.append((each.block, batch))
+        batch[value] = each.key
+        if len(batch) == size:
+            batches.remove(batch)
+    return [_Batch(block, tuple(keys.values())) for block, keys in order]

@@ -134,6 +134,21 @@ def test_keys_are_asked_for_in_batches_in_the_order_of_their_election() -> None:
     assert [query.count("<u:c>") for query in remote.queries] == [1, 0]
 
 
+def test_a_key_does_not_get_the_mappings_of_one_that_the_remote_takes_for_it() -> None:
+    one, padded = (f'"{text}"^^<http://www.w3.org/2001/XMLSchema#integer>' for text in ("1", "01"))
+
+    def normalizing(query: str, most: Amount, bindings: int) -> Fetched:
+        del bindings
+        rows = query.replace(padded, one).count(one)
+        return Fetched([{"x": one, "y": "<u:y>"}] * rows, Amount(1, most.keys))
+
+    asking_ = asking(Remote({}), Memory())
+    asking_.fetch = normalizing
+    asked = asking_.ask([Elected(BLOCK, (padded,)), Elected(BLOCK, (one,))])
+    found = {each.key: each.answer and each.answer.size for each in asked.outcomes}
+    assert found == {(padded,): None, (one,): 1}
+
+
 def test_an_answer_that_was_cut_off_is_divided_until_one_key_is_too_large() -> None:
     remote = Remote({"u:a": 1, "u:b": 40, "u:c": 3, "u:d": 2})
     asked = asking(remote, Memory()).ask(keys_of("u:a", "u:b", "u:c", "u:d"))
