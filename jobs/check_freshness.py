@@ -12,7 +12,6 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
 import pyarrow as pa
 
@@ -84,9 +83,9 @@ def check_freshness(
         rows = quality_rows(run_id, datetime.now(UTC), checked.results)
         version = write(lake, QUALITY, rows, metadata)
         run.totals["rows_in"] = rounds
-        for each in checked.rounds:
+        for each, state in zip(checked.rounds, checked.states, strict=True):
             name = each.remote.name
-            failures = _failures(checked.results, name)
+            failures = _failures(checked.results, state)
             run.report(
                 name,
                 status=FAILED if failures else SUCCEEDED,
@@ -122,10 +121,7 @@ class _Checked:
         rounds = tuple(
             new_rounds(lake, each, before.get(each.name, CheckedRounds())) for each in remotes
         )
-        states = tuple(
-            remote_state(each.remote, each.newest, _about(services, each.remote), now)
-            for each in rounds
-        )
+        states = tuple(remote_state(each.remote, each.newest, services, now) for each in rounds)
         tables = tables_of(rounds) | {
             "services": pa.Table.from_pylist(services, schema=arrow_schema(SERVICES)),
             "dead_runs": runs_that_died(lake, rounds),
@@ -138,21 +134,16 @@ class _Checked:
         return cls(rounds, states, run_checks(checks))
 
 
-def _about(services: Sequence[dict[str, Any]], remote: Remote) -> list[dict[str, Any]]:
-    return [row for row in services if row["remote"] == remote.name]
-
-
-def _failures(results: Sequence[QualityResult], remote: str) -> str:
-    """What did not hold of a remote, in one sentence."""
-    return "; ".join(
-        result.failure for result in results if result.scope == remote and not result.success
+def _failures(results: Sequence[QualityResult], state: RemoteState) -> str:
+    """What is wrong with a remote, in one sentence: what did not hold, else its state."""
+    failed = "; ".join(
+        each.failure for each in results if each.scope == state.remote.name and not each.success
     )
+    return failed or (state.reason if state.state == "error" else "")
 
 
 def _raise_for(settings: Settings, checked: _Checked) -> None:
-    failures = {
-        state.remote.name: _failures(checked.results, state.remote.name) for state in checked.states
-    }
+    failures = {state.remote.name: _failures(checked.results, state) for state in checked.states}
     failed = [f"{name}: {what}" for name, what in failures.items() if what]
     if not failed:
         return

@@ -22,6 +22,7 @@ from jobs.compute.engine import Engine
 from jobs.compute.session import Session, late_session
 from jobs.errors import ConfigurationError, WeirError
 from jobs.expected_errors import as_user_error
+from jobs.freshness.reading import services_of
 from jobs.ingest.changesets import SourcePosition
 from jobs.ingest.pending import source_positions
 from jobs.printable import printable_lines
@@ -49,6 +50,7 @@ from lake.tables import FRESHNESS, SERVICES
 
 NOTHING_TO_DO = 99
 """Exit code if ingest has nothing to take; Airflow then emits no event."""
+_OTHER_NAME = "Name it so again: a remote keeps its name, which is that of its tables."
 _NEWEST = 32
 """Commits of `freshness` that are looked at for the last round of a remote."""
 
@@ -197,7 +199,10 @@ def _refresh(
         if not listed and not unused_patterns(remote, mark, asked, now):
             progress(f"{remote.name}: no maintained query asks it")
             return RefreshedRemote(remote.name, mark, False)
-        _record_services(lake, remote, listed, around.clock.now(), run_id)
+        services = services_of(lake)
+        if reason := remote.why_not_stored(services):
+            raise ConfigurationError(reason, str(settings.remotes), _OTHER_NAME)
+        _record_services(lake, remote, listed, services, around.clock.now(), run_id)
         progress(f"{remote.name}: asking it for {counted(len(asked), 'pattern')}")
         version = last.mark.requests_version if last else -1
         log = RequestLog.since(
@@ -222,12 +227,15 @@ def _refresh(
 
 
 def _record_services(
-    lake: Lake, remote: Remote, listed: Sequence[Asker], now: datetime, run_id: str
+    lake: Lake,
+    remote: Remote,
+    listed: Sequence[Asker],
+    services: Sequence[Mapping[str, Any]],
+    now: datetime,
+    run_id: str,
 ) -> None:
     """Add the patterns that `services` does not have."""
-    known: set[str | None] = set()
-    if lake.exists(SERVICES.name):
-        known = set(lake.rows(SERVICES.name, ["pattern"])["pattern"].to_pylist())
+    known = {row["pattern"] for row in services}
     new = {each.block.pattern: each.block for each in listed if each.block.pattern not in known}
     if not new:
         return

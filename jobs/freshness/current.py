@@ -22,11 +22,5 @@ def current_states(settings: Settings, now: datetime) -> list[RemoteState]:
     lake = settings.open_lake()
     services = services_of(lake)
     return [
-        remote_state(
-            remote,
-            newest_rows(lake, remote.name),
-            [row for row in services if row["remote"] == remote.name],
-            now,
-        )
-        for remote in remotes
+        remote_state(remote, newest_rows(lake, remote.name), services, now) for remote in remotes
     ]

@@ -132,10 +132,13 @@ def remote_state(
     Args:
         remote: as declared.
         newest: the rows of `freshness` of its last evaluation.
-        services: the rows of `services` about it.
+        services: the rows of `services`.
         now: the time.
     """
-    first_seen = {row["pattern"]: row["first_seen"] for row in services}
+    if reason := remote.why_not_stored(services):
+        return RemoteState(remote, "error", reason=reason)
+    own = [row for row in services if row["remote"] == remote.name]
+    first_seen = {row["pattern"]: row["first_seen"] for row in own}
     if not newest:
         return _never_evaluated(remote, first_seen, now)
     patterns = tuple(

@@ -7,7 +7,7 @@ budget allows.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from ipaddress import ip_network
 from pathlib import Path
@@ -180,6 +180,18 @@ class Remote(BaseModel):
     def keys_of_request(self) -> int:
         """Keys that are asked for at once; a document is searched for all of them."""
         return self.budget.keys if self.kind == "file" else self.batch_keys
+
+    def why_not_stored(self, services: Iterable[Mapping[str, Any]]) -> str:
+        """Why its answers cannot be stored: they are, under another name. Empty if they can.
+
+        Args:
+            services: the rows of `services`: remote, iri.
+        """
+        names = (row["remote"] for row in services if row["iri"] == self.term)
+        other = next((name for name in names if name != self.name), None)
+        if other is None:
+            return ""
+        return f"the answers of {self.iri} are stored under the name {other}, not {self.name}"
 
     @property
     def rule(self) -> Policy:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -179,6 +180,25 @@ def test_an_unchanged_text_is_still_answered_since_its_first_answer(
     assert answered_since(published.metadata) == 2
 
 
+def test_a_remote_that_was_renamed_is_not_asked(project: ReplicaProject) -> None:
+    project.run()
+    project.refresh()
+    project.declare(name="other")
+    project.now += timedelta(minutes=10)
+    asked = len(project.remote.asked)
+    (error,) = project.refresh().errors
+    assert error.what == f"the answers of {IRI} are stored under the name wd, not other"
+    assert len(project.remote.asked) == asked
+
+
+def test_a_remote_that_was_renamed_is_not_fresh(project: ReplicaProject) -> None:
+    project.run()
+    project.refresh()
+    project.declare(name="other")
+    with pytest.raises(QualityError, match="stored under the name wd, not other"):
+        check_freshness(project.settings, "check", now=project.now)
+
+
 def test_a_later_key_does_not_hold_an_answer_that_was_published(project: ReplicaProject) -> None:
     project.run()
     project.refresh()
@@ -327,6 +347,8 @@ def test_a_remote_of_another_name_cannot_write_the_same_replica(project: Replica
     project.refresh()
     project.run()
     project.declare(name="other")
+    # Else the remote would not be asked at all.
+    shutil.rmtree(project.folder / "lake" / "services")
     project.now += timedelta(minutes=10)
     project.remote.set("http://x/a", POPULATION, 10)
     project.refresh()
