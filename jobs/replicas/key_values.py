@@ -23,8 +23,8 @@ from jobs.sparql.functions.values import (
 def value_of(key: Key) -> Hashable:
     """Equal for keys whose terms have equal values in some remote.
 
-    Keys of one request are told apart by their terms in its answer. If a remote wrote two of them
-    alike, one would get the mappings of both.
+    The answer of a request has its keys as terms. If a remote wrote two of them alike, one would
+    get the mappings of both.
     """
     return tuple(_value(term) for term in key)
 
@@ -49,7 +49,7 @@ def _value(term: str) -> Hashable:
 
 
 def _rounded(number: int | Decimal | float) -> Hashable:
-    """A number as a double: a remote may keep 0.1 as one, whatever its type."""
+    """A number as a double: a remote may keep all numbers as doubles."""
     try:
         found = float(number)
     except OverflowError:

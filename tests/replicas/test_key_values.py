@@ -47,5 +47,5 @@ def test_terms_of_one_value_may_be_taken_for_one(left: str, right: str) -> None:
         ('"01"^^<u:t>', '"1"^^<u:t>'),
     ],
 )
-def test_terms_of_different_values_are_told_apart(left: str, right: str) -> None:
+def test_terms_of_different_values_are_distinguished(left: str, right: str) -> None:
     assert value_of((left, "<u:a>")) != value_of((right, "<u:a>"))
