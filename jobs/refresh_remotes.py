@@ -25,6 +25,7 @@ from jobs.expected_errors import as_user_error
 from jobs.freshness.reading import services_of
 from jobs.ingest.changesets import SourcePosition
 from jobs.ingest.pending import source_positions
+from jobs.ingest.sources.all_sources import check_names
 from jobs.printable import printable_lines
 from jobs.progress.completion import Completion
 from jobs.replicas.connections import Credentials, credentials_of
@@ -127,7 +128,8 @@ class Surroundings:
         secret = None
         if remote.connection is not None:
             known = self.credentials.get(remote.connection)
-            secret = (known or credentials_of(remote.connection, os.environ)).authorization()
+            given = known or credentials_of(remote.connection, os.environ)
+            secret = given.authorization(remote.connection)
         if remote.kind == "file":
             return DocumentFetcher(remote, self.clock.now, secret)
         return Fetcher(remote, secret, [*sent], self.clock.now, self.clock.sleep)
@@ -153,8 +155,10 @@ def refresh_remotes(
         surroundings: the clock, secrets and the network.
 
     Raises:
-        ConfigurationError: remotes.yml is wrong, or does not declare one of `names`.
+        ConfigurationError: remotes.yml is wrong, or does not declare one of `names`; or a remote
+            has the name of a source.
     """
+    check_names(settings)
     declared = {each.name: each for each in load_remotes(settings.remotes).values()}
     unknown = [name for name in names if name not in declared]
     if unknown:

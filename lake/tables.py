@@ -336,7 +336,7 @@ REQUESTS = Table(
             "STRING",
             "reserved: it may be sent from now on; settled: it has ended, or was not sent",
         ),
-        Column("requests", "BIGINT", "1, or 0 if it was not sent"),
+        Column("requests", "BIGINT", "1, also if the project refused it; 0 if it was not tried"),
         Column("keys", "BIGINT", "keys that it asks for"),
         Column("bytes", "BIGINT", "bytes on the wire: at most (reserved), as measured (settled)"),
         Column("seconds", "DOUBLE", "seconds: at most (reserved), as measured (settled)"),

@@ -144,7 +144,7 @@ def _show_held(
 def _require_published(settings: Settings, query: str) -> None:
     from jobs.catalog.catalog import Catalog
     from jobs.catalog.names import folders_of, is_declared
-    from jobs.cli.query_status import held_reasons
+    from jobs.cli.query_status import REMOTES, held_reasons, waits_for_remotes
     from jobs.cli.views import published_queries
     from jobs.errors import ConfigurationError, QualityError
     from jobs.progress.completion import Completion
@@ -154,14 +154,21 @@ def _require_published(settings: Settings, query: str) -> None:
         return
     if is_declared(folders_of(settings), query):
         # If its file cannot be used, this says why.
-        Catalog.of(settings).member(query)
+        member = Catalog.of(settings).member(query)
         completion = Completion.read(settings.open_lake())
-        held = held_reasons(completion, completion.backlog([query]))
+        backlog = completion.backlog([query])
+        held = held_reasons(completion, backlog)
         if query in held:
             raise QualityError(
                 f"{query} has no published answer: it is held back: {held[query]}",
                 "",
                 f"`weir show --held {query}` prints its rows.",
+            )
+        if backlog and waits_for_remotes(completion, backlog[0], member):
+            raise ConfigurationError(
+                f"{query} has no published answer yet: {REMOTES}",
+                settings.lake,
+                f"`weir show --held {query}` prints its rows so far.",
             )
         raise ConfigurationError(
             f"{query} has no published answer yet", settings.lake, "`weir run` creates one."

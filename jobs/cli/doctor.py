@@ -168,10 +168,12 @@ def _sources(settings: Settings) -> Iterator[Finding]:
 
 
 def _remotes(settings: Settings) -> Iterator[Finding]:
+    from jobs.ingest.sources.all_sources import check_names
     from jobs.replicas.connections import credentials_of
     from jobs.replicas.remotes import load_remotes
 
     try:
+        check_names(settings)
         remotes = load_remotes(settings.remotes).values()
     except (WeirError, OSError) as error:
         yield Finding("remotes", False, str(error), "Correct it.")

@@ -21,6 +21,11 @@ from jobs.progress.streams import Frontiers
 from jobs.settings import Settings
 from lake.tables import TRANSACTIONS
 
+REMOTES = (
+    "answers of remotes that it needs are missing, or older than max_staleness: `weir run"
+    " --refresh` asks for them"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class QueryStatus:
@@ -28,9 +33,9 @@ class QueryStatus:
 
     Attributes:
         state: `current`; `behind`: a run will publish more; `held`: a check of its rows or of the
-            graph failed, or the published answer is above its limit; `new`: not published yet;
-            `broken`: its file cannot be used; `removed`: its file is gone, and its answers are
-            there.
+            graph failed, or the published answer is above its limit; `waiting`: for answers of
+            remotes; `new`: not published yet; `broken`: its file cannot be used; `removed`: its
+            file is gone, and its answers are there.
         watermark: the epoch up to which it is maintained.
         published: the epoch up to which it is published.
         lag_epochs: epochs that are not published yet.
@@ -66,7 +71,7 @@ def query_statuses(settings: Settings) -> list[QueryStatus]:
     backlog = completion.backlog(registered)
     held = held_reasons(completion, backlog)
     held |= {each.query: each.reason for each in over_limit(completion, catalog)}
-    waiting = {each.query for each in backlog}
+    unpublished = {each.query: each for each in backlog}
     edited = {each.name for each in catalog.members if _is_edited(each, completion)}
     names = sorted(declared | removed)
     arrivals = _arrivals(completion, names)
@@ -81,12 +86,16 @@ def query_statuses(settings: Settings) -> list[QueryStatus]:
             state = "removed"
         elif name in held:
             state, reason = "held", held[name]
+        elif name in unpublished and waits_for_remotes(
+            completion, unpublished[name], members[name]
+        ):
+            state, reason = "waiting", REMOTES
         elif published is None:
             state = "new"
         elif name in edited:
             state, reason = "behind", "edited: the next run recomputes it"
         else:
-            is_behind = completion.head > to_epoch or name in waiting
+            is_behind = completion.head > to_epoch or name in unpublished
             state = "behind" if is_behind else "current"
         answer = stream_answer(completion, frontiers, name, members.get(name))
         found.append(
@@ -123,6 +132,18 @@ def held_reasons(completion: Completion, backlog: Iterable[Backlog]) -> dict[str
         elif completion.graph_failure and completion.graph_validated_to < each.to_epoch:
             held[each.query] = completion.graph_failure
     return held
+
+
+def waits_for_remotes(completion: Completion, item: Backlog, query: Maintained) -> bool:
+    """Whether rows that passed their checks follow from too few or too old answers of remotes.
+
+    Also true if the run that checked them was killed before it published.
+    """
+    if not query.services.blocks or _is_edited(query, completion):
+        return False
+    verdict = completion.verdicts.get(item.query)
+    is_checked = verdict is not None and verdict.is_about(item) and verdict.success
+    return is_checked and (item.is_first_of_text or query.services.max_staleness is not None)
 
 
 def _arrivals(completion: Completion, queries: Iterable[str]) -> pa.Table:

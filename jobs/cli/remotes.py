@@ -24,9 +24,11 @@ def listed(context: typer.Context) -> None:
         return
     options = Options.of(context)
     settings = options.settings()
+    from jobs.ingest.sources.all_sources import check_names
     from jobs.replicas.fetching import utc_now
     from jobs.replicas.schedule import schedule
 
+    check_names(settings)
     rows = [_row(each) for each in schedule(settings, settings.open_lake(), utc_now())]
     if options.output is Output.json:
         print_json(rows)

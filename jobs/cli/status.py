@@ -59,7 +59,7 @@ class Status:
             match query.state:
                 case "held":
                     yield "held", query.query, query.reason or ""
-                case "behind" | "new":
+                case "behind" | "new" | "waiting":
                     yield "behind", query.query, query.reason or "the next run publishes more"
                 case "broken":
                     yield "stopped", query.query, query.reason or ""
@@ -153,7 +153,7 @@ def _print(options: Options, now: Status) -> None:
         print_line("No query is registered: write one into the folder `queries`.")
     for query in now.queries:
         # Of others the reason says how the last run computed them, which is no warning.
-        if query.reason and query.state in ("held", "behind", "broken"):
+        if query.reason and query.state in ("held", "waiting", "behind", "broken"):
             print_line(f"{query.query}: {query.reason}")
     sources = [asdict(each) for each in now.sources.sources]
     if sources:

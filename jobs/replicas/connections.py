@@ -14,9 +14,13 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from jobs.errors import ConfigurationError
-from jobs.web.request import Secret
+from jobs.web.request import Secret, is_header_field
 
 VARIABLE = "AIRFLOW_CONN_"
+_FORMS = (
+    "Write a URI such as https://user:password@host, whose user and password are percent-encoded,"
+    " or a JSON object with login and password."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +30,23 @@ class Credentials:
     login: str
     password: str = field(repr=False)
 
-    def authorization(self) -> Secret:
-        """The `Authorization` header."""
+    def authorization(self, connection: str) -> Secret:
+        """The `Authorization` header.
+
+        Args:
+            connection: the name of their connection, for messages.
+
+        Raises:
+            ConfigurationError: a header cannot have them.
+        """
         if not self.login:
+            if not is_header_field(self.password):
+                raise ConfigurationError(
+                    f"the token of the connection {connection} is empty, or has a character that"
+                    " no header can have",
+                    _place(connection),
+                    _FORMS,
+                )
             return Secret(f"Bearer {self.password}")
         pair = base64.b64encode(f"{self.login}:{self.password}".encode()).decode()
         return Secret(f"Basic {pair}")
@@ -38,24 +56,29 @@ def credentials_of(connection: str, environment: Mapping[str, str]) -> Credentia
     """The credentials of a connection in the environment.
 
     Raises:
-        ConfigurationError: it is not there, or is neither a URI nor JSON.
+        ConfigurationError: it is not there, is neither a URI nor JSON, or cannot be sent.
     """
-    name = f"{VARIABLE}{connection.upper()}"
+    name = _place(connection)
     value = environment.get(name)
     if value is None:
         raise ConfigurationError(
             f"there is no connection {connection}",
             name,
-            f"Under Airflow, add the connection {connection}; else set this variable to a URI such"
-            " as https://user:password@host, or to JSON with login and password.",
+            f"Under Airflow, add the connection {connection}; else set this variable. {_FORMS}",
         )
     try:
-        return _of_json(value) if value.lstrip().startswith("{") else _of_uri(value)
+        found = _of_json(value) if value.lstrip().startswith("{") else _of_uri(value)
     except ValueError:
-        # The value is a secret: no message quotes it.
+        # The value is a secret: no message quotes it, nor what is wrong with it.
         raise ConfigurationError(
-            f"the connection {connection} cannot be read", name, "Write a URI or a JSON object."
+            f"the connection {connection} is neither a URI nor a JSON object", name, _FORMS
         ) from None
+    found.authorization(connection)
+    return found
+
+
+def _place(connection: str) -> str:
+    return f"{VARIABLE}{connection.upper()}"
 
 
 def _of_json(value: str) -> Credentials:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import (
     BaseModel,
@@ -32,6 +32,7 @@ from jobs.refresh.policies import Policy
 from jobs.refresh.policy_options import PolicyError
 from jobs.refresh.policy_text import policy_of
 from jobs.replicas.names import EVERY, NAME, check_every
+from jobs.secret_keys import is_secret
 from jobs.sparql.frontend.rspql.durations import parse_duration
 from jobs.yaml_file import YamlFile
 
@@ -136,7 +137,8 @@ class Remote(BaseModel):
         parts = urlsplit(value)
         if reason is not None or parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError(reason or "not an http or https IRI")
-        if "@" in parts.netloc:
+        parameters = (name for name, _ in parse_qsl(parts.query, keep_blank_values=True))
+        if "@" in parts.netloc or any(is_secret(name) for name in parameters):
             raise ValueError("a secret does not belong here: name a `connection`")
         return value
 
@@ -246,6 +248,13 @@ def _declared(file: Path, text: str) -> Mapping[str, Remote]:
             raise ConfigurationError(f"two remotes are {remote.iri}", where)
         found[remote.term] = remote
     return found
+
+
+def place_of_name(file: Path, name: str) -> str:
+    """Where a file of remotes says the name of one."""
+    names = [each.name for each in load_remotes(file).values()]
+    read = YamlFile.of(file, file.read_text(encoding="utf-8"))
+    return read.place(["remotes", names.index(name), "name"])
 
 
 def _check_policy(remote: Remote, read: YamlFile, index: int) -> None:

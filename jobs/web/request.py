@@ -37,6 +37,11 @@ class Secret:
         return hash(self._text)
 
 
+def is_header_field(text: str) -> bool:
+    """Whether a text can be sent as the value of a header."""
+    return _FIELD.fullmatch(text) is not None
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """The most that one fetch may take; exceeding one of them ends it at once.
@@ -89,11 +94,11 @@ class FetchRequest:
     def __post_init__(self) -> None:
         parse_networks(self.allow)
         for name in ("accept", "contact"):
-            if not _FIELD.fullmatch(getattr(self, name)):
+            if not is_header_field(getattr(self, name)):
                 raise ValueError(f"{name} cannot be sent in a header")
-        if self.content_type and not _FIELD.fullmatch(self.content_type):
+        if self.content_type and not is_header_field(self.content_type):
             raise ValueError("content_type cannot be sent in a header")
-        if self.authorization and not _FIELD.fullmatch(self.authorization.reveal()):
+        if self.authorization and not is_header_field(self.authorization.reveal()):
             raise ValueError("authorization cannot be sent in a header")
 
     @property

@@ -84,6 +84,49 @@ def test_a_run_without_refresh_asks_nobody(
     assert not project.settings.open_lake().exists("answers/cities")
 
 
+@pytest.mark.parametrize("command", ["remotes", "refresh", "doctor", "run"])
+def test_a_remote_with_the_name_of_a_source_is_reported(
+    project: ReplicaProject, weir: Weir, command: str
+) -> None:
+    file = project.folder / "remotes.yml"
+    file.write_text(file.read_text().replace("name: wd", "name: data"))
+    called = weir(command)
+    assert called.code != 0
+    assert "a source and a remote are named data" in " ".join((called.out + called.err).split())
+
+
+@pytest.mark.usefixtures("project")
+def test_the_status_of_a_query_that_waits_for_a_remote_names_the_refresh(weir: Weir) -> None:
+    weir("run")
+    called = weir("status", "--output", "json")
+    (query,) = called.json["queries"]
+    assert query["state"] == "waiting"
+    assert "`weir run --refresh`" in query["reason"]
+
+
+@pytest.mark.usefixtures("project")
+def test_show_of_a_query_that_waits_for_a_remote_names_the_refresh(weir: Weir) -> None:
+    weir("run")
+    called = weir("show", "cities")
+    assert called.code != 0
+    assert "`weir run --refresh`" in called.err
+    assert weir("show", "--held", "cities").code == 0
+
+
+def test_rows_that_follow_from_too_old_answers_are_shown_with_the_reason(
+    project: ReplicaProject, weir: Weir
+) -> None:
+    weir("run", "--refresh")
+    project.query("cities", f"#+ max_staleness: PT0.000001S\n{QUERY}")
+    project.patch("D <http://x/u> <http://x/city> <http://x/a> .")
+    assert weir("run").code == 3
+    (query,) = weir("status", "--output", "json").json["queries"]
+    assert query["state"] == "waiting"
+    called = weir("show", "--held", "cities")
+    assert called.code == 0
+    assert "older than max_staleness" in called.out
+
+
 def test_a_run_with_refresh_publishes_what_the_remote_says_at_once(
     project: ReplicaProject, endpoint: OxigraphEndpoint, weir: Weir
 ) -> None:

@@ -58,6 +58,7 @@ def test_without_a_file_there_are_no_remotes(tmp_path: Path) -> None:
         ("bytes: 500kB", "bytes: 1 XB", "6:37", "not a size"),
         ("    connection: wd_http", "    password: secret", "4:5", "password: unknown key"),
         ("https://wd.example.org", "https://me:pw@wd.example.org", "3:5", "name a `connection`"),
+        ("org/sparql", "org/sparql?api_key=1", "3:5", "name a `connection`"),
         ("https://wd.example.org", "ftp://wd.example.org", "3:5", "not an http or https IRI"),
         ("every: PT1M", "every: P1M", "5:5", "no fixed length"),
         ("name: LRU.F+", "name: LRU.G", "7:5", "is not a policy"),

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from contextlib import suppress
+
 from jobs.errors import ConfigurationError
 from jobs.ingest.sources.declared import load_sources
 from jobs.ingest.sources.rounds import Rounds
 from jobs.ingest.sources.source import Source
-from jobs.replicas.remotes import load_remotes
+from jobs.replicas.remotes import load_remotes, place_of_name
 from jobs.settings import Settings
 
 
@@ -20,12 +23,28 @@ def all_sources(settings: Settings) -> tuple[Source, ...]:
     replicas = tuple(
         Rounds.of(remote, settings.lake) for remote in load_remotes(settings.remotes).values()
     )
+    _check_names(declared, settings)
+    return declared + replicas
+
+
+def check_names(settings: Settings) -> None:
+    """Check that no remote has the name of a source; other mistakes of sources.yml are ingest's.
+
+    Raises:
+        ConfigurationError: remotes.yml is wrong, or one has.
+    """
+    declared: tuple[Source, ...] = ()
+    with suppress(ConfigurationError, OSError):
+        declared = load_sources(settings.sources)
+    _check_names(declared, settings)
+
+
+def _check_names(declared: Iterable[Source], settings: Settings) -> None:
     names = {source.name for source in declared}
-    for replica in replicas:
-        if replica.name in names:
+    for remote in load_remotes(settings.remotes).values():
+        if remote.name in names:
             raise ConfigurationError(
-                f"a source and a remote are named {replica.name}",
-                str(settings.remotes),
+                f"a source and a remote are named {remote.name}",
+                place_of_name(settings.remotes, remote.name),
                 "Rename one of them.",
             )
-    return declared + replicas
