@@ -1,10 +1,11 @@
 """Fences: a run that lost its claim commits nothing that the run after it has not seen.
 
 A run that was paused (its process, or the machine) may go on when another run has taken its claim
-over. Each commit under a claim carries the number of the claim as a Delta transaction identifier,
-and is made as the very next version of the table after a look at the commits since this run first
-looked at the table. If one of them carries another number of the same claim, two runs believe that
-they hold it: the one that comes second commits nothing and ends.
+over. Before each commit under a claim, the run looks at the commits to the table since it first
+looked at it, and the commit carries the number of the claim as a Delta transaction identifier, so
+that Delta refuses it if another one with the identifier comes between. If one of the commits carries
+another number of the same claim, two runs believe that they hold it: the one that comes second
+commits nothing and ends.
 """
 
 from __future__ import annotations

@@ -76,23 +76,24 @@ def append(
     """
     actions: list[AddAction | RemoveAction] = [each.added() for each in files]
     for _ in range(_ATTEMPTS):
-        retries, transactions = None, [] if transaction is None else [transaction]
+        transactions = [] if transaction is None else [transaction]
         if guard is not None and guard.fences:
             table.update_incremental()
             guard.check(table.version())
-            retries, transactions = 0, [*transactions, *guard.transactions()]
+            transactions += guard.transactions()
         before = table.version()
         try:
             table.create_write_transaction(
                 actions,
                 "append",
                 table.schema(),
-                commit_properties=_properties(metadata, retries, transactions),
+                commit_properties=_properties(metadata, None, transactions),
             )
         except CommitFailedError:
             if transaction is not None:
                 raise
-            # To delta-rs this may be in conflict with a deletion, though it reads nothing.
+            # Another run with the claim committed, or rows were deleted, with which an append is in
+            # conflict to delta-rs, though it reads nothing.
             table.update_incremental()
             if table.version() == before:
                 raise

@@ -46,11 +46,13 @@ def row(project: MaintainedProject, table: str, **changed: object) -> dict[str, 
 
 
 def wrong_answer(project: MaintainedProject, lake: Lake) -> None:
-    append_foreign(lake, "answers/rooms", [row(project, "answers/rooms", t='"never"')])
+    wrong = row(project, "answers/rooms", t='"never"', weight=1)
+    append_foreign(lake, "answers/rooms", [wrong])
 
 
 def wrong_embedding(project: MaintainedProject, lake: Lake) -> None:
-    append_foreign(lake, "embeddings/rooms", [row(project, "embeddings/rooms", v0='"never"')])
+    wrong = row(project, "embeddings/rooms", v0='"never"', weight=1)
+    append_foreign(lake, "embeddings/rooms", [wrong])
 
 
 def negative_embedding(project: MaintainedProject, lake: Lake) -> None:

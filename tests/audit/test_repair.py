@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -88,6 +89,22 @@ def test_a_repaired_answer_knows_its_number_of_rows(project: MaintainedProject) 
     published = Completion.read(project.settings.open_lake()).published("rooms")
     assert published is not None
     assert published.metadata.extra["rows"] == project.answer("rooms", 3).total()
+
+
+def test_a_repaired_answer_is_corrected_though_the_first_commits_of_its_embeddings_are_deleted(
+    project: MaintainedProject,
+) -> None:
+    lake = project.settings.open_lake()
+    wrong_answer(project, lake)
+    before = project.signed("rooms")
+    embeddings = lake.existing("embeddings/rooms")
+    embeddings.create_checkpoint()
+    for version in range(embeddings.version()):
+        (Path(lake.root) / f"embeddings/rooms/_delta_log/{version:020d}.json").unlink()
+    repair(project)
+    project.run(no_spark)
+    assert is_right(project)
+    assert project.signed("rooms") != before
 
 
 def test_nothing_is_repaired_where_nothing_is_wrong(project: MaintainedProject) -> None:

@@ -121,6 +121,20 @@ write(Lake({str(tmp_path)!r}), GRAPHS, [{ROW!r}], Metadata("r", "ingest", 1))
     assert Lake(str(tmp_path)).version("graphs") == 0
 
 
+def test_a_commit_has_its_own_version_though_another_came_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = Lake(str(tmp_path))
+
+    def late(name: str) -> None:
+        if name == "ingest:after:graphs":
+            monkeypatch.undo()
+            assert write(other, GRAPHS, [ROW], Metadata("other", "ingest", 8)) == 2
+
+    monkeypatch.setattr("lake.commit.checkpoint", late)
+    assert write(Lake(str(tmp_path)), GRAPHS, [ROW], MINE) == 1
+
+
 @pytest.mark.spark
 def test_spark_appends_by_column_name_and_returns_the_version(
     spark: SparkSession, tmp_path: Path

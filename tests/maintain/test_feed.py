@@ -104,6 +104,16 @@ def test_rows_that_somebody_deleted_are_a_gap(lake: HandMadeLake) -> None:
         read(lake, 0, 5)
 
 
+def test_rows_that_somebody_replaced_are_a_gap(lake: HandMadeLake) -> None:
+    """The commit removes files, and has no file of a change feed."""
+    tables = lake.settings.open_lake()
+    kept = tables.rows(TRIPLES.name)
+    write(tables, TRIPLES, kept, Metadata("i", "ingest", 4), mode="overwrite")
+    ingest(lake, 5)
+    with pytest.raises(ChangeFeedGap, match="not only appended to: delete"):
+        read(lake, 2, 5)
+
+
 def forget_commits(lake: HandMadeLake, *versions: int) -> None:
     """Delete commits of `triples` whose rows are in a checkpoint."""
     lake.settings.open_lake().existing(TRIPLES.name).create_checkpoint()

@@ -320,8 +320,13 @@ def main() -> None:
     chosen = tuple(mutant for mutant in among if options.word in mutant.name)
     if not chosen:
         sys.exit(f"no mutant has {options.word!r} in its name")
-    # The name of a mutant of a part selects the tests of the part.
-    if failure := _first_failure(PROJECT, chosen[0].name if options.of else ""):
+    if all(mutant.tests for mutant in chosen):
+        named = tuple(dict.fromkeys(test for mutant in chosen for test in mutant.tests))
+        failure = _first_failure_of(PROJECT, named)
+    else:
+        # The name of a mutant of a part selects the tests of the part.
+        failure = _first_failure(PROJECT, chosen[0].name if options.of else "")
+    if failure:
         sys.exit(f"the tests fail without a mutant: {failure}")
     survived = surviving(chosen)
     print(f"{len(chosen) - len(survived)} of {len(chosen)} killed")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from tests.mutants.mutant import Mutant
 
 _PROGRESS = ("tests/progress/test_completion.py", "tests/lake/test_newest_commit.py")
-_PUBLISH = ("tests/publish/test_protocol.py",)
+_PUBLISH = ("tests/publish/test_protocol.py", "tests/publish/test_appended_rows.py")
 _MAINTAIN = ("tests/maintain/test_crash.py",)
 _TASKS = ("tests/maintain/test_tasks.py",)
 _FEED = ("tests/maintain/test_feed.py", "tests/lake/test_change_feed_here.py")
@@ -226,8 +226,8 @@ _PUBLICATION = (
         ),
         (
             "the difference is one to the state at the base",
-            "start = max(work.maintained.metadata.base, work.published.epoch)",
-            "start = work.maintained.metadata.base",
+            "return max(work.maintained.metadata.base, work.published.epoch)",
+            "return work.maintained.metadata.base",
         ),
         (
             "rows that vanished by an edit stay",
@@ -660,8 +660,8 @@ _FENCES = (
         _FENCE_TESTS,
         (
             "a commit between the look and an append is passed over",
-            "retries, transactions = 0,",
-            "retries, transactions = None,",
+            "transactions += guard.transactions()",
+            "guard.transactions()",
         ),
         package="lake",
     ),

@@ -46,6 +46,15 @@ def test_answers_of_a_removed_query_leave_the_graph_once_they_are_old(tmp_path: 
     assert dropped(project) == ["<http://x/a>", "<http://x/b>"]
 
 
+def test_a_key_that_is_dropped_was_not_asked_for(tmp_path: Path) -> None:
+    project = project_of(tmp_path, keep_unused="P1D")
+    removed(project)
+    project.now += timedelta(days=1)
+    project.refresh()
+    rows = [row for row in project.table("replicas/wd") if row["status"] == "dropped"]
+    assert [(row["asked_at"], row["answered_at"]) for row in rows] == [(None, None)] * 2
+
+
 def test_nothing_is_evaluated_any_more_when_all_is_dropped(tmp_path: Path) -> None:
     project = project_of(tmp_path, keep_unused="P1D")
     removed(project)
