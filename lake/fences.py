@@ -3,9 +3,9 @@
 A run that was paused (its process, or the machine) may go on when another run has taken its claim
 over. Before each commit under a claim, the run looks at the commits to the table since it first
 looked at it, and the commit carries the number of the claim as a Delta transaction identifier, so
-that Delta refuses it if another one with the identifier comes between. If one of the commits carries
-another number of the same claim, two runs believe that they hold it: the one that comes second
-commits nothing and ends.
+that Delta refuses it if another one with the identifier comes between. If one of the commits
+carries another number of the same claim, two runs believe that they hold it: the one that comes
+second commits nothing and ends.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from jobs.cli.output import print_json, print_line, print_rows
 from jobs.cli.progress import progress
 from jobs.cli.stages import worst_of
 from jobs.compute.session import late_session
+from jobs.errors import BusyError
 
 if TYPE_CHECKING:
     from jobs.refresh_remotes import RefreshedRemote
@@ -97,7 +98,7 @@ def refreshed_row(refreshed: RefreshedRemote) -> dict[str, Any]:
 
 def _outcome(refreshed: RefreshedRemote) -> str:
     if refreshed.error is not None:
-        return "failed"
+        return "busy" if isinstance(refreshed.error, BusyError) else "failed"
     if refreshed.is_new:
         return "evaluated"
     # Without a time it will not be evaluated.

@@ -77,7 +77,7 @@ def _row(scheduled: Scheduled) -> dict[str, Any]:
 
 
 def _texts(row: dict[str, Any]) -> dict[str, Any]:
-    budget = ", ".join(f"{row['budget'][unit]:,g} {name}" for unit, name in _UNITS.items())
+    budget = ", ".join(f"{row['budget'][unit]:,} {name}" for unit, name in _UNITS.items())
     return {
         "budget": budget,
         "patterns": len(row["patterns"]),

@@ -85,6 +85,8 @@ def declared_remotes(file: Path) -> tuple[DeclaredRemote, ...]:
     except FileNotFoundError:
         return ()
     read = YamlFile.of(file, text)
+    if read.content is None:  # empty, or only comments
+        return ()
     try:
         remotes = _File.model_validate(read.content).remotes
     except ValidationError as error:

@@ -36,8 +36,8 @@ from jobs.secret_keys import is_secret
 from jobs.sparql.frontend.rspql.durations import parse_duration
 from jobs.yaml_file import YamlFile
 
-_SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([kMG]?)B")
-_UNITS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9}
+_SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([kKMG]?)B")
+_UNITS = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9}
 
 
 def _size(value: object) -> object:
@@ -62,10 +62,15 @@ class Budget(BaseModel):
     keys: int = Field(50, ge=1, description="keys that are asked for")
     requests: int = Field(10, ge=1, description="requests that are sent")
     bytes: Size = Field(
-        20_000_000, ge=10_000, description="bytes on the wire, both directions, headers included"
+        20_000_000,
+        ge=10_000,
+        description="bytes on the wire, both directions, headers included; at least 10kB",
     )
     seconds: float = Field(
-        20, ge=1, le=3600, description="seconds that requests take; one gets at most half of them"
+        20,
+        ge=1,
+        le=3600,
+        description="seconds that requests take, 1 to 3600; one gets at most half of them",
     )
 
 
@@ -233,6 +238,8 @@ def load_remotes(file: Path) -> Mapping[str, Remote]:
 @lru_cache(8)
 def _declared(file: Path, text: str) -> Mapping[str, Remote]:
     read = YamlFile.of(file, text)
+    if read.content is None:  # empty, or only comments
+        return {}
     try:
         remotes: tuple[Remote, ...] = _ADAPTER.validate_python(read.content).remotes
     except ValidationError as error:

@@ -222,8 +222,8 @@ def test_an_error_of_one_remote_does_not_hide_the_others(
 def test_another_run_of_the_same_remote_is_exit_code_4(project: ReplicaProject, weir: Weir) -> None:
     weir("run")
     with claimed(project.settings.open_lake(), "refresh", "other", 60, of="wd"):
-        called = weir("refresh")
-    assert called.code == 4
+        called = weir("refresh", "--output", "json")
+    assert (called.code, called.json["remotes"][0]["outcome"]) == (4, "busy")
 
 
 def test_a_remote_that_is_not_declared_is_exit_code_2(project: ReplicaProject, weir: Weir) -> None:

@@ -51,7 +51,7 @@ def test_what_scheduling_does_not_need_is_not_looked_at(tmp_path: Path) -> None:
     ("wrong", "message"),
     [
         ("90s", None),
-        ("soon", "8:5: remotes.1.every: it is not a duration"),
+        ("soon", "8:5: remotes.1.every: it is not a duration such as PT10M or 10m"),
         ("PT0S", "8:5: remotes.1.every: `every` is no time at all"),
     ],
 )

@@ -9,6 +9,7 @@ import pytest
 
 from jobs.errors import ConfigurationError
 from jobs.refresh.policies import Aggregated, Alone, Lru
+from jobs.replicas.names import declared_remotes
 from jobs.replicas.remotes import Remote, load_remotes
 
 GOOD = """remotes:
@@ -48,6 +49,23 @@ def test_remotes_are_read_with_their_budget_and_policy(tmp_path: Path) -> None:
 
 def test_without_a_file_there_are_no_remotes(tmp_path: Path) -> None:
     assert not load_remotes(tmp_path / "remotes.yml")
+
+
+@pytest.mark.parametrize("text", ["", "# None yet.\n"], ids=["empty", "comment"])
+def test_in_a_file_without_content_there_are_no_remotes(tmp_path: Path, text: str) -> None:
+    (tmp_path / "remotes.yml").write_text(text)
+    assert (load_remotes(tmp_path / "remotes.yml"), declared_remotes(tmp_path / "remotes.yml")) == (
+        {},
+        (),
+    )
+
+
+@pytest.mark.parametrize(
+    ("written", "size"), [("20 MB", 20_000_000), ("20KB", 20_000), ("20000B", 20_000)]
+)
+def test_a_size_is_written_with_its_unit(tmp_path: Path, written: str, size: int) -> None:
+    remotes = load(tmp_path, GOOD.replace("500kB", written))
+    assert remotes["wd"].budget.bytes == size
 
 
 @pytest.mark.parametrize(

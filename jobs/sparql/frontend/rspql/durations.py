@@ -44,7 +44,7 @@ def parse_duration(text: str) -> int:
         parts = zip(found.groups(default="0"), _DAY_TIME_UNITS, strict=True)
         length = sum((Fraction(part) * unit for part, unit in parts), Fraction(0))
     else:
-        raise ValueError("it is not a duration")
+        raise ValueError("it is not a duration such as PT10M or 10m")
     if length.denominator != 1:
         raise ValueError("a duration is a whole number of microseconds")
     if length > _MOST_DAYS * _DAY:
