@@ -28,6 +28,7 @@ from jobs.freshness.reading import services_of
 from jobs.freshness.remote_state import RemoteState, remote_state
 from jobs.freshness.written_page import write_page
 from jobs.printable import printable_lines
+from jobs.replicas.inbox import answered_names
 from jobs.replicas.remotes import Remote, load_remotes
 from jobs.settings import Settings
 from jobs.stage import Progress, arg_parser, claimed, new_run_id, progress_log, silent
@@ -121,7 +122,10 @@ class _Checked:
         rounds = tuple(
             new_rounds(lake, each, before.get(each.name, CheckedRounds())) for each in remotes
         )
-        states = tuple(remote_state(each.remote, each.newest, services, now) for each in rounds)
+        stored = answered_names(lake)
+        states = tuple(
+            remote_state(each.remote, each.newest, services, stored, now) for each in rounds
+        )
         tables = tables_of(rounds) | {
             "services": pa.Table.from_pylist(services, schema=arrow_schema(SERVICES)),
             "dead_runs": runs_that_died(lake, rounds),

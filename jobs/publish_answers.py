@@ -25,7 +25,8 @@ from jobs.progress.backlog import Backlog
 from jobs.progress.completion import Completion
 from jobs.progress.verdicts import Verdict
 from jobs.publish.publication import Publication, move_watermark, publish
-from jobs.replicas.readiness import NotReady, Readiness
+from jobs.replicas.not_ready import NotReady
+from jobs.replicas.readiness import Readiness
 from jobs.settings import Settings
 from jobs.stage import Progress, claimed, run_stage, silent
 from lake.counted import counted

@@ -32,11 +32,12 @@ from jobs.replicas.connections import Credentials, credentials_of
 from jobs.replicas.documents import DocumentFetcher
 from jobs.replicas.evaluation import Clock, Open, RemoteEvaluation, freshness_of
 from jobs.replicas.fetching import Fetcher, addressee_of, sleep_for, utc_now
-from jobs.replicas.inbox import JOB, RoundMark, last_round
+from jobs.replicas.inbox import JOB, RoundMark, answered_names, last_round
+from jobs.replicas.missed import Missed
 from jobs.replicas.remotes import Remote, load_remotes
 from jobs.replicas.request_log import RequestLog
-from jobs.replicas.schedule import asking_queries, evaluation_at, following
-from jobs.replicas.states import Missed, severity
+from jobs.replicas.schedule import allowed_from, asking_queries, evaluation_at, following
+from jobs.replicas.states import severity
 from jobs.replicas.unused import unused_patterns
 from jobs.replicas.waits import not_before_of
 from jobs.replicas.wanted import Asker, askers
@@ -44,14 +45,13 @@ from jobs.settings import Settings
 from jobs.stage import Progress, claimed, new_run_id, progress_log, silent
 from lake.commit import write
 from lake.counted import counted
-from lake.instants import microseconds
+from lake.instants import microseconds, time_at
 from lake.lake import Lake
 from lake.metadata import Metadata
 from lake.tables import FRESHNESS, SERVICES
 
 NOTHING_TO_DO = 99
 """Exit code if ingest has nothing to take; Airflow then emits no event."""
-_OTHER_NAME = "Name it so again: a remote keeps its name, which is that of its tables."
 _NEWEST = 32
 """Commits of `freshness` that are looked at for the last round of a remote."""
 
@@ -64,7 +64,7 @@ class RefreshedRemote:
         remote: its name.
         mark: its newest round; None before the first one.
         is_new: whether this run made it.
-        next_at: when it is evaluated next.
+        next_at: when it is asked next, if a query still asks it.
         error: why it was not evaluated.
     """
 
@@ -82,7 +82,7 @@ class RefreshedRemote:
     @property
     def worst(self) -> Mapping[str, Any] | None:
         """The row whose state is the worst; None before the first round."""
-        return worst_of(self.rows)
+        return worst_row(self.rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +193,7 @@ def _refresh(
             _complete_freshness(lake, remote.name, last.mark, run_id)
         evaluation = evaluation_at(remote, last.mark if last else None, around.clock.now())
         if last is not None and last.mark.evaluation == microseconds(evaluation):
-            next_at = following(remote, evaluation, not_before_of(remote, last.mark))
+            next_at = _asked_next(remote, last.mark)
             progress(f"{remote.name}: evaluated for {evaluation:%H:%M:%S}, next {next_at:%H:%M:%S}")
             return RefreshedRemote(remote.name, last.mark, False, next_at)
         completion = Completion.read(lake)
@@ -204,8 +204,8 @@ def _refresh(
             progress(f"{remote.name}: no maintained query asks it")
             return RefreshedRemote(remote.name, mark, False)
         services = services_of(lake)
-        if reason := remote.why_not_stored(services):
-            raise ConfigurationError(reason, str(settings.remotes), _OTHER_NAME)
+        if reason := remote.why_not_stored(services, answered_names(lake)):
+            raise ConfigurationError(reason, str(settings.remotes))
         _record_services(lake, remote, listed, services, around.clock.now(), run_id)
         progress(f"{remote.name}: asking it for {counted(len(asked), 'pattern')}")
         version = last.mark.requests_version if last else -1
@@ -226,8 +226,13 @@ def _refresh(
             "rows_out": sum(row["changed"] + row["gone"] for row in rows),
         }
         progress(_summary(remote, rows))
-        next_at = following(remote, evaluation, not_before_of(remote, mark))
-        return RefreshedRemote(remote.name, mark, True, next_at)
+        return RefreshedRemote(remote.name, mark, True, _asked_next(remote, mark))
+
+
+def _asked_next(remote: Remote, mark: RoundMark) -> datetime:
+    """The instant of the next evaluation after a round that may ask the remote."""
+    next_at = following(remote, time_at(mark.evaluation))
+    return allowed_from(remote, next_at, not_before_of(remote, mark))
 
 
 def _record_services(
@@ -238,8 +243,8 @@ def _record_services(
     now: datetime,
     run_id: str,
 ) -> None:
-    """Add the patterns that `services` does not have."""
-    known = {row["pattern"] for row in services}
+    """Add the patterns that `services` does not have of the remote."""
+    known = {row["pattern"] for row in services if row["remote"] == remote.name}
     new = {each.block.pattern: each.block for each in listed if each.block.pattern not in known}
     if not new:
         return
@@ -285,7 +290,7 @@ def _record_freshness(lake: Lake, remote: str, mark: RoundMark, run_id: str) -> 
         write(lake, FRESHNESS, rows, metadata, merge_schema=True)
 
 
-def worst_of(rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+def worst_row(rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
     """Of the rows of a round the one whose state is the worst; None if there is none."""
     return max(rows, key=lambda row: severity(row["state"], Missed.of(row)), default=None)
 
@@ -294,7 +299,7 @@ def _summary(remote: Remote, rows: Sequence[Mapping[str, Any]]) -> str:
     elected, answered, changed, gone = (
         sum(row[name] for row in rows) for name in ("elected", "answered", "changed", "gone")
     )
-    worst = worst_of(rows)
+    worst = worst_row(rows)
     reason = f"; {worst['reason']}" if worst and worst["reason"] else ""
     found = f"{answered} of {elected} keys answered, {changed + gone} changed"
     return f"{remote.name}: {found}{reason}"

@@ -144,7 +144,7 @@ def _show_held(
 def _require_published(settings: Settings, query: str) -> None:
     from jobs.catalog.catalog import Catalog
     from jobs.catalog.names import folders_of, is_declared
-    from jobs.cli.query_status import REMOTES, held_reasons, waits_for_remotes
+    from jobs.cli.query_status import held_reasons, not_ready
     from jobs.cli.views import published_queries
     from jobs.errors import ConfigurationError, QualityError
     from jobs.progress.completion import Completion
@@ -164,9 +164,10 @@ def _require_published(settings: Settings, query: str) -> None:
                 "",
                 f"`weir show --held {query}` prints its rows.",
             )
-        if backlog and waits_for_remotes(completion, backlog[0], member):
+        why = not_ready(completion, backlog[0], member) if backlog else None
+        if why is not None:
             raise ConfigurationError(
-                f"{query} has no published answer yet: {REMOTES}",
+                f"{query} has no published answer yet: {why.reason}",
                 settings.lake,
                 f"`weir show --held {query}` prints its rows so far.",
             )

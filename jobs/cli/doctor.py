@@ -193,7 +193,7 @@ def _remotes(settings: Settings) -> Iterator[Finding]:
 
 
 def _evaluations(settings: Settings) -> Iterator[Finding]:
-    """What came of the last evaluation of each remote that had one."""
+    """What came of the last evaluation of each remote, and why one has none where that is wrong."""
     from jobs.expected_errors import as_user_error
     from jobs.freshness.current import current_states
 
@@ -205,7 +205,7 @@ def _evaluations(settings: Settings) -> Iterator[Finding]:
         # The checks of the lake say which table cannot be read.
         return
     for state in states:
-        if state.evaluation is None:
+        if state.evaluation is None and state.state != "error":
             continue
         is_wrong = state.state in ("backing_off", "error") or state.was_asked_in_vain
         found = f"{state.state}: {state.reason}" if state.reason else state.state

@@ -6,7 +6,7 @@ from jobs.catalog.catalog import Catalog
 from jobs.catalog.names import folders_of, is_declared
 from jobs.cli.answer_logs import Rows, fetch, plain_value
 from jobs.cli.plain_values import connect_with_plain_values
-from jobs.cli.query_status import REMOTES, held_reasons, waits_for_remotes
+from jobs.cli.query_status import held_reasons, not_ready
 from jobs.compute.sql import (
     alias,
     bigint,
@@ -39,11 +39,11 @@ def held_answer(settings: Settings, query: str, *, terms: bool, limit: int) -> t
     completion = Completion.read(settings.open_lake())
     backlog = completion.backlog([query])
     reason = held_reasons(completion, backlog).get(query)
-    if reason is None and backlog:
-        member = Catalog.of(settings).member(query)
-        reason = REMOTES if waits_for_remotes(completion, backlog[0], member) else None
+    is_known = is_declared(folders_of(settings), query)
+    if reason is None and backlog and is_known:
+        why = not_ready(completion, backlog[0], Catalog.of(settings).member(query))
+        reason = None if why is None else why.reason
     if reason is None:
-        is_known = is_declared(folders_of(settings), query)
         hint = f"`weir show {query}` prints its answer." if is_known else "`weir status` lists all."
         raise ConfigurationError(f"no rows of {query} are held back", settings.lake, hint)
     (held,) = backlog

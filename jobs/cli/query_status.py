@@ -18,12 +18,17 @@ from jobs.progress.backlog import Backlog
 from jobs.progress.completion import Completion
 from jobs.progress.over_limit import over_limit
 from jobs.progress.streams import Frontiers
+from jobs.replicas.not_ready import NotReady
 from jobs.settings import Settings
 from lake.tables import TRANSACTIONS
 
-REMOTES = (
-    "answers of remotes that it needs are missing, or older than max_staleness: `weir run"
+_MISSING = (
+    "answers of remotes that it needs are missing, or older than its max_staleness: `weir run"
     " --refresh` asks for them"
+)
+_TOO_OLD = (
+    "answers of remotes that it needs are older than its max_staleness: `weir run --refresh` asks"
+    " for them"
 )
 
 
@@ -33,9 +38,10 @@ class QueryStatus:
 
     Attributes:
         state: `current`; `behind`: a run will publish more; `held`: a check of its rows or of the
-            graph failed, or the published answer is above its limit; `waiting`: for answers of
-            remotes; `new`: not published yet; `broken`: its file cannot be used; `removed`: its
-            file is gone, and its answers are there.
+            graph failed, the published answer is above its limit, or answers of remotes are too
+            old; `waiting`: for answers of remotes, until the first one is complete; `new`: not
+            published yet; `broken`: its file cannot be used; `removed`: its file is gone, and its
+            answers are there.
         watermark: the epoch up to which it is maintained.
         published: the epoch up to which it is published.
         lag_epochs: epochs that are not published yet.
@@ -86,10 +92,10 @@ def query_statuses(settings: Settings) -> list[QueryStatus]:
             state = "removed"
         elif name in held:
             state, reason = "held", held[name]
-        elif name in unpublished and waits_for_remotes(
-            completion, unpublished[name], members[name]
+        elif name in unpublished and (
+            why := not_ready(completion, unpublished[name], members[name])
         ):
-            state, reason = "waiting", REMOTES
+            state, reason = why.mode, why.reason
         elif published is None:
             state = "new"
         elif name in edited:
@@ -134,16 +140,21 @@ def held_reasons(completion: Completion, backlog: Iterable[Backlog]) -> dict[str
     return held
 
 
-def waits_for_remotes(completion: Completion, item: Backlog, query: Maintained) -> bool:
-    """Whether rows that passed their checks follow from too few or too old answers of remotes.
+def not_ready(completion: Completion, item: Backlog, query: Maintained) -> NotReady | None:
+    """Why an answer that passed its checks is not published: what remotes said; None if it may be.
 
-    Also true if the run that checked them was killed before it published.
+    Only the tables of progress are looked at: it is also found if the run that checked the answer
+    was killed before it published.
     """
     if not query.services.blocks or _is_edited(query, completion):
-        return False
+        return None
     verdict = completion.verdicts.get(item.query)
     is_checked = verdict is not None and verdict.is_about(item) and verdict.success
-    return is_checked and (item.is_first_of_text or query.services.max_staleness is not None)
+    if completion.graph_validated_to < item.to_epoch or (item.has_rows and not is_checked):
+        return None
+    if item.is_first_of_text:
+        return NotReady("waiting", _MISSING)
+    return NotReady("held", _TOO_OLD) if query.services.max_staleness is not None else None
 
 
 def _arrivals(completion: Completion, queries: Iterable[str]) -> pa.Table:

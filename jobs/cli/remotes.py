@@ -72,7 +72,7 @@ def _row(scheduled: Scheduled) -> dict[str, Any]:
         "patterns": {pattern: [*dict.fromkeys(names)] for pattern, names in asked.items()},
         "queries": [*dict.fromkeys(asker.query.name for asker in scheduled.askers)],
         # Nothing is asked for no query.
-        "next_at": scheduled.next_at if scheduled.askers else None,
+        "next_at": scheduled.asked_at if scheduled.askers else None,
     }
 
 

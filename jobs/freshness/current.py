@@ -6,6 +6,7 @@ from datetime import datetime
 
 from jobs.freshness.reading import newest_rows, services_of
 from jobs.freshness.remote_state import RemoteState, remote_state
+from jobs.replicas.inbox import answered_names
 from jobs.replicas.remotes import load_remotes
 from jobs.settings import Settings
 
@@ -20,7 +21,8 @@ def current_states(settings: Settings, now: datetime) -> list[RemoteState]:
     if not remotes:
         return []
     lake = settings.open_lake()
-    services = services_of(lake)
+    services, stored = services_of(lake), answered_names(lake)
     return [
-        remote_state(remote, newest_rows(lake, remote.name), services, now) for remote in remotes
+        remote_state(remote, newest_rows(lake, remote.name), services, stored, now)
+        for remote in remotes
     ]

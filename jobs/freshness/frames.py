@@ -27,7 +27,7 @@ WITH phases AS (
     SELECT owner, evaluation, request_id, any_value(run_id) AS run_id,
         count(*) FILTER (phase = 'reserved') AS reserved,
         count(*) FILTER (phase = 'settled') AS settled,
-        max(host) AS host, max(url) AS url,
+        max(host) AS host, max(url) AS url, max(address) AS address,
         max(started_at) FILTER (phase = 'settled' AND requests > 0) AS sent_at,
         coalesce(max(requests) FILTER (phase = 'settled'), max(requests)) AS requests,
         coalesce(max(keys) FILTER (phase = 'settled'), max(keys)) AS keys,
@@ -54,7 +54,7 @@ SELECT p.owner AS scope, p.owner AS remote, strftime(p.evaluation, '%Y-%m-%dT%H:
     coalesce(e.bytes_budget, r.bytes_budget) AS bytes_budget,
     coalesce(e.seconds_budget, r.seconds_budget) AS seconds_budget,
     epoch_us(p.sent_at) / 1e6 - epoch_us(lag(p.sent_at) OVER sent) / 1e6 AS gap, r.pause,
-    CASE WHEN o.address <> w.address THEN NULL
+    CASE WHEN p.address <> w.address THEN NULL
         ELSE epoch_us(p.sent_at) / 1e6 - epoch_us(w.until) / 1e6 END AS waited,
     e.evaluation IS NOT NULL AS is_over,
     p.run_id IS DISTINCT FROM e.run_id OR p.run_id IN (SELECT run_id FROM dead_runs)
@@ -66,7 +66,6 @@ SELECT p.owner AS scope, p.owner AS remote, strftime(p.evaluation, '%Y-%m-%dT%H:
     p.evaluation > r.checked_evaluation AS is_new
 FROM phases p JOIN remotes r ON p.owner = r.remote
     LEFT JOIN evaluations e ON p.owner = e.remote AND p.evaluation = e.evaluation
-    LEFT JOIN waits o ON p.owner = o.remote AND p.evaluation = o.evaluation
     ASOF LEFT JOIN waits w ON p.owner = w.remote AND p.evaluation > w.evaluation
 WINDOW spent AS (PARTITION BY p.owner, p.evaluation),
     sent AS (PARTITION BY p.owner, p.sent_at IS NULL ORDER BY p.sent_at)

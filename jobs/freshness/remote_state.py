@@ -5,23 +5,23 @@ Ages grow when no evaluation runs: an age now is that of the last evaluation and
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final, Literal
 
+from jobs.replicas.missed import NOTHING_MISSED, Missed
 from jobs.replicas.remotes import Remote
 from jobs.replicas.states import (
-    NOTHING_MISSED,
     STATES,
     Aged,
-    Missed,
     State,
     age_text,
     assess,
     limit_seconds,
     severity,
 )
+from jobs.replicas.waits import is_address_of
 from jobs.sparql.frontend.rspql.durations import parse_duration
 
 UNITS: Final = ("keys", "requests", "bytes", "seconds")
@@ -125,7 +125,11 @@ class RemoteState:
 
 
 def remote_state(
-    remote: Remote, newest: Sequence[Row], services: Sequence[Row], now: datetime
+    remote: Remote,
+    newest: Sequence[Row],
+    services: Sequence[Row],
+    stored: Collection[str],
+    now: datetime,
 ) -> RemoteState:
     """How fresh the replica of a remote is.
 
@@ -133,9 +137,10 @@ def remote_state(
         remote: as declared.
         newest: the rows of `freshness` of its last evaluation.
         services: the rows of `services`.
+        stored: the names under which answers of remotes are stored.
         now: the time.
     """
-    if reason := remote.why_not_stored(services):
+    if reason := remote.why_not_stored(services, stored):
         return RemoteState(remote, "error", reason=reason)
     own = [row for row in services if row["remote"] == remote.name]
     first_seen = {row["pattern"]: row["first_seen"] for row in own}
@@ -195,7 +200,7 @@ def _pattern_state(
     waiting = None
     if row["candidates"] and row["never_asked"] == row["candidates"] and first_seen is not None:
         waiting = _since(first_seen, now)
-    not_before, missed = row["not_before"], Missed.of(row)
+    not_before, missed = _not_before(remote, row), Missed.of(row)
     backing_off = None
     if not_before is not None and not_before > now:
         backing_off = row["not_before_reason"] or "it must not be asked for now"
@@ -226,9 +231,15 @@ def _pattern_state(
 def _next_allowed(remote: Remote, newest: Sequence[Row]) -> datetime:
     """When the next evaluation begins, or the remote may be asked again, if that is later."""
     every = timedelta(microseconds=parse_duration(remote.every))
-    times = [newest[0]["evaluation"] + every, *(row["not_before"] for row in newest)]
+    times = [newest[0]["evaluation"] + every, *(_not_before(remote, row) for row in newest)]
     allowed: datetime = max(time for time in times if time is not None)
     return allowed
+
+
+def _not_before(remote: Remote, row: Row) -> datetime | None:
+    """Until when a remote must not be asked; of a URL that was edited since, nothing is known."""
+    found: datetime | None = row["not_before"]
+    return found if is_address_of(remote, row.get("address")) else None
 
 
 def _since(time: datetime, now: datetime) -> float:

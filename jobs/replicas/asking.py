@@ -30,8 +30,8 @@ _MAY_BE_ONE_KEY: frozenset[FailureKind] = frozenset(
 )
 """Failures that one key of a batch may cause: the batch is divided."""
 
-NOT_AGAIN = "; the budget did not allow to ask again"
-"""Follows the reason of a failure after which there was no other try."""
+NOT_AGAIN = "; it was not asked for again"
+"""Follows the reason of a failure if the evaluation ended before another try."""
 
 Status = Literal["answered", "failed", "too_large"]
 Stop = Literal["done", "budget", "not_before", "refused"]
@@ -99,13 +99,11 @@ class Asked:
     Attributes:
         outcomes: of the keys that were asked.
         stop: why it ended.
-        not_before: when the remote may be asked again, if it asked to wait.
         refusal: why the project allows no request to it, else empty.
     """
 
     outcomes: tuple[KeyOutcome, ...]
     stop: Stop
-    not_before: datetime | None = None
     refusal: str = ""
 
 
@@ -222,11 +220,10 @@ class Asking:
                 stop = "budget"
                 break
             end = self._send(chunk)
-        not_before: datetime | None = None
         refusal = ""
         match end:
-            case NotBefore(at):
-                stop, not_before = "not_before", at
+            case NotBefore():
+                stop = "not_before"
             case Refused(reason):
                 stop, refusal = "refused", reason
             case None:
@@ -235,7 +232,7 @@ class Asking:
                 assert_never(end)
         for batch in self._pending:
             self._give_up(batch)
-        return Asked(tuple(self._outcomes), stop, not_before, refusal)
+        return Asked(tuple(self._outcomes), stop, refusal)
 
     def _give_up(self, batch: _Batch) -> None:
         """Record that keys were asked for without an answer, and not again."""

@@ -51,7 +51,7 @@ from jobs.replicas.unused import (
     unused_keys,
     unused_patterns,
 )
-from jobs.replicas.waits import Wait, address_of, is_asked_as_before, wait_of
+from jobs.replicas.waits import Wait, address_of, is_address_of, wait_of
 from jobs.replicas.wanted import Asker, make_wanted
 from jobs.sparql.algebra.windows import TimeWindow
 from lake.instants import microseconds, time_at
@@ -201,7 +201,7 @@ class RemoteEvaluation:
     def _last_here(self) -> RoundMark | None:
         """The round before, unless the remote is asked elsewhere than then."""
         mark = self.last.mark if self.last else None
-        return mark if mark is not None and is_asked_as_before(self.remote, mark) else None
+        return mark if mark is not None and is_address_of(self.remote, mark.address) else None
 
     def _wait(self) -> Wait | None:
         """Until when the remote must not be asked, and why; None if it may be."""

@@ -12,6 +12,7 @@ from jobs.replicas.asking import Fetched
 from jobs.replicas.budget import Amount
 from jobs.replicas.remotes import Remote
 from jobs.replicas.request_log import Addressee
+from jobs.replicas.waits import address_of
 from jobs.sparql.frontend.rspql.durations import parse_duration
 from jobs.web.isolated import GRACE_SECONDS, fetch_solutions
 from jobs.web.outcomes import Failure
@@ -37,7 +38,7 @@ def addressee_of(remote: Remote) -> Addressee:
     """Who is asked for a remote."""
     parts = urlsplit(remote.url or remote.iri)
     shown = urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
-    return Addressee(remote.name, parts.hostname or "", shown)
+    return Addressee(remote.name, parts.hostname or "", shown, address_of(remote))
 
 
 @dataclass(slots=True)

@@ -16,11 +16,12 @@ from jobs.replicas.asking import Stop
 from jobs.replicas.budget import Amount
 from jobs.replicas.candidates import Proposed
 from jobs.replicas.key_rows import key_text
+from jobs.replicas.missed import Missed
 from jobs.replicas.questions import Key
 from jobs.replicas.remotes import Remote
 from jobs.replicas.rounds import KeyRound, Status
-from jobs.replicas.states import Aged, Missed, assess, limit_seconds
-from jobs.replicas.waits import Wait
+from jobs.replicas.states import Aged, assess, limit_seconds
+from jobs.replicas.waits import Wait, address_of
 
 ANSWERED: tuple[Status, ...] = ("changed", "unchanged", "gone", "suspect")
 """What a round says of a key that was answered."""
@@ -65,6 +66,7 @@ def freshness_rows(remote: Remote, evaluated: Evaluated, run_id: str) -> list[di
     """The rows of an evaluation, one per pattern."""
     common = {
         "remote": remote.name,
+        "address": address_of(remote),
         "evaluation": evaluated.evaluation,
         "round": evaluated.round,
         "changed_keys": sum(each.before != each.rows for each in evaluated.key_rounds),
@@ -129,7 +131,8 @@ def _counts(evaluated: Evaluated, pattern: str) -> dict[str, Any]:
         "failed": statuses["failed"],
         "too_large": statuses["too_large"],
         "not_asked": elected - len(own),
-        "failure": evaluated.refusal or _failure(own),
+        # A refusal is why keys were not asked for.
+        "failure": (evaluated.refusal if elected > len(own) else "") or _failure(own),
         "stale_sampled": changed / len(drawn) if drawn else None,
     }
 

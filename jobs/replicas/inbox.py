@@ -102,6 +102,12 @@ def inbox_names(lake: Lake) -> tuple[str, ...]:
     return tuple(name for name in sorted(map(str, known)) if lake.exists(replica(name).name))
 
 
+def answered_names(lake: Lake) -> tuple[str, ...]:
+    """The names of remotes under which answers are stored."""
+    found = ((name, last_round(lake, name)) for name in inbox_names(lake))
+    return tuple(name for name, last in found if last is not None and last.mark.answered)
+
+
 def append_round(
     lake: Lake, remote: str, mark: RoundMark, rows: Sequence[Mapping[str, Any]], run_id: str
 ) -> None:

@@ -19,6 +19,15 @@ from jobs.sparql.functions.values import (
     parse,
 )
 
+_TEXTS = frozenset(
+    f"{XSD}{name}"
+    for name in (
+        *("anyURI", "normalizedString", "token", "language", "Name", "NCName", "NMTOKEN"),
+        *("ID", "IDREF", "ENTITY", "QName", "NOTATION"),
+    )
+)
+"""Datatypes whose values are their texts, but for spaces."""
+
 
 def value_of(key: Key) -> Hashable:
     """Equal for keys whose terms have equal values in some remote.
@@ -36,11 +45,14 @@ def _value(term: str) -> Hashable:
         case Boolean(value=flag):
             return "boolean", flag
         case DateTime(moment=moment) | Date(moment=moment):
-            return "moment", moment.seconds, moment.offset is None
+            # Kept as milliseconds in UTC, and without a zone taken as UTC, by Blazegraph.
+            return "moment", math.floor(moment.seconds * 1000)
         case Text(lexical=lexical):
             return "text", lexical
         case LangText(lexical=lexical, language=language):
             return "text", lexical, language
+        case Opaque(lexical=lexical, datatype=datatype) if datatype in _TEXTS:
+            return "text", " ".join(lexical.split())
         case Opaque(datatype=datatype) if datatype.startswith(XSD):
             # No value is known: of these any two may be alike.
             return "opaque", datatype

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Literal
 
 import pyarrow as pa
 from sqlglot import exp
@@ -32,24 +31,12 @@ from jobs.progress.completion import Completion
 from jobs.replicas.inbox import StoredRound, changed_rounds, rows_of_round
 from jobs.replicas.key_rows import KEY
 from jobs.replicas.known_keys import known_keys
+from jobs.replicas.not_ready import NotReady
 from jobs.replicas.remotes import Remote, load_remotes
 from jobs.replicas.wanted import WANTED, askers, make_wanted
 from lake.instants import INSTANT_0, seconds_since_1970
 from lake.lake import Lake
 from lake.tables import TRANSACTIONS
-
-
-@dataclass(frozen=True, slots=True)
-class NotReady:
-    """Why an answer is not published.
-
-    Attributes:
-        mode: `waiting` for what the next refreshes and runs bring; `held` because it is too old.
-        reason: in a sentence.
-    """
-
-    mode: Literal["waiting", "held"]
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)

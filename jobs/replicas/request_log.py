@@ -32,11 +32,13 @@ class Addressee:
         owner: name of the remote.
         host: of its URL.
         url: without user, query and fragment.
+        address: a hash of the whole URL and of the name of the connection.
     """
 
     owner: str
     host: str
     url: str
+    address: str
 
 
 @dataclass(slots=True)
@@ -97,7 +99,7 @@ class RequestLog:
 
     def attempts(self) -> list[PastAttempt]:
         """The requests that were sent since the last evaluation that ended, the oldest first."""
-        rows = self._of_url()
+        rows = self._of_address()
         sent = [row for row in rows if _is_settled(row) and row["outcome"] != NOT_SENT]
         # Of a request that a killed run had reserved it is not known whether it was sent.
         settled = {row["request_id"] for row in rows if _is_settled(row)}
@@ -111,19 +113,19 @@ class RequestLog:
 
     def not_before(self) -> datetime | None:
         """Until when the remote asked to be left alone since the last evaluation that ended."""
-        times = [row.get("not_before") for row in self._of_url()]
+        times = [row.get("not_before") for row in self._of_address()]
         return max((time for time in times if time is not None), default=None)
 
     def failure(self) -> str:
         """Why the newest of the requests failed that did since the last evaluation that ended."""
-        failed = [row for row in self._of_url() if _is_settled(row) and row.get("reason")]
+        failed = [row for row in self._of_address() if _is_settled(row) and row.get("reason")]
         newest = max(failed, key=lambda row: microseconds(row["started_at"]), default=None)
         return "" if newest is None else str(newest["reason"])
 
-    def _of_url(self) -> list[Mapping[str, Any]]:
+    def _of_address(self) -> list[Mapping[str, Any]]:
         """The rows of requests to where the remote is: its URL may have been edited."""
         rows = (*self.earlier, *self._own)
-        return [row for row in rows if row["url"] in (None, self.addressee.url)]
+        return [row for row in rows if row.get("address") in (None, self.addressee.address)]
 
     def reserve(self, sent: Sequence[Sent]) -> None:
         """Record, in one commit, requests that may be sent from now on."""
@@ -170,6 +172,7 @@ class RequestLog:
             "seconds": amount.seconds,
             "host": self.addressee.host,
             "url": self.addressee.url,
+            "address": self.addressee.address,
             "attempt": sent.attempt,
             "run_id": self.run_id,
         }

@@ -10,6 +10,7 @@ from jobs.catalog.maintained import Maintained
 from jobs.progress.completion import Completion
 from jobs.replicas.inbox import RoundMark, last_round
 from jobs.replicas.remotes import Remote, load_remotes
+from jobs.replicas.waits import not_before_of
 from jobs.replicas.wanted import Asker, askers
 from jobs.settings import Settings
 from lake.instants import microseconds, time_at
@@ -25,12 +26,14 @@ class Scheduled:
         askers: the blocks of maintained queries that are about it; without one it is not evaluated.
         last: its newest round; None before the first one.
         next_at: the instant of its next evaluation; it is due once that has come.
+        asked_at: that of the next one that may ask it: earlier ones commit a round without keys.
     """
 
     remote: Remote
     askers: tuple[Asker, ...]
     last: RoundMark | None
     next_at: datetime
+    asked_at: datetime
 
     def is_due(self, now: datetime) -> bool:
         """Whether it is to be evaluated."""
@@ -52,7 +55,9 @@ def schedule(settings: Settings, lake: Lake, now: datetime) -> tuple[Scheduled, 
         stored = last_round(lake, remote.name)
         last = None if stored is None else stored.mark
         about = tuple(askers(queries, completion, term))
-        found.append(Scheduled(remote, about, last, _next_at(remote, last, now)))
+        next_at = _next_at(remote, last, now)
+        asked_at = allowed_from(remote, next_at, not_before_of(remote, last))
+        found.append(Scheduled(remote, about, last, next_at, asked_at))
     return tuple(found)
 
 
@@ -67,18 +72,22 @@ def evaluation_at(remote: Remote, last: RoundMark | None, now: datetime) -> date
     return time_at(due if last is None else max(due, last.evaluation))
 
 
-def following(remote: Remote, evaluation: datetime, not_before: datetime | None = None) -> datetime:
-    """The first instant of an evaluation after another one, which may be of another `every`.
+def following(remote: Remote, evaluation: datetime) -> datetime:
+    """The first instant of an evaluation after another one, which may be of another `every`."""
+    return time_at((microseconds(evaluation) // remote.every_us + 1) * remote.every_us)
+
+
+def allowed_from(remote: Remote, evaluation: datetime, not_before: datetime | None) -> datetime:
+    """The first instant of an evaluation at which a remote may be asked.
 
     Args:
         remote: is evaluated.
-        evaluation: the other one.
-        not_before: when the remote may be asked again; None at any time.
+        evaluation: an instant of an evaluation, the first one that counts.
+        not_before: when it may be asked again; None at any time.
     """
-    number = microseconds(evaluation) // remote.every_us + 1
-    if not_before is not None:
-        number = max(number, -(-microseconds(not_before) // remote.every_us))
-    return time_at(number * remote.every_us)
+    if not_before is None or not_before <= evaluation:
+        return evaluation
+    return time_at(-(-microseconds(not_before) // remote.every_us) * remote.every_us)
 
 
 def _next_at(remote: Remote, last: RoundMark | None, now: datetime) -> datetime:

@@ -32,14 +32,19 @@ def address_of(remote: Remote) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def is_asked_as_before(remote: Remote, mark: RoundMark) -> bool:
-    """Whether a remote is asked by the URL and the connection that it had in a round."""
-    return mark.address in ("", address_of(remote))
+def is_address_of(remote: Remote, address: str | None) -> bool:
+    """Whether a remote is asked by the URL and the connection that it was asked by before.
+
+    Args:
+        remote: as declared.
+        address: what stood for them; null or empty if an earlier version of Weir asked.
+    """
+    return not address or address == address_of(remote)
 
 
 def not_before_of(remote: Remote, mark: RoundMark | None) -> datetime | None:
     """When a remote may be asked again after a round; None if it may be at any time."""
-    if mark is None or not is_asked_as_before(remote, mark):
+    if mark is None or not is_address_of(remote, mark.address):
         return None
     times = [row["not_before"] for row in mark.freshness]
     return max((time_at(each) for each in times if each is not None), default=None)

@@ -121,10 +121,32 @@ def test_rows_that_follow_from_too_old_answers_are_shown_with_the_reason(
     project.patch("D <http://x/u> <http://x/city> <http://x/a> .")
     assert weir("run").code == 3
     (query,) = weir("status", "--output", "json").json["queries"]
-    assert query["state"] == "waiting"
+    assert query["state"] == "held"
     called = weir("show", "--held", "cities")
     assert called.code == 0
-    assert "older than max_staleness" in called.out
+    assert "older than its max_staleness" in called.out
+
+
+def test_an_answer_of_too_old_answers_is_held_in_epochs_that_do_not_touch_it(
+    project: ReplicaProject, weir: Weir
+) -> None:
+    weir("run", "--refresh")
+    project.query("cities", f"#+ max_staleness: PT0.000001S\n{QUERY}")
+    project.patch("A <http://x/u> <http://x/other> <http://x/a> .")
+    assert weir("run").code == 3
+    (query,) = weir("status", "--output", "json").json["queries"]
+    assert query["state"] == "held"
+    assert weir("show", "--held", "cities").code == 0
+
+
+def test_nothing_is_held_of_a_query_that_was_removed_while_it_waited(
+    project: ReplicaProject, weir: Weir
+) -> None:
+    weir("run")
+    (project.folder / "queries" / "cities.rq").unlink()
+    called = weir("show", "--held", "cities")
+    assert called.code == 2
+    assert "no rows of cities are held back" in called.err
 
 
 def test_a_run_with_refresh_publishes_what_the_remote_says_at_once(

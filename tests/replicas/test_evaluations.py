@@ -15,6 +15,7 @@ from jobs.compact_lake import compact_lake
 from jobs.errors import QualityError
 from jobs.freshness.current import current_states
 from jobs.refresh_remotes import refresh_remotes
+from jobs.replicas.schedule import schedule
 from jobs.web.outcomes import Failure
 from tests.support.projects.ingest import no_spark
 from tests.support.projects.replicas import IRI, START, ReplicaProject
@@ -285,13 +286,25 @@ def test_a_remote_whose_url_was_edited_is_asked_at_once(tmp_path: Path, failure:
     assert "politeness_is_kept" not in failed
 
 
-def test_the_next_evaluation_is_not_while_the_remote_is_left_alone(tmp_path: Path) -> None:
+def test_the_state_of_a_remote_whose_url_was_edited_does_not_wait(tmp_path: Path) -> None:
+    project = project_of(tmp_path)
+    failing(project, BROKEN, 7)
+    project.declare(url="http://remote.example/other")
+    (state,) = current_states(project.settings, project.now)
+    assert state.state != "backing_off"
+    assert state.next_allowed == project.freshness()[-1]["evaluation"] + EVERY
+
+
+def test_a_remote_is_not_asked_next_while_it_is_left_alone(tmp_path: Path) -> None:
     project = project_of(tmp_path)
     project.now += EVERY
     project.remote.failures = [Failure("throttled", "slow down", 429, retry_after=1500.0)]
     for _ in range(2):
         (refreshed,) = project.refresh().remotes
         assert refreshed.next_at == START + 4 * EVERY
+        (scheduled,) = schedule(project.settings, project.settings.open_lake(), project.now)
+        assert scheduled.next_at == START + 2 * EVERY
+        assert scheduled.asked_at == START + 4 * EVERY
 
 
 def test_rows_of_freshness_of_an_earlier_version_get_the_columns_that_are_new(

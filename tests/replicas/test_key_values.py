@@ -26,7 +26,13 @@ def typed(text: str, name: str) -> str:
             typed("2026-01-01T00:00:00Z", "dateTime"),
             typed("2026-01-01T01:00:00.0+01:00", "dateTime"),
         ),
+        (typed("2026-01-01T00:00:00", "dateTime"), typed("2026-01-01T00:00:00Z", "dateTime")),
+        (
+            typed("2026-01-01T00:00:00.0001Z", "dateTime"),
+            typed("2026-01-01T00:00:00.0002Z", "dateTime"),
+        ),
         (typed("PT60S", "duration"), typed("PT1M", "duration")),
+        (typed("u:a", "anyURI"), typed(" u:a", "anyURI")),
         ('"a"@en', '"a"@EN'),
         ('"a"', typed("a", "string")),
     ],
@@ -43,7 +49,8 @@ def test_terms_of_one_value_may_be_taken_for_one(left: str, right: str) -> None:
         ('"a"@en', '"a"@de'),
         ('"a"', '"A"'),
         (typed("1", "integer"), typed("1", "boolean")),
-        (typed("2026-01-01T00:00:00", "dateTime"), typed("2026-01-01T00:00:00Z", "dateTime")),
+        (typed("2026-01-01T00:00:00Z", "dateTime"), typed("2026-01-01T00:00:01Z", "dateTime")),
+        (typed("u:a", "anyURI"), typed("u:b", "anyURI")),
         ('"01"^^<u:t>', '"1"^^<u:t>'),
     ],
 )

@@ -13,6 +13,7 @@ from jobs.check_freshness import check_freshness
 from jobs.cli.answer_logs import answer_at
 from jobs.cli.moments import Moment
 from jobs.errors import QualityError
+from jobs.freshness.current import current_states
 from jobs.progress.backlog import answered_since
 from jobs.progress.completion import Completion
 from jobs.publish_answers import publish_answers
@@ -180,6 +181,19 @@ def test_an_unchanged_text_is_still_answered_since_its_first_answer(
     assert answered_since(published.metadata) == 2
 
 
+def test_a_remote_without_answers_may_be_renamed(project: ReplicaProject) -> None:
+    project.run()
+    project.remote.failures = [Failure("url_refused", "port 3030 is not allowed")]
+    project.refresh()
+    project.declare(name="other")
+    project.now += timedelta(minutes=10)
+    assert project.refresh().errors == ()
+    project.run()
+    assert project.answer("cities")
+    (state,) = current_states(project.settings, project.now)
+    assert (state.remote.name, state.state) == ("other", "fresh")
+
+
 def test_a_remote_that_was_renamed_is_not_asked(project: ReplicaProject) -> None:
     project.run()
     project.refresh()
@@ -187,7 +201,8 @@ def test_a_remote_that_was_renamed_is_not_asked(project: ReplicaProject) -> None
     project.now += timedelta(minutes=10)
     asked = len(project.remote.asked)
     (error,) = project.refresh().errors
-    assert error.what == f"the answers of {IRI} are stored under the name wd, not other"
+    reason = f"the answers of {IRI} are stored under the name wd, not other"
+    assert error.what == f"{reason}: name it wd again"
     assert len(project.remote.asked) == asked
 
 

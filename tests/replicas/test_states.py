@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from jobs.replicas.missed import Missed
 from jobs.replicas.remotes import Remote
-from jobs.replicas.states import Aged, Missed, assess, severity
+from jobs.replicas.states import Aged, assess, severity
 
 FAILED = Missed(failed=40, failure="the server answered 500: no disk")
 
@@ -68,3 +69,11 @@ def test_an_error_says_why_nothing_is_done_about_it() -> None:
 def test_of_two_patterns_in_a_state_the_one_with_more_missed_keys_is_shown(missed: Missed) -> None:
     assert severity("warn", missed) > severity("warn", Missed(failed=1))
     assert severity("backing_off", Missed()) > severity("warn", missed)
+
+
+def test_keys_that_failed_are_counted_beside_those_that_were_not_asked_for() -> None:
+    missed = Missed(failed=3, refused=2, failure="port 3030 is not allowed")
+    assert [*missed.reasons(10)] == [
+        "2 keys not asked for: port 3030 is not allowed",
+        "3 keys failed",
+    ]

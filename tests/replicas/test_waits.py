@@ -9,7 +9,7 @@ import pytest
 
 from jobs.replicas.inbox import PastAttempt, RoundMark
 from jobs.replicas.remotes import Remote
-from jobs.replicas.schedule import following
+from jobs.replicas.schedule import allowed_from, following
 from jobs.replicas.waits import Wait, address_of, not_before_of, wait_of
 from jobs.web.outcomes import FailureKind
 from lake.instants import microseconds
@@ -76,8 +76,11 @@ def test_a_wait_ends_when_the_url_or_the_connection_is_edited(change: dict[str, 
     assert not_before_of(remote(**change), known) is None
 
 
-def test_the_next_evaluation_is_not_before_the_end_of_a_wait() -> None:
+def test_a_remote_is_asked_by_the_first_evaluation_after_a_wait() -> None:
     every_10_minutes = remote(every="PT10M")
-    assert following(every_10_minutes, NOW, NOW + 3 * MINUTE) == NOW + 10 * MINUTE
-    assert following(every_10_minutes, NOW, NOW + 20 * MINUTE) == NOW + 20 * MINUTE
-    assert following(every_10_minutes, NOW, NOW + 21 * MINUTE) == NOW + 30 * MINUTE
+    first = following(every_10_minutes, NOW)
+    assert first == NOW + 10 * MINUTE
+    assert allowed_from(every_10_minutes, first, None) == first
+    assert allowed_from(every_10_minutes, first, NOW + 3 * MINUTE) == first
+    assert allowed_from(every_10_minutes, first, NOW + 20 * MINUTE) == NOW + 20 * MINUTE
+    assert allowed_from(every_10_minutes, first, NOW + 21 * MINUTE) == NOW + 30 * MINUTE

@@ -140,7 +140,10 @@ class RemoteTables:
         for place, (name, answer) in enumerate(answers.items()):
             request_id = f"r{number}.{place}"
             started = at + timedelta(seconds=2 * place)
-            written.requests += _request(self.remote, request_id, at, started, answer is not None)
+            written.requests += [
+                row | {"address": address or None}
+                for row in _request(self.remote, request_id, at, started, answer is not None)
+            ]
             written.inbox += self._key(number, at, started, name, answer, request_id)
         statuses = Counter(row["status"] for row in written.asked())
         if any(row["before"] != row["multiplicity"] for row in written.mappings()):
