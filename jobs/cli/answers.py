@@ -144,7 +144,7 @@ def _show_held(
 def _require_published(settings: Settings, query: str) -> None:
     from jobs.catalog.catalog import Catalog
     from jobs.catalog.names import folders_of, is_declared
-    from jobs.cli.query_status import held_reasons, not_ready
+    from jobs.cli.query_status import beyond_limits, held_reasons, not_ready
     from jobs.cli.views import published_queries
     from jobs.errors import ConfigurationError, QualityError
     from jobs.progress.completion import Completion
@@ -170,6 +170,11 @@ def _require_published(settings: Settings, query: str) -> None:
                 f"{query} has no published answer yet: {why.reason}",
                 settings.lake,
                 f"`weir show --held {query}` prints its rows so far.",
+            )
+        beyond = beyond_limits(completion, [member], settings.limits).get(query)
+        if beyond is not None:
+            raise ConfigurationError(
+                f"{query} has no published answer yet: {beyond}", settings.lake
             )
         raise ConfigurationError(
             f"{query} has no published answer yet", settings.lake, "`weir run` creates one."

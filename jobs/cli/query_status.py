@@ -16,10 +16,12 @@ from jobs.cli.views import published_queries
 from jobs.ingest.undeclared import undeclared
 from jobs.progress.backlog import Backlog
 from jobs.progress.completion import Completion
+from jobs.progress.failed_attempts import Attempt
 from jobs.progress.over_limit import over_limit
 from jobs.progress.streams import Frontiers
 from jobs.replicas.not_ready import NotReady
-from jobs.settings import Settings
+from jobs.settings import Limits, Settings
+from lake.ledger import SKIPPED
 from lake.tables import TRANSACTIONS
 
 _MISSING = (
@@ -48,7 +50,8 @@ class QueryStatus:
         lag: how long the oldest of them has been waiting.
         rows: rows of the published answer.
         mode: what the last run that looked at it did.
-        reason: why, or why it is held or broken.
+        reason: why it is in its state; of a current or removed query why the last run computed it
+            so. None of a query that the next run brings further as usual.
         final_to: of a query over streams, the last instant at which the published answer is final.
         held_back_by: the stream whose frontier decides on it.
     """
@@ -77,6 +80,7 @@ def query_statuses(settings: Settings) -> list[QueryStatus]:
     backlog = completion.backlog(registered)
     held = held_reasons(completion, backlog)
     held |= {each.query: each.reason for each in over_limit(completion, catalog)}
+    beyond = beyond_limits(completion, catalog.members, settings.limits)
     unpublished = {each.query: each for each in backlog}
     edited = {each.name for each in catalog.members if _is_edited(each, completion)}
     names = sorted(declared | removed)
@@ -86,6 +90,7 @@ def query_statuses(settings: Settings) -> list[QueryStatus]:
         maintained, published = completion.maintained(name), completion.published(name)
         to_epoch = published.epoch if published else 0
         mode, reason = completion.last_maintenance.get(name, (None, None))
+        left = beyond.get(name) or _why_left(completion, name)
         if name in errors:
             state, reason = "broken", str(errors[name])
         elif name in removed:
@@ -97,12 +102,13 @@ def query_statuses(settings: Settings) -> list[QueryStatus]:
         ):
             state, reason = why.mode, why.reason
         elif published is None:
-            state = "new"
+            state, reason = "new", left
         elif name in edited:
-            state, reason = "behind", "edited: the next run recomputes it"
+            state, reason = "behind", beyond.get(name, "edited: the next run recomputes it")
+        elif completion.head > to_epoch or name in unpublished:
+            state, reason = "behind", left or _why_unpublished(unpublished.get(name))
         else:
-            is_behind = completion.head > to_epoch or name in unpublished
-            state = "behind" if is_behind else "current"
+            state = "current"
         answer = stream_answer(completion, frontiers, name, members.get(name))
         found.append(
             QueryStatus(
@@ -126,6 +132,42 @@ def _is_edited(query: Maintained, completion: Completion) -> bool:
     """Whether the stored rows are of an earlier text of the query."""
     stored = completion.maintained(query.name)
     return stored is not None and stored.metadata.fingerprint != query.fingerprint
+
+
+def beyond_limits(
+    completion: Completion, queries: Iterable[Maintained], limits: Limits
+) -> dict[str, str]:
+    """Which queries took more than a limit, and when they are tried again.
+
+    None of those that the next run tries at once, as they were edited or a limit was changed.
+    """
+    now, found = datetime.now(UTC), {}
+    for query in queries:
+        failed = completion.failed_attempts.get(query.name)
+        attempt = Attempt(query.fingerprint, limits.of_queries, completion.head, now)
+        if failed is not None and failed.is_of(attempt):
+            found[query.name] = failed.explained(query.name)
+    return found
+
+
+def _why_left(completion: Completion, name: str) -> str | None:
+    """Why the last run left a query where it was, be it that it failed; None if it did not.
+
+    What was beyond a limit is that of `beyond_limits`.
+    """
+    mode, reason = completion.last_maintenance.get(name, (None, None))
+    if reason is None or name in completion.failed_attempts:
+        return None
+    # A failure is recorded as the run prints it, with the name in front.
+    why = reason.removeprefix(f"{name}: ")
+    return why if mode == SKIPPED or why != reason else None
+
+
+def _why_unpublished(item: Backlog | None) -> str | None:
+    """Why an answer that was published has more to publish than the changes of new epochs."""
+    if item is None or not item.rebuilt:
+        return None
+    return f"{item.reason}: the next run publishes the difference"
 
 
 def held_reasons(completion: Completion, backlog: Iterable[Backlog]) -> dict[str, str]:

@@ -152,8 +152,8 @@ def _print(options: Options, now: Status) -> None:
     else:
         print_line("No query is registered: write one into the folder `queries`.")
     for query in now.queries:
-        # Of others the reason says how the last run computed them, which is no warning.
-        if query.reason and query.state in ("held", "waiting", "behind", "broken"):
+        # Of a current one the reason says how the last run computed them, which is no warning.
+        if query.reason and query.state in ("held", "waiting", "new", "behind", "broken"):
             print_line(f"{query.query}: {query.reason}")
     sources = [asdict(each) for each in now.sources.sources]
     if sources:
