@@ -23,6 +23,7 @@ from jobs.compute.session import Spark, session_of
 from jobs.errors import QualityError, WeirError, listed
 from jobs.progress.backlog import Backlog
 from jobs.progress.completion import Completion
+from jobs.progress.over_limit import over_limit
 from jobs.progress.verdicts import Verdict
 from jobs.publish.publication import Publication, move_watermark, publish
 from jobs.replicas.not_ready import NotReady
@@ -110,6 +111,9 @@ def publish_answers(
             done += publish(engine, lake, run, ready, settings.limits.parallel_queries, progress)
         finally:
             engine.release()
+        if any(each.mode in ("held", "failed") for each in done):
+            # The error of the run is that of this stage, which then names these, too.
+            done += _above_limits(completion, catalog)
         result = PublishResult(tuple(done))
         progress(result.summary)
         _raise_for(result)
@@ -156,6 +160,14 @@ def _why_waits(query: Maintained, not_ready: Mapping[str, NotReady | None]) -> N
             reason = f"the query {upstream}, whose stream it reads, is not published"
             return NotReady(why.mode, reason)
     return None
+
+
+def _above_limits(completion: Completion, catalog: Catalog) -> list[Publication]:
+    """The published answers that have more rows than they may have now, which validate reports."""
+    return [
+        Publication(each.query, "held", each.epoch, reason=each.reason)
+        for each in over_limit(completion, catalog)
+    ]
 
 
 def _raise_for(result: PublishResult) -> None:

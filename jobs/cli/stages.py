@@ -293,7 +293,8 @@ def _stage(
 def reported(done: Sequence[Done]) -> list[WeirError]:
     """The errors of a run, each once."""
     # What failed its check is what publish holds back, with the same reason.
-    is_held = done[-1].stage == "publish" and bool(done[-1].errors)
+    last = done[-1]
+    is_held = last.stage == "publish" and last.result is not None and bool(last.errors)
     # A stage that runs twice may fail twice for the same reason.
     errors = {
         str(error): error

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from jobs.cli.stages import Done, reported
 from jobs.compute import session
-from jobs.errors import EXIT_FAILED, EXIT_QUALITY
+from jobs.errors import EXIT_FAILED, EXIT_QUALITY, BusyError, QualityError
 from jobs.settings import Settings
 from tests.support.projects.command_line import Weir
 
@@ -119,3 +120,30 @@ def test_a_lowered_limit_is_checked_by_the_next_run_without_new_changes(weir: We
     assert [row["query"] for row in failed] == ["limited", "limited"]
     limit(3)
     assert weir("run").code == 0
+
+
+def test_an_answer_above_a_lowered_limit_is_named_beside_one_that_failed_its_check(
+    weir: Weir,
+) -> None:
+    limit(3)
+    assert weir("run").code == 0
+    limit(2)
+    Path("queries/titles.rq").write_text(f"#+ max_rows: 1\n{TITLES}")
+    Path("queries/few.rq").write_text(f"#+ max_rows: 1\n{TITLES}")
+    called = weir("run", "--output", "json")
+    assert called.code == EXIT_QUALITY
+    (error,) = called.json["errors"]
+    assert "3 answers held back" in error
+    for name, line in (("limited", 2), ("titles", 1), ("few", 1)):
+        assert f"(queries/{name}.rq:{line})" in error
+    assert {row["query"] for row in called.json["queries"] if row["mode"] == "held"} == {
+        "limited",
+        "titles",
+        "few",
+    }
+
+
+def test_a_failed_check_is_reported_if_publishing_fails_as_a_whole() -> None:
+    check, busy = QualityError("checks failed"), BusyError("another run publishes")
+    done = [Done("validate", 0, None, (check,)), Done("publish", 0, None, (busy,))]
+    assert reported(done) == [check, busy]
