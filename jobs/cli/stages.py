@@ -101,9 +101,10 @@ def ingest(context: typer.Context, accept: Accept = None) -> None:
     from jobs.stage import new_run_id
 
     run_id = new_run_id("run")
+    vain = _not_stopped(settings, accept or ())
     stage = partial(ingest_changes, accept=accept or ())
     done = _stage("ingest", stage, late_session(settings), settings, run_id)
-    _end(options, settings, run_id, [done])
+    _end(options, settings, run_id, [done], vain)
 
 
 def run(
@@ -159,8 +160,9 @@ def run(
         from jobs.refresh_remotes import Surroundings
 
         outside = Surroundings()
+    vain = _not_stopped(settings, accept or ())
     done = [*run_stages(session, settings, run_id, outside, accept=accept or (), retry=retry or ())]
-    _end(options, settings, run_id, done)
+    _end(options, settings, run_id, done, vain)
 
 
 def run_stages(
@@ -241,17 +243,41 @@ def _due(settings: Settings, refresh: Surroundings) -> tuple[str, ...]:
     return tuple(each.remote.name for each in listed if each.is_due(now))
 
 
-def _end(options: Options, settings: Any, run_id: str, done: Sequence[Done]) -> None:
+def _not_stopped(settings: Settings, accept: Sequence[str]) -> list[str]:
+    """The sources of `accept` that no earlier run has stopped."""
+    if not accept:
+        return []
+    from jobs.ingest.stopped_sources import stopped_sources
+
+    known = stopped_sources(settings.open_lake())
+    is_stopped = {name for name, each in known.items() if each.state == "stopped"}
+    return [name for name in dict.fromkeys(accept) if name not in is_stopped]
+
+
+def _end(
+    options: Options, settings: Any, run_id: str, done: Sequence[Done], vain: Sequence[str]
+) -> None:
     """Print the results.
+
+    Args:
+        options: of the command line.
+        settings: of the project.
+        run_id: of the run.
+        done: its stages.
+        vain: sources that were to be accepted, and were not stopped.
 
     Raises:
         WeirError: a stage, a source or a query failed.
     """
-    _print(options, run_id, done)
     ingested = done[0].result
+    # If ingest failed as a whole, that is what there is to say.
+    notes = [] if ingested is None else [_nothing_accepted(name) for name in vain]
+    _print(options, run_id, done, notes)
     if options.output is Output.table:
         if ingested is not None and not ingested.sources:
             print_line(f"No source is declared in {settings.sources}.")
+        for note in notes:
+            print_line(note)
         print_warnings(settings, run_id, done)
     errors = reported(done)
     if not errors:
@@ -261,6 +287,10 @@ def _end(options: Options, settings: Any, run_id: str, done: Sequence[Done]) -> 
         if error is not worst:
             print_error(error)
     raise worst
+
+
+def _nothing_accepted(source: str) -> str:
+    return f"{source}: nothing was stopped, so nothing was accepted"
 
 
 def _stage(
@@ -315,12 +345,12 @@ def worst_of(errors: Sequence[WeirError]) -> WeirError:
     )
 
 
-def _print(options: Options, run_id: str, done: Sequence[Done]) -> None:
+def _print(options: Options, run_id: str, done: Sequence[Done], notes: Sequence[str]) -> None:
     stages, queries = stage_rows(done), answer_rows(done)
     if options.output is Output.json:
         errors = [str(error) for error in reported(done)]
         result = {"run_id": run_id, "stages": stages, "queries": queries, "errors": errors}
-        print_json(result | {"warnings": warnings_of(done)})
+        print_json(result | {"warnings": [*warnings_of(done), *notes]})
         return
     print_rows(options.output, ("stage", "seconds", "result"), stages, title=f"Run {run_id}")
     if queries:

@@ -108,7 +108,7 @@ def status(
     from jobs.cli.stream_status import stream_statuses
 
     options = Options.of(context)
-    watched = _watched(fail_on or "")
+    watched = _watched(fail_on)
     settings = options.settings()
     if streams:
         found = stream_statuses(settings)
@@ -124,14 +124,18 @@ def status(
     _raise_for(now, watched)
 
 
-def _watched(fail_on: str) -> frozenset[str]:
+def _watched(fail_on: str | None) -> frozenset[str]:
     from jobs.errors import ConfigurationError
 
+    if fail_on is None:
+        return frozenset()
+    known = f"Known: {', '.join(FAULTS)}."
     names = [name.strip() for name in fail_on.split(",") if name.strip()]
+    if not names:
+        raise ConfigurationError("--fail-on: no fault is named", "", known)
     for name in names:
         if name not in FAULTS:
-            known = ", ".join(FAULTS)
-            raise ConfigurationError(f"--fail-on {name}: no such fault", "", f"Known: {known}.")
+            raise ConfigurationError(f"--fail-on {name}: no such fault", "", known)
     return frozenset(names)
 
 

@@ -445,7 +445,7 @@ def test_status_lists_every_source_with_what_waits_and_what_was_rejected(
 
 @pytest.mark.parametrize(
     ("fail_on", "code"),
-    [("held", 3), ("behind", 3), ("stopped", 3), ("stale", 0), ("stale, held", 3), ("", 0)],
+    [("held", 3), ("behind", 3), ("stopped", 3), ("stale", 0), ("stale, held", 3)],
 )
 def test_status_fails_on_the_faults_that_are_named(
     weir: Weir, published: HandMadeLake, fail_on: str, code: int
@@ -473,6 +473,19 @@ def test_an_unknown_fault_is_refused(weir: Weir, published: HandMadeLake) -> Non
     called = weir("status", "--fail-on", "held,late")
     assert called.code == EXIT_USAGE
     assert "late: no such fault" in called.err
+
+
+@pytest.mark.parametrize("fail_on", ["", " , "])
+def test_a_list_of_no_fault_is_refused(weir: Weir, published: HandMadeLake, fail_on: str) -> None:
+    del published
+    called = weir("status", "--fail-on", fail_on)
+    assert called.code == EXIT_USAGE
+    assert "no fault is named" in called.err
+
+
+def test_status_without_a_list_of_faults_does_not_fail(weir: Weir, published: HandMadeLake) -> None:
+    published.query("new", SELECT)
+    assert weir("status").code == 0
 
 
 def test_a_query_that_is_current_has_no_note(weir: Weir, published: HandMadeLake) -> None:

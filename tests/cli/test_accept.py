@@ -1,0 +1,55 @@
+"""`--accept` says so if the source was not stopped, so that nothing was accepted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from jobs.compute import session
+from jobs.errors import EXIT_QUALITY, EXIT_USAGE
+from jobs.settings import Settings
+from tests.support.projects.command_line import Weir
+
+NOTHING = "museum: nothing was stopped, so nothing was accepted"
+
+
+@pytest.fixture(autouse=True)
+def project(weir: Weir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The project of `weir init`, whose source is not stopped, and no Spark."""
+
+    def fail(settings: Settings, name: str) -> None:
+        del settings, name
+        raise AssertionError("Spark was started")
+
+    monkeypatch.setattr(session, "_start", fail)
+    monkeypatch.chdir(tmp_path)
+    weir("init")
+
+
+@pytest.mark.parametrize("command", ["run", "ingest"])
+def test_nothing_is_accepted_of_a_source_that_is_not_stopped(weir: Weir, command: str) -> None:
+    called = weir(command, "--accept", "museum")
+    assert called.code == 0
+    assert NOTHING in called.out.splitlines()
+
+
+def test_programs_are_told_that_nothing_was_accepted(weir: Weir) -> None:
+    called = weir("ingest", "--accept", "museum", "--output", "json")
+    assert called.json["warnings"] == [NOTHING]
+
+
+def test_of_a_stopped_source_the_change_set_is_accepted(weir: Weir) -> None:
+    weir("ingest")
+    Path("data/versions/003.ttl").write_text("")
+    assert weir("ingest").code == EXIT_QUALITY
+    called = weir("ingest", "--accept", "museum")
+    assert called.code == 0
+    assert "nothing was accepted" not in called.out
+    assert "1 epoch" in called.out
+
+
+def test_a_source_that_is_not_declared_is_an_error_alone(weir: Weir) -> None:
+    called = weir("ingest", "--accept", "nowhere")
+    assert called.code == EXIT_USAGE
+    assert "nothing was accepted" not in called.out
