@@ -34,7 +34,7 @@ def test_nothing_is_accepted_of_a_source_that_is_not_stopped(weir: Weir, command
     assert NOTHING in called.out.splitlines()
 
 
-def test_programs_are_told_that_nothing_was_accepted(weir: Weir) -> None:
+def test_programs_get_that_nothing_was_accepted(weir: Weir) -> None:
     called = weir("ingest", "--accept", "museum", "--output", "json")
     assert called.json["warnings"] == [NOTHING]
 
