@@ -64,7 +64,9 @@ def maintain_queries(
             )
         wrong = undeclared(catalog.members, settings)
         result.errors += [str(error) for error in (*catalog.errors.values(), *wrong.values())]
-        usable = [query for query in catalog.members if query.name not in wrong]
+        damaged = completion.damaged(each.name for each in catalog.members)
+        result.errors += [f"{name}: {error}" for name, error in damaged.items()]
+        usable = [each for each in catalog.members if each.name not in {*wrong, *damaged}]
         run.totals |= {"to_epoch": last}
         limits, now = settings.limits.of_queries, datetime.now(UTC)
         outcome = Outcome(run, result, limits, completion.failed_attempts, now)

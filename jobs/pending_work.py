@@ -33,7 +33,7 @@ def has_pending_work(settings: Settings) -> bool:
     newest = completion.head
     if catalog.errors or completion.graph_validated_to < newest:
         return True
-    if undeclared(catalog.members, settings):
+    if undeclared(catalog.members, settings) or completion.damaged(catalog.names):
         return True
     for query in catalog.members:
         found = completion.maintained(query.name)

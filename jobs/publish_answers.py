@@ -81,7 +81,8 @@ def publish_answers(
         WeirError: some queries could not be published; the others were.
     """
     catalog, lake = Catalog.of(settings), settings.open_lake()
-    if not _work(Completion.read(lake), catalog):
+    before = Completion.read(lake)
+    if not (_work(before, catalog) or before.damaged(catalog.names)):
         return PublishResult()
     with claimed(lake, JOB, run_id, settings.limits.lease_seconds) as run:
         completion = Completion.read(lake)
@@ -94,6 +95,10 @@ def publish_answers(
         try:
             readiness = Readiness(engine, lake, completion, settings.remotes, datetime.now(UTC))
             reasons: dict[str, NotReady | None] = {}
+            for query, error in completion.damaged(catalog.names).items():
+                reasons[query] = NotReady("held", str(error))
+                done.append(Publication(query, "failed", graph_to, reason=str(error)))
+                progress(f"{query}: not published, {error}")
             for item in work:
                 why = _why_held(item, graph_to, found.get(item.query))
                 reasons[item.query] = why or _why_stale(readiness, catalog, item)

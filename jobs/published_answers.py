@@ -44,7 +44,9 @@ def published_answers(settings: Settings, run_id: str) -> tuple[PublishedAnswer,
     lake = settings.open_lake()
     found = {each.query: each for each in _recorded(lake, run_id)}
     completion = Completion.read(lake)
-    for query in declared_names(folders_of(settings)):
+    names = declared_names(folders_of(settings))
+    damaged = completion.damaged(names)
+    for query in (name for name in names if name not in damaged):
         published = completion.published(query)
         if published is not None and published.metadata.run_id == run_id:
             epoch = published.metadata.watermark

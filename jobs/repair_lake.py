@@ -69,10 +69,13 @@ def repair_lake(
             for name in catalog.names
             if catalog.is_usable(name) and lake.exists(f"embeddings/{name}")
         }
+        damaged = completion.damaged(readers)
         behind = [
             name
             for name in readers
-            if (known := completion.maintained(name)) is None or known.epoch < completion.head
+            if name in damaged
+            or (known := completion.maintained(name)) is None
+            or known.epoch < completion.head
         ]
         planned = repairs(failed, readers, behind)
         possible = [each for each in planned if each.action != "none"]

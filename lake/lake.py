@@ -131,8 +131,11 @@ class Lake:
         return table
 
     def exists(self, table_name: str) -> bool:
-        """Whether the table has been created."""
-        return self.open(table_name) is not None
+        """Whether the table has been created; also if its log cannot be read."""
+        try:
+            return self.open(table_name) is not None
+        except DamagedTable:
+            return True
 
     def is_open(self, table_name: str) -> bool:
         """Whether a state of the table was opened, which this value then keeps to."""

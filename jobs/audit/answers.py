@@ -28,10 +28,12 @@ EQUAL = CheckOf(
 def comparable(completion: Completion, names: Sequence[str]) -> list[Backlog]:
     """The queries whose answers follow from their embeddings as these are now.
 
-    Not those that were edited or recomputed and wait for the publication of the difference.
+    Not those that were edited or recomputed and wait for the publication of the difference, nor
+    those with a log that cannot be read, which is found by the checks of files.
     """
     found = []
-    for query in names:
+    damaged = completion.damaged(names)
+    for query in (name for name in names if name not in damaged):
         maintained, published = completion.maintained(query), completion.published(query)
         if maintained is None or published is None or maintained.epoch < published.epoch:
             continue

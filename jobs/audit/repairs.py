@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -25,6 +26,7 @@ from lake.lake import Lake, local_folder
 from lake.maintenance import rearrange
 from lake.metadata import Metadata
 from lake.removal import remove_table
+from lake.storage_errors import DamagedTable
 from lake.tables import LEDGER_SUMMARY, QUADS, TRANSACTIONS, TRIPLES, answers
 
 Action = Literal["rebuild triples", "recompute", "correct", "remove", "none"]
@@ -117,8 +119,10 @@ def rebuild_triples(engine: Engine, lake: Lake, head: int, rows_per_file: int) -
 def recompute(engine: Engine, lake: Lake, completion: Completion, query: str, run_id: str) -> None:
     """Have the next run compute a query from the graph, and publish the difference."""
     table = f"embeddings/{query}"
-    if completion.published(query) is not None:
-        correct(engine, lake, completion, query, run_id)
+    # To an answer that cannot be read nothing is appended before it was restored.
+    with suppress(DamagedTable):
+        if completion.published(query) is not None:
+            correct(engine, lake, completion, query, run_id)
     # Last: killed before, the answer is corrected by the rows that are stored, and the next audit
     # finds again what is wrong with them.
     remove_table(lake.location(table))

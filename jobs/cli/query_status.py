@@ -42,8 +42,8 @@ class QueryStatus:
         state: `current`; `behind`: a run will publish more; `held`: a check of its rows or of the
             graph failed, the published answer is above its limit, or answers of remotes are too
             old; `waiting`: for answers of remotes, until the first one is complete; `new`: not
-            published yet; `broken`: its file cannot be used; `removed`: its file is gone, and its
-            answers are there.
+            published yet; `broken`: its file cannot be used, or the log of one of its tables cannot
+            be read; `removed`: its file is gone, and its answers are there.
         watermark: the epoch up to which it is maintained.
         published: the epoch up to which it is published.
         lag_epochs: epochs that are not published yet.
@@ -73,21 +73,25 @@ def query_statuses(settings: Settings) -> list[QueryStatus]:
     """Every registered query, and every removed one that still has answers, by name."""
     catalog, completion = Catalog.of(settings), Completion.read(settings.open_lake())
     frontiers, members = Frontiers.read(completion.lake), {q.name: q for q in catalog.members}
-    errors = {**catalog.errors, **undeclared(members.values(), settings)}
+    damaged = completion.damaged({*members, *published_queries(settings)})
+    errors = {**damaged, **catalog.errors, **undeclared(members.values(), settings)}
     registered = [*members]
     declared = {*registered, *catalog.errors}
     removed = {*published_queries(settings)} - declared
     backlog = completion.backlog(registered)
     held = held_reasons(completion, backlog)
     held |= {each.query: each.reason for each in over_limit(completion, catalog)}
-    beyond = beyond_limits(completion, catalog.members, settings.limits)
+    usable = [each for each in catalog.members if each.name not in damaged]
+    beyond = beyond_limits(completion, usable, settings.limits)
     unpublished = {each.query: each for each in backlog}
-    edited = {each.name for each in catalog.members if _is_edited(each, completion)}
+    edited = {each.name for each in usable if _is_edited(each, completion)}
     names = sorted(declared | removed)
-    arrivals = _arrivals(completion, names)
+    arrivals = _arrivals(completion, (name for name in names if name not in damaged))
     found = []
     for name in names:
-        maintained, published = completion.maintained(name), completion.published(name)
+        maintained = published = None
+        if name not in damaged:
+            maintained, published = completion.maintained(name), completion.published(name)
         to_epoch = published.epoch if published else 0
         mode, reason = completion.last_maintenance.get(name, (None, None))
         left = beyond.get(name) or _why_left(completion, name)
@@ -109,7 +113,9 @@ def query_statuses(settings: Settings) -> list[QueryStatus]:
             state, reason = "behind", left or _why_unpublished(unpublished.get(name))
         else:
             state = "current"
-        answer = stream_answer(completion, frontiers, name, members.get(name))
+        answer = None
+        if name not in damaged:
+            answer = stream_answer(completion, frontiers, name, members.get(name))
         found.append(
             QueryStatus(
                 query=name,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
@@ -14,6 +15,7 @@ from jobs.progress.watermarks import KnownCommit, Watermark, head, watermark
 from lake.lake import Lake
 from lake.ledger import SUCCEEDED, UNTOUCHED
 from lake.ledger_summary import read_ledger
+from lake.storage_errors import DamagedTable
 
 _Job = Literal["maintain", "publish"]
 _COLUMNS = (
@@ -65,12 +67,28 @@ class Completion:
         return self._watermark("publish", query, f"answers/{query}")
 
     def backlog(self, queries: Iterable[str]) -> tuple[Backlog, ...]:
-        """What each query has to publish; none if it is complete, or not maintained yet."""
-        found = (
-            backlog_of(self.lake, query, self.maintained(query), self.published(query))
-            for query in queries
-        )
+        """What each query has to publish; none if it is complete, not maintained yet, or damaged.
+
+        `damaged` says which are.
+        """
+        found = []
+        for query in queries:
+            with suppress(DamagedTable):
+                found.append(self._backlog(query))
         return tuple(each for each in found if each is not None)
+
+    def damaged(self, queries: Iterable[str]) -> dict[str, DamagedTable]:
+        """The queries with a table whose log cannot be read, and why."""
+        found = {}
+        for query in queries:
+            try:
+                self._backlog(query)
+            except DamagedTable as error:
+                found[query] = error
+        return found
+
+    def _backlog(self, query: str) -> Backlog | None:
+        return backlog_of(self.lake, query, self.maintained(query), self.published(query))
 
     @cached_property
     def verdicts(self) -> Mapping[str, Verdict]:

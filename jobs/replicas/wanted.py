@@ -61,7 +61,9 @@ def askers(
 ) -> list[Asker]:
     """The blocks of maintained queries; those about one remote if its IRI is given."""
     found = []
-    for query in queries:
+    asking = {query.name: query for query in queries if query.services.blocks}
+    damaged = completion.damaged(asking)
+    for query in (each for name, each in asking.items() if name not in damaged):
         blocks = [each for each in query.services.blocks if remote in (None, each.remote)]
         stored = completion.maintained(query.name) if blocks else None
         if stored is None or stored.metadata.fingerprint != query.fingerprint:

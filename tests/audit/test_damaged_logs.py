@@ -1,0 +1,71 @@
+"""A log that cannot be read concerns its query only, until it is repaired, restored or dropped."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from jobs.audit.checked import table_of
+from jobs.audit.files import LOG
+from jobs.audit_lake import examined
+from jobs.cli import main as weir
+from jobs.cli.query_status import query_statuses
+from jobs.errors import WeirError
+from jobs.pending_work import has_pending_work
+from jobs.repair_lake import repair_lake
+from tests.audit.test_repair import is_right
+from tests.support.projects.ingest import no_spark
+from tests.support.projects.maintain import MaintainedProject
+
+TABLES = ("answers/rooms", "embeddings/rooms")
+LINES = ('A <urn:z> <urn:title> "z" <urn:g>', 'A <urn:z> <urn:room> "9" <urn:g>')
+
+
+@pytest.fixture(params=TABLES)
+def table(request: pytest.FixtureRequest, project: MaintainedProject) -> str:
+    """A table with a garbled commit."""
+    newest_commit(project, request.param).write_text("{")
+    return str(request.param)
+
+
+def newest_commit(project: MaintainedProject, table: str) -> Path:
+    log = Path(project.settings.open_lake().location(table)) / "_delta_log"
+    return sorted(log.glob("*.json"))[-1]
+
+
+def test_the_other_queries_are_published(project: MaintainedProject, table: str) -> None:
+    project.change(*LINES)
+    with pytest.raises(WeirError, match=f"rooms: .*{table}.*is not JSON"):
+        project.maintain(no_spark)
+    with pytest.raises(WeirError, match=r"1 answer could not be published:[^:]*rooms"):
+        project.publish(no_spark)
+    project.check_answers("in_g", 4, 4)
+
+
+@pytest.mark.usefixtures("table")
+def test_the_status_of_the_query_is_broken(project: MaintainedProject) -> None:
+    states = {each.query: each.state for each in query_statuses(project.settings)}
+    assert states == {"rooms": "broken", "in_g": "current"}
+    assert has_pending_work(project.settings)
+
+
+def test_an_audit_names_the_table(project: MaintainedProject, table: str) -> None:
+    failed = examined(no_spark, project.settings, "audit").failed
+    assert {(table_of(each), each.expectation) for each in failed} == {(table, LOG.name)}
+
+
+def test_embeddings_are_recomputed_by_a_repair(project: MaintainedProject) -> None:
+    newest_commit(project, "embeddings/rooms").write_text("{")
+    assert [each.table for each in repair_lake(no_spark, project.settings, "r").done] == [
+        "embeddings/rooms"
+    ]
+    project.run(no_spark)
+    assert is_right(project)
+
+
+@pytest.mark.usefixtures("table")
+def test_a_dropped_query_is_computed_again(project: MaintainedProject) -> None:
+    assert weir(["--config", str(project.folder / "weir.toml"), "drop", "rooms", "--yes"]) == 0
+    project.run(no_spark)
+    project.check_answers("rooms", 3, 3)
