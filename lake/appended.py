@@ -51,10 +51,11 @@ def appended_rows(
         names += files.added
     if not names:
         return schema.empty_table()
-    try:
-        return rows_of_files(lake, table_name, names, schema).to_table()
-    except FileNotFoundError as error:
-        raise NotAppended(str(error)) from error
+    with lake.using(table_name):
+        try:
+            return rows_of_files(lake, table_name, names, schema).to_table()
+        except FileNotFoundError as error:
+            raise NotAppended(str(error)) from error
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,12 +99,13 @@ def changes_here(lake: Lake, table_name: str, first_version: int, last_version: 
         for kind, paths in (("insert", files.added), ("delete", files.removed)):
             if not paths:
                 continue
-            try:
-                rows = rows_of_files(lake, table_name, paths, schema).to_table()
-            except FileNotFoundError as error:
-                raise ChangeFeedGap(
-                    f"{address}: files that its log names are no longer there"
-                ) from error
+            with lake.using(table_name):
+                try:
+                    rows = rows_of_files(lake, table_name, paths, schema).to_table()
+                except FileNotFoundError as error:
+                    raise ChangeFeedGap(
+                        f"{address}: files that its log names are no longer there"
+                    ) from error
             parts.append(
                 rows.append_column(CHANGE_TYPE, pa.repeat(kind, rows.num_rows)).append_column(
                     COMMIT_VERSION, pa.repeat(pa.scalar(version, pa.int64()), rows.num_rows)

@@ -29,7 +29,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 from pyarrow import fs
 
-from lake.storage_errors import RESTORE, DamagedTable
+from lake.storage_errors import RESTORE, DamagedTable, table_of
 from lake.whole_files import write_whole
 
 NOTES = "_checksums"
@@ -76,7 +76,7 @@ def verify_files(files: Iterable[Path]) -> None:
     """
     for file, state in _files.unverified(files):
         if file_checksum(file) != _whole_checksum(file):
-            raise _damaged(file)
+            raise damaged(file)
         _files.note(file, state)
 
 
@@ -90,7 +90,7 @@ def verify_footers(files: Iterable[Path]) -> None:
     for file, state in _footers.unverified(files):
         expected = Checksums.of_name(file.name)
         if expected is not None and footer_checksum(file) != expected.footer:
-            raise _damaged(file)
+            raise damaged(file)
         _footers.note(file, state)
 
 
@@ -106,6 +106,12 @@ def is_intact(file: Path) -> bool:
         return file_checksum(file) == _whole_checksum(file)
     except DamagedTable:
         return False
+
+
+def damaged(file: Path) -> DamagedTable:
+    """The error that says that a data file is damaged."""
+    what = f"the content of this data file is not what was written (table {table_of(str(file))})"
+    return DamagedTable(what, str(file), RESTORE)
 
 
 def file_checksum(file: Path) -> int:
@@ -189,11 +195,7 @@ def _whole_checksum(file: Path) -> int:
         for _ in PAGES_ARE_VERIFIED.make_fragment(str(file), fs.LocalFileSystem()).to_batches():
             pass
     except (OSError, pa.ArrowException) as error:
-        raise _damaged(file) from error
+        raise damaged(file) from error
     with _noting:
         write_whole(note, f"{found:08x}\n")
     return found
-
-
-def _damaged(file: Path) -> DamagedTable:
-    return DamagedTable("the content of this data file is not what was written", str(file), RESTORE)

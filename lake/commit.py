@@ -22,7 +22,6 @@ from lake.metadata import Metadata
 from lake.old_commits import delete_old_commits_as_they_arise
 from lake.parquet_files import write_files
 from lake.small_files import merge_small_files
-from lake.storage_errors import storage_errors
 from lake.tables import Column, ColumnType, Table
 
 if TYPE_CHECKING:  # the ledger and the command line commit without Spark
@@ -144,7 +143,7 @@ def write(
         pyspark.errors.AnalysisException, KeyError: the rows lack a column of the table.
         StorageError: the disk is full, or files cannot be read or written for another reason.
     """
-    with storage_errors(lake.location(table.name)):
+    with lake.using(table.name):
         stored = create_if_missing(lake, table)
         # Others may have rearranged its files since it was opened.
         stored.update_incremental()

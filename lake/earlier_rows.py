@@ -40,7 +40,8 @@ def earlier_rows(lake: Lake, table_name: str, column: str, before: int) -> Earli
     counts = files["num_records"].to_pylist()
     if not counts:
         return EarlierRows(0, 0)
-    found = lake.existing(table_name).to_pyarrow_dataset().count_rows(ds.field(column) < before)
+    with lake.using(table_name):
+        found = lake.existing(table_name).to_pyarrow_dataset().count_rows(ds.field(column) < before)
     return EarlierRows(found, sum(each or found for each in counts))
 
 

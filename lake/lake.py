@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -20,6 +21,7 @@ from pyarrow import fs
 
 from lake.checksums import PAGES_ARE_VERIFIED, verify_footers
 from lake.commit_files import LOG, commit_file, commits_after, last_checkpoint
+from lake.damaged_files import damage_is_named
 from lake.fences import Fence, Guard
 from lake.integrity import damaged_commits
 from lake.metadata import Metadata
@@ -148,6 +150,18 @@ class Lake:
         table = self.open(table_name)
         return None if table is None else table.version()
 
+    @contextmanager
+    def using(self, table_name: str) -> Iterator[None]:
+        """Within the block a table is read or written: errors of files name it, and the file.
+
+        Raises:
+            StorageError: files or the file system fail; any other error as it was raised.
+        """
+        address = self.location(table_name)
+        folder = local_folder(address)
+        with storage_errors(address), damage_is_named(*([] if folder is None else [folder])):
+            yield
+
     def rows(
         self,
         table_name: str,
@@ -159,7 +173,7 @@ class Lake:
         Raises:
             FileNotFoundError: there is no such table.
         """
-        with storage_errors(self.location(table_name)):
+        with self.using(table_name):
             return self.existing(table_name).to_pyarrow_table(
                 columns=None if columns is None else list(columns),
                 filters=None if filters is None else list(filters),
@@ -200,7 +214,7 @@ class Lake:
             self._histories.pop(table_name, None)
             table = self._tables.get((table_name, None))
             if table is not None:
-                with storage_errors(self.location(table_name)):
+                with self.using(table_name):
                     table.update_incremental()
                 self._note_commit(table_name, table)
 
@@ -437,7 +451,7 @@ def _name_damaged_commit(address: str, error: DeltaError) -> None:
         raise DamagedTable(
             damage.what,
             str(damage.file),
-            "Restore it from a backup; `weir doctor` lists all that is damaged.",
+            "Restore it from a backup; `weir audit` lists all that is damaged.",
         ) from error
 
 

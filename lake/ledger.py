@@ -23,7 +23,6 @@ from lake.lake import Lake
 from lake.old_commits import delete_old_commits_as_they_arise
 from lake.processes import identity
 from lake.small_files import merge_small_files
-from lake.storage_errors import storage_errors
 from lake.tables import RUNS
 
 CLAIMED, SUCCEEDED, FAILED, ABANDONED = "claimed", "succeeded", "failed", "abandoned"
@@ -77,7 +76,7 @@ def record(
     """
     if not rows:
         return
-    with storage_errors(lake.location(RUNS.name)):
+    with lake.using(RUNS.name):
         ready(lake)
         lake.committed(RUNS.name)
         checked()

@@ -56,7 +56,8 @@ def delete_rows(
         return Replacement(removed, added, changes_data=True)
 
     guard = lake.guard(table_name)
-    replace(lake.existing(table_name), replacement, metadata=metadata.to_json(), guard=guard)
+    with lake.using(table_name):
+        replace(lake.existing(table_name), replacement, metadata=metadata.to_json(), guard=guard)
     checkpoint(f"{metadata.job}:after:delete:{table_name}")
     lake.committed(table_name)
 

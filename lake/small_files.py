@@ -68,7 +68,8 @@ def merge_files(lake: Lake, table_name: str, size: int) -> Merged:
         return Replacement(chosen, written, changes_data=False) if chosen else None
 
     try:
-        done = replace(table, replacement)
+        with lake.using(table_name):
+            done = replace(table, replacement)
     except Overtaken:
         done = None
     lake.committed(table_name)

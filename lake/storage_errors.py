@@ -130,7 +130,7 @@ def storage_error(error: BaseException, address: str = "") -> StorageError | Non
     named = getattr(error, "filename", None)
     file = path or (str(named) if named else "") or address
     what, hint = reason
-    table = _table(file if path else address or file)
+    table = table_of(file if path else address or file)
     return StorageError(f"{what} (table {table})" if table else what, file, hint)
 
 
@@ -153,7 +153,7 @@ def _is_of_a_table(text: str) -> bool:
     return ".parquet" in text or "_delta_log" in text
 
 
-def _table(file: str) -> str:
+def table_of(file: str) -> str:
     """The name of the table that a file or folder belongs to, empty if it is not known."""
     parts = PurePosixPath(file).parts
     if "_delta_log" in parts:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from urllib.parse import unquote
 
 from expectations.suite import QualityResult
 from jobs.audit.checked import CheckOf
 from jobs.expected_errors import as_user_error
-from lake.checksums import is_intact
 from lake.commit_files import actions, commit_file
-from lake.file_commits import files_of
-from lake.integrity import damaged_commits, missing_files
+from lake.damaged_files import damaged_files
+from lake.integrity import damaged_commits
 from lake.lake import Lake
 from lake.metadata import Metadata
 from lake.tables import LEDGER_SUMMARY, RUNS
@@ -25,8 +22,6 @@ COMMITS = CheckOf(
 )
 WATERMARKS = CheckOf("watermarks_grow", "No commit of a job goes back behind the one before it.")
 _WITHOUT_METADATA = (RUNS.name, LEDGER_SUMMARY.name)
-_THREADS = 4
-"""Files that are read at once; checksums are computed without Python's lock."""
 
 
 def file_results(lake: Lake, folder: Path, table: str) -> Iterator[QualityResult]:
@@ -42,7 +37,8 @@ def file_results(lake: Lake, folder: Path, table: str) -> Iterator[QualityResult
     if damages:
         return
     try:
-        yield FILES.result(table, [str(each) for each in damaged_files(lake, folder, table)])
+        damaged = damaged_files(folder, lake.existing(table))
+        yield FILES.result(table, [str(each) for each in damaged])
         yield COMMITS.result(table, [*_foreign_commits(lake, folder, table)])
         yield WATERMARKS.result(table, [*_steps_back(lake, table)])
     except Exception as error:
@@ -55,24 +51,6 @@ def file_results(lake: Lake, folder: Path, table: str) -> Iterator[QualityResult
 def is_damage(result: QualityResult) -> bool:
     """Whether a result says that rows of its table cannot be read."""
     return not result.success and result.expectation in (LOG.name, FILES.name)
-
-
-def damaged_files(lake: Lake, folder: Path, table: str) -> list[Path]:
-    """The data files of a local table that are missing, or whose content has changed."""
-    stored = lake.existing(table)
-    missing = [each.file for each in missing_files(folder, stored)]
-    there = [folder / unquote(path) for path, _ in files_of(stored)]
-    there = [each for each in there if each not in missing]
-    with ThreadPoolExecutor(_THREADS) as threads:
-        intact = threads.map(_is_intact, there)
-        return [*missing, *(file for file, good in zip(there, intact, strict=True) if not good)]
-
-
-def _is_intact(file: Path) -> bool:
-    try:
-        return is_intact(file)
-    except OSError:
-        return False
 
 
 def _foreign_commits(lake: Lake, folder: Path, table: str) -> Iterator[str]:

@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from expectations.suite import QualityResult
 from jobs.audit.checked import table_of
-from jobs.audit.files import FILES, LOG, damaged_files
+from jobs.audit.files import FILES, LOG
 from jobs.audit.graph import union_query
 from jobs.audit.sources import SOURCES
 from jobs.compute.engine import Engine
@@ -20,6 +20,7 @@ from jobs.progress.backlog import REPAIRED
 from jobs.progress.completion import Completion
 from lake.commit import write
 from lake.consolidated import consolidated_until, note_consolidation
+from lake.damaged_files import damaged_files
 from lake.file_commits import Replacement, files_of
 from lake.file_commits import replace as replace_files
 from lake.lake import Lake, local_folder
@@ -136,7 +137,7 @@ def correct(engine: Engine, lake: Lake, completion: Completion, query: str, run_
     folder = local_folder(lake.root)
     stored = lake.existing(table)
     if folder is not None:
-        damaged = {file.name for file in damaged_files(lake, folder / table, table)}
+        damaged = {file.name for file in damaged_files(folder / table, stored)}
 
         def without_damaged(newest: object) -> Replacement | None:
             del newest

@@ -165,7 +165,8 @@ def answer_at(settings: Settings, query: str, moment: Moment, *, terms: bool, li
         answer = answer.where(column("epoch") <= number(moment.epoch))
     if moment.instant is not None:
         answer = answer.where(column("event_time") <= time_of(number(moment.instant)))
-    return fetch(connection, answer.order_by(*columns(variables)), limit)
+    with lake.using(f"answers/{query}"):
+        return fetch(connection, answer.order_by(*columns(variables)), limit)
 
 
 def intervals_at(
@@ -187,7 +188,8 @@ def intervals_at(
     log = _existing_log(connection, lake, query)
     variables = _variables(log, lake, moment)
     found = log.intervals(variables, _values(variables, terms=terms), epoch=moment.epoch)
-    return fetch(connection, found.order_by(*columns((*variables, "since"))), limit)
+    with lake.using(f"answers/{query}"):
+        return fetch(connection, found.order_by(*columns((*variables, "since"))), limit)
 
 
 def changes_between(
@@ -216,7 +218,8 @@ def changes_between(
     )
     if last is not None:
         changes = changes.where(column("epoch") <= last)
-    return fetch(connection, changes, limit)
+    with lake.using(f"answers/{query}"):
+        return fetch(connection, changes, limit)
 
 
 def plain_value(name: str, shown: str | None = None) -> exp.Expr:

@@ -113,7 +113,7 @@ def sql(
     triples_current, transactions, stream_epochs, late, runs, quality, rejected. A variable is a
     plain value; <variable>_term is the exact term.
     """
-    from jobs.cli.views import query_lake
+    from jobs.cli.sql import query_lake
 
     options = Options.of(context)
     columns, rows = query_lake(options.settings(), statement)

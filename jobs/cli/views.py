@@ -31,12 +31,11 @@ import duckdb
 from sqlglot import exp
 
 from jobs.catalog.names import declared_names, folders_of
-from jobs.cli.answer_logs import AnswerLog, Rows, plain_value, register_log, register_table
+from jobs.cli.answer_logs import AnswerLog, plain_value, register_log, register_table
 from jobs.cli.plain_values import connect_with_plain_values
 from jobs.cli.remote_views import create_remote_view, remote_views
 from jobs.cli.stream_status import is_over_streams
 from jobs.compute.sql import alias, cast, column, columns, number, rows_of, select, text, time_of
-from jobs.errors import ConfigurationError, WeirError
 from jobs.lars.columns import PREDICATE, argument_columns, predicate_term
 from jobs.progress.backlog import PREDICATES
 from jobs.progress.completion import Completion
@@ -58,54 +57,24 @@ SET lock_configuration = true;
 """
 
 
-def query_lake(settings: Settings, statement: str) -> Rows:
-    """The result of a statement over the views, which reads and writes nothing else.
-
-    Raises:
-        ConfigurationError: the statement is empty.
-        WeirError: the statement names a view that does not exist, or DuckDB cannot run it.
-    """
-    if not _is_statement(statement):
-        raise ConfigurationError(
-            "the statement is empty", "", "`weir sql 'SELECT * FROM runs'` prints a view."
-        )
-    connection = connect_to_views(settings, re.findall(r"\w+", statement))
-    try:
-        result = connection.execute(statement)
-        return tuple(name for name, *_ in result.description or ()), result.fetchall()
-    except duckdb.CatalogException as error:
-        raise WeirError(
-            str(error).splitlines()[0], "", f"There are {', '.join(view_names(settings))}."
-        ) from error
-    except duckdb.PermissionException as error:
-        raise WeirError(
-            str(error).splitlines()[0],
-            "",
-            "`weir sql` reads the views, and neither reads nor writes files.",
-        ) from error
-    except duckdb.Error as error:
-        raise WeirError(f"DuckDB cannot run the statement: {error}") from error
-
-
-def connect_to_views(settings: Settings, names: Iterable[str]) -> duckdb.DuckDBPyConnection:
+def connect_to_views(
+    settings: Settings, names: Iterable[str], lake: Lake
+) -> duckdb.DuckDBPyConnection:
     """A DuckDB connection with the views among `names`; other names are ignored.
 
     It has no access to files, addresses, extensions or variables of Python: the views read through
     what is registered already.
+
+    Args:
+        settings: of the project.
+        names: of views, and others.
+        lake: of the project; it has the tables that the views read open afterwards.
     """
-    lake, connection = settings.open_lake(), connect_with_plain_values(settings)
+    connection = connect_with_plain_values(settings)
     for name in dict.fromkeys(name.lower() for name in names):
         _create_view(connection, lake, name)
     connection.execute(_LOCKED)
     return connection
-
-
-def _is_statement(text: str) -> bool:
-    """Whether a text has a statement, well formed or not: more than space and comments."""
-    try:
-        return bool(duckdb.extract_statements(text))
-    except duckdb.ParserException:
-        return True
 
 
 def view_names(settings: Settings) -> list[str]:

@@ -170,27 +170,78 @@ def test_sql_reads_the_graph_as_it_is_now(weir: Weir, lake: HandMadeLake) -> Non
 @pytest.mark.parametrize(
     "statement",
     [
+        "SELECT * FROM read_csv('weir.toml')",
+        "SELECT * FROM read_text('weir.toml')",
+        "SELECT * FROM glob('*')",
+    ],
+)
+@pytest.mark.usefixtures("published")
+def test_sql_reads_nothing_but_the_views(weir: Weir, statement: str) -> None:
+    called = weir("sql", statement)
+    assert called.code == EXIT_FAILED
+    assert re.search("access|configuration", called.err)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
         "COPY (SELECT 1) TO 'written.csv'",
         "COPY q_current TO 'lake/answers/q/_delta_log/00000000000000000009.json'",
         "ATTACH 'written.csv' AS other",
         "EXPORT DATABASE 'written.csv'",
-        "SELECT * FROM read_csv('weir.toml')",
-        "SELECT * FROM read_text('weir.toml')",
-        "SELECT * FROM glob('*')",
         "INSTALL httpfs",
         "SET enable_external_access = true",
         "RESET lock_configuration",
+        "CREATE TABLE t AS SELECT 1",
+        "CREATE TABLE t AS PIVOT q_current ON s",
+        "DROP VIEW runs",
+        "INSERT INTO runs SELECT * FROM runs",
+        "EXPLAIN ANALYZE CREATE TABLE t AS SELECT 1",
+        "explain (analyze, format json) create table t as select 1",
+        "CALL pragma_version()",
+        "BEGIN",
     ],
 )
 @pytest.mark.usefixtures("published")
-def test_sql_reads_and_writes_nothing_but_the_views(
+def test_sql_refuses_a_statement_that_does_not_only_read(
     weir: Weir, tmp_path: Path, statement: str
 ) -> None:
     before = sorted(tmp_path.rglob("*"))
     called = weir("sql", statement)
-    assert called.code == 1
-    assert re.search("access|configuration|locked", called.err)
+    assert (called.code, called.out) == (EXIT_USAGE, "")
+    assert "`weir sql` only reads" in called.err
     assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "SELECT 1",
+        "(SELECT 1)",
+        "WITH a AS (SELECT 1) SELECT * FROM a",
+        "FROM q_current",
+        "VALUES (1)",
+        "/* all */ SHOW TABLES",
+        "DESCRIBE q_current",
+        "SUMMARIZE q_current",
+        "PIVOT q_current ON s USING count(*)",
+        "/* two */ PIVOT q_current ON s USING count(*)",
+        "EXPLAIN SELECT 1",
+        "EXPLAIN ANALYZE (SELECT 1);",
+        "explain (format json) select 1",
+    ],
+)
+@pytest.mark.usefixtures("published")
+def test_sql_runs_every_statement_that_reads(weir: Weir, statement: str) -> None:
+    called = weir("sql", statement)
+    assert (called.code, called.err) == (0, "")
+
+
+@pytest.mark.usefixtures("published")
+def test_sql_runs_one_statement(weir: Weir) -> None:
+    called = weir("sql", "SELECT 1; SELECT 2")
+    assert (called.code, called.out) == (EXIT_USAGE, "")
+    assert "these are 2 statements" in called.err
 
 
 @pytest.mark.parametrize("statement", ["", "  \n", "/* nothing */"])
@@ -219,6 +270,14 @@ def test_sql_lists_the_views_when_one_does_not_exist(weir: Weir, published: Hand
     called = weir("sql", "SELECT * FROM nothing")
     assert called.code == EXIT_FAILED
     assert "q_current, q_changes" in called.err
+
+
+@pytest.mark.usefixtures("published")
+def test_an_unknown_function_is_not_answered_with_the_views(weir: Weir) -> None:
+    called = weir("sql", "SELECT summ(weight) FROM q_current")
+    assert called.code == EXIT_FAILED
+    assert "Function with name summ does not exist" in called.err
+    assert "q_changes" not in called.err
 
 
 @pytest.mark.parametrize("command", ["show", "log"])

@@ -1,4 +1,4 @@
-"""A run over a damaged lake names table and file and ends with 1; doctor finds the same."""
+"""Commands over a damaged lake name table and file and end with 1; doctor finds missing files."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 from jobs.compute import session
 from jobs.errors import EXIT_FAILED
 from jobs.settings import Settings
+from tests.support.damage import damage_the_pages
 from tests.support.projects.command_line import Weir
 
 LOG = "lake/triples/_delta_log"
@@ -82,3 +83,28 @@ def test_a_damaged_lake_is_named_by_run_and_doctor(weir: Weir, damage: Callable[
     assert findings.code == EXIT_FAILED
     wrong = [row for row in findings.json if not row["ok"] and row["check"] != "Java"]
     assert [row for row in wrong if str(file) in row["found"] and row["fix"]]
+
+
+@pytest.mark.parametrize(
+    ("table", "arguments"),
+    [
+        ("runs", ["run"]),
+        ("runs", ["status"]),
+        ("runs", ["repair", "--yes"]),
+        ("source_files", ["run"]),
+        ("source_files", ["status"]),
+        ("answers/exhibits", ["show", "exhibits"]),
+        ("answers/exhibits", ["log", "exhibits"]),
+        ("answers/exhibits", ["sql", "SELECT count(*) FROM exhibits_current"]),
+        ("quads", ["sql", "SELECT count(*) FROM quads_current"]),
+    ],
+)
+def test_a_damaged_data_file_is_named_by_every_command_that_reads_it(
+    weir: Weir, table: str, arguments: list[str]
+) -> None:
+    file = newest(f"lake/{table}/*.parquet")
+    damage_the_pages(file)
+    called = weir(*arguments)
+    assert called.code == EXIT_FAILED
+    assert f"not what was written (table {table})\nwhere: {file.absolute()}\nnext: " in called.err
+    assert "Unexpected error" not in called.err

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from jobs.catalog.names import declarations, folders_of
-from jobs.cli.views import query_lake
+from jobs.cli.sql import query_lake
 from jobs.errors import ConfigurationError, WeirError
 from jobs.replicas.inbox import SUMMARY_FORMAT
 from jobs.replicas.remotes import load_remotes

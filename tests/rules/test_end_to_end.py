@@ -10,7 +10,8 @@ import pytest
 from jobs.catalog.catalog import Catalog
 from jobs.catalog.programs import RegisteredProgram
 from jobs.cli.program_explanation import explain_program
-from jobs.cli.views import query_lake, view_names
+from jobs.cli.sql import query_lake
+from jobs.cli.views import view_names
 from jobs.compact_lake import compact_lake
 from tests.support.projects.ingest import no_spark
 from tests.support.projects.maintain import PATCHES, MaintainedProject

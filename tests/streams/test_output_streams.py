@@ -12,7 +12,8 @@ import pytest
 
 from jobs.catalog.catalog import Catalog
 from jobs.cli.explanation import explain_query
-from jobs.cli.views import query_lake, view_names
+from jobs.cli.sql import query_lake
+from jobs.cli.views import view_names
 from jobs.compact_lake import compact_lake
 from jobs.errors import QualityError, WeirError
 from jobs.ingest.stream_readers import undeclared_streams

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 from deltalake import DeltaTable
 
 from lake.lake import Lake, local_folder
@@ -35,3 +36,12 @@ def append_foreign(lake: Lake, table: str, rows: Sequence[Mapping[str, Any]]) ->
     stored = lake.existing(table)
     schema = lake.rows(table).schema
     write_deltalake(stored, pa.Table.from_pylist([*rows], schema), mode="append")
+
+
+def damage_the_pages(file: Path) -> None:
+    """Make the header of the first page of every column unreadable; the footer stays as it was."""
+    content, group = bytearray(file.read_bytes()), pq.read_metadata(file).row_group(0)
+    for column in map(group.column, range(group.num_columns)):
+        start = column.dictionary_page_offset or column.data_page_offset
+        content[start : start + 4] = b"\xff\xff\xff\xff"
+    file.write_bytes(content)

@@ -1,0 +1,91 @@
+"""A data file that is found damaged while it is read is named, whatever the library says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from lake.appended import appended_rows
+from lake.change_feed import changes_here
+from lake.commit import arrow_schema, write
+from lake.damaged_files import damage_is_named, damaged_files
+from lake.lake import Lake
+from lake.metadata import Metadata
+from lake.row_deletion import delete_later_rows
+from lake.small_files import MANY, merge_files
+from lake.storage_errors import DamagedTable
+from lake.tables import GRAPHS
+from tests.support.damage import damage_the_pages, data_files
+
+METADATA = Metadata("run", "ingest", watermark=1)
+
+
+def append(lake: Lake, epoch: int) -> None:
+    write(lake, GRAPHS, [{"graph": f"<g{epoch}>", "source": "s", "epoch": epoch}], METADATA)
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Lake:
+    """A lake with a table of three files."""
+    lake = Lake(str(tmp_path / "lake"))
+    for epoch in (1, 2, 3):
+        append(lake, epoch)
+    return Lake(lake.root)
+
+
+@pytest.fixture
+def damaged(lake: Lake) -> Path:
+    """One of them, which is damaged."""
+    file = data_files(lake, GRAPHS.name)[1]
+    damage_the_pages(file)
+    return file
+
+
+def fill(lake: Lake) -> None:
+    for epoch in range(4, 4 + MANY):
+        append(lake, epoch)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda lake: lake.rows(GRAPHS.name),
+        lambda lake: merge_files(lake, GRAPHS.name, 1 << 20),
+        lambda lake: delete_later_rows(lake, GRAPHS.name, 0, METADATA),
+        lambda lake: appended_rows(lake, GRAPHS.name, 0, 3, arrow_schema(GRAPHS)),
+        lambda lake: changes_here(lake, GRAPHS.name, 1, 3),
+        fill,
+    ],
+    ids=["read", "merge", "delete", "appended", "feed", "append until files are merged"],
+)
+def test_a_damaged_file_is_named(lake: Lake, damaged: Path, use: Callable[[Lake], object]) -> None:
+    with pytest.raises(DamagedTable) as found:
+        use(lake)
+    assert (found.value.what, found.value.where) == (
+        "the content of this data file is not what was written (table graphs)",
+        str(damaged),
+    )
+
+
+def test_the_damaged_and_the_missing_files_of_a_table_are_found(lake: Lake, damaged: Path) -> None:
+    gone = data_files(lake, GRAPHS.name)[2]
+    gone.unlink()
+    folder = Path(lake.location(GRAPHS.name))
+    assert {*damaged_files(folder, lake.existing(GRAPHS.name))} == {gone, damaged}
+
+
+def test_an_error_while_all_files_are_whole_stays_as_it_is(lake: Lake) -> None:
+    error = pa.ArrowInvalid("no such column")
+    with pytest.raises(pa.ArrowInvalid) as found, lake.using(GRAPHS.name):
+        raise error
+    assert found.value is error
+
+
+@pytest.mark.usefixtures("damaged")
+def test_an_error_of_something_else_stays_as_it_is(lake: Lake) -> None:
+    folder = Path(lake.location(GRAPHS.name))
+    with pytest.raises(KeyError), damage_is_named(folder):
+        raise KeyError("no such column")
