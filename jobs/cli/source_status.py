@@ -9,11 +9,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from jobs.errors import ConfigurationError
-from jobs.ingest.pending import pending_change_sets, source_positions
+from jobs.ingest.pending import Pending, pending_change_sets, source_positions
 from jobs.ingest.source_files import changed_files
 from jobs.ingest.sources.all_sources import all_sources
-from jobs.ingest.sources.source import Source
-from jobs.ingest.stopped_sources import stopped_sources
+from jobs.ingest.stopped_sources import StoppedSource, stopped_sources
 from jobs.settings import Settings
 from lake.lake import Lake
 from lake.tables import TRANSACTIONS
@@ -25,14 +24,14 @@ class SourceStatus:
 
     Attributes:
         state: `current`; `behind`: it has change sets that are not ingested; `stopped`: the next
-            one cannot be ingested; `waiting`: the next one is not complete yet; `removed`: it is
-            not declared any more.
+            one cannot be ingested; `waiting`: the files of the next one have not settled yet;
+            `removed`: it is not declared any more.
         position: the last change set that was ingested.
         epoch: its newest epoch; None before the first.
         age: how long ago that was ingested.
         pending: change sets that can be ingested and are not.
         rejected: lines and documents that could not be used, in all.
-        since: when a run first found it stopped or waiting.
+        since: when a run first found it stopped, or waiting for the same change set.
         reason: why it is.
         changed: files that were changed after they were read.
     """
@@ -67,22 +66,21 @@ def source_statuses(settings: Settings) -> SourceStatuses:
         declared, error = {}, str(wrong)
     ingested = _ingested(lake)
     positions = source_positions(lake)
-    pending, not_ready = _pending(settings, lake, [*declared.values()])
+    pending = pending_change_sets(settings, lake, [*declared.values()], positions)
+    numbers = Counter(each.source.name for each in pending.change_sets)
     recorded = stopped_sources(lake)
     changed = changed_files(lake, [*declared]).changed
     found = []
     for name in sorted({*declared, *ingested}):
         of_source = ingested.get(name, {})
         at = of_source.get("ingested_at")
-        known = recorded.get(name)
-        reported = (known.state, known.reason) if known is not None else None
-        # What the last run found at a change set shows only when that is read.
-        state, reason = not_ready.get(name) or reported or (None, None)
-        if state is None:
-            state = "behind" if pending[name] else "current"
+        state, reason, since = _not_ready(name, pending, recorded.get(name))
+        # The change sets before the first that waits are ingested.
+        if state is None or (state == "waiting" and numbers[name]):
+            state, reason, since = "behind" if numbers[name] else "current", None, None
         # Without a correct declaration nothing is known of what is declared.
         if error is None and name not in declared:
-            state, reason = "removed", None
+            state, reason, since = "removed", None, None
         found.append(
             SourceStatus(
                 source=name,
@@ -90,9 +88,9 @@ def source_statuses(settings: Settings) -> SourceStatuses:
                 position=positions[name].last if name in positions else None,
                 epoch=of_source.get("epoch"),
                 age=None if at is None else datetime.now(UTC) - at,
-                pending=pending[name],
+                pending=numbers[name],
                 rejected=of_source.get("rejected", 0),
-                since=known.since if known is not None and reason is not None else None,
+                since=since,
                 reason=reason,
                 changed=tuple(each.file for each in changed if each.source == name),
             )
@@ -100,14 +98,20 @@ def source_statuses(settings: Settings) -> SourceStatuses:
     return SourceStatuses(tuple(found), error)
 
 
-def _pending(
-    settings: Settings, lake: Lake, sources: Sequence[Source]
-) -> tuple[Counter[str], Mapping[str, tuple[str, str]]]:
-    """How many change sets of each source can be ingested; which are stopped or wait, and why."""
-    found = pending_change_sets(settings, lake, sources, source_positions(lake))
-    waiting = {name: ("waiting", each.reason) for name, each in found.waiting.items()}
-    stopped = {name: ("stopped", str(error)) for name, error in found.errors.items()}
-    return Counter(each.source.name for each in found.change_sets), waiting | stopped
+def _not_ready(
+    name: str, pending: Pending, recorded: StoppedSource | None
+) -> tuple[str | None, str | None, datetime | None]:
+    """State, reason and since when, of a source that is stopped or waits; None of another."""
+    stopped = recorded if recorded is not None and recorded.state == "stopped" else None
+    if name in pending.errors:
+        return "stopped", str(pending.errors[name]), None if stopped is None else stopped.since
+    waiting = pending.waiting.get(name)
+    if waiting is not None:
+        known = recorded if recorded is not None and recorded.waits_at(waiting.position) else None
+        return "waiting", waiting.reason, None if known is None else known.since
+    # What a run found at a change set shows only when that is read; whether files have settled
+    # shows at any time.
+    return (None, None, None) if stopped is None else ("stopped", stopped.reason, stopped.since)
 
 
 def _ingested(lake: Lake) -> Mapping[str, Mapping[str, Any]]:

@@ -14,7 +14,7 @@
 * `<stream>_events`: the events of a stream, terms in N-Triples form, with `event_time`.
 * `replica_<remote>`: what a remote said when it was asked last: the mappings of each key.
 * `freshness_current`: how fresh each pattern of a remote was at its last evaluation.
-* `quads`, `triples`, `transactions`, `graphs`, `rejected`, `source_files`,
+* `quads`, `triples`, `transactions`, `graphs`, `rejected`, `source_files`, `stopped_sources`,
   `stream_epochs`, `late`, `runs`, `quality`, `requests`, `services`, `freshness`: the tables.
 
 No two views have the same name: the endings differ, no table has one of them, and no query or

@@ -46,6 +46,10 @@ class StoppedSource:
         """Whether a change set, and what is beyond the guards about it, is the one reported."""
         return (self.position, self.excess) == (position, excess)
 
+    def waits_at(self, position: str | None) -> bool:
+        """Whether it waits for this change set."""
+        return (self.state, self.position) == ("waiting", position)
+
     def is_as(self, other: Self) -> bool:
         """Whether the two say the same, be it of different times."""
         return replace(self, since=other.since, run_id=other.run_id) == other
@@ -83,8 +87,14 @@ def record_stopped(
         **{name: StoppedSource.by(name, error, now, run_id) for name, error in errors.items()},
     }
     for name, each in found.items():
-        if name in known and each.is_as(known[name]):
-            found[name] = known[name]
+        before = known.get(name)
+        if before is None:
+            continue
+        if each.is_as(before):
+            found[name] = before
+        elif each.waits_at(each.position) and before.waits_at(each.position):
+            # A file of it was written again.
+            found[name] = replace(each, since=before.since)
     if found != known:
         rows = [asdict(found[name]) for name in sorted(found)]
         write(lake, STOPPED_SOURCES, rows, Metadata(run_id, JOB, epoch), mode="overwrite")

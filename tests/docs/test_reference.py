@@ -19,6 +19,7 @@ from jobs.errors import EXIT_BUSY, EXIT_FAILED, EXIT_QUALITY, EXIT_USAGE
 from jobs.ingest.sources.declared import AnySource, load_sources
 from jobs.replicas.remotes import load_remotes
 from jobs.settings import Settings
+from lake.tables import SHARED_TABLES
 from setup.steps import ROOT
 from tests.docs.reference_tables import SECTIONS, section_of, with_section
 
@@ -40,6 +41,15 @@ def test_every_exit_code_is_in_the_reference() -> None:
     exits = REFERENCE.read_text(encoding="utf-8").partition("\n## Exit codes\n")[2]
     listed = {int(code) for code in re.findall(r"^\| (\d+) \|", exits, re.MULTILINE)}
     assert listed == {0, EXIT_FAILED, EXIT_USAGE, EXIT_QUALITY, EXIT_BUSY, INTERRUPTED}
+
+
+def test_every_shared_table_is_in_the_list_of_views() -> None:
+    page = REFERENCE.read_text(encoding="utf-8")
+    views = page.partition("\n## Views\n")[2].partition("\n## ")[0]
+    found = re.search(r"^\| (.*) \| the tables \|$", views, re.MULTILINE)
+    assert found is not None
+    listed = {*re.findall(r"`(\w+)`", found[1])}
+    assert listed == {table.name for table in SHARED_TABLES}
 
 
 def test_every_environment_variable_is_in_a_document() -> None:

@@ -282,10 +282,35 @@ def test_files_that_were_written_just_now_wait_where_they_shall_settle(project: 
     assert result.to_epoch == 1
     (warning,) = result.warnings
     assert warning.startswith("source s waits: ")
-    assert re.search(r"versions/2.nt was written \d+ seconds ago \(settle: 60\)", warning)
+    assert re.search(r"versions/2.nt was written at [-\d]+ [:\d]+ UTC \(settle: 60\)", warning)
     assert project.rows("stopped_sources", "source", "state") == [("s", "waiting")]
     os.utime(project.folder / "versions/2.nt", (settled, settled))
     assert project.ingest().to_epoch == 3
+
+
+def test_a_file_that_is_written_again_waits_since_it_was_first_found(project: Project) -> None:
+    project.declare(SNAPSHOTS | {"settle": 60})
+    project.write("versions/1.nt", lines(1))
+    project.ingest()
+    first = project.rows("stopped_sources", "since", "reason")
+    seconds_ago = time.time() - 20
+    os.utime(project.folder / "versions/1.nt", (seconds_ago, seconds_ago))
+    project.ingest()
+    again = project.rows("stopped_sources", "since", "reason")
+    assert [since for since, _ in again] == [since for since, _ in first]
+    assert again != first
+
+
+def test_another_file_waits_since_it_was_found(project: Project) -> None:
+    project.declare(SNAPSHOTS | {"settle": 60})
+    project.write("versions/1.nt", lines(1))
+    project.ingest()
+    first = project.rows("stopped_sources", "since")
+    settled = time.time() - 61
+    os.utime(project.folder / "versions/1.nt", (settled, settled))
+    project.write("versions/2.nt", lines(2))
+    project.ingest()
+    assert project.rows("stopped_sources", "since") != first
 
 
 def test_a_file_that_grows_while_it_is_read_waits(

@@ -44,8 +44,8 @@ class FileSource(Source):
                 age = (clock.now() - document.modified).total_seconds()
                 if age < self.settle:
                     return (
-                        f"{document.request.file} was written {max(age, 0):.0f} seconds ago"
-                        f" (settle: {self.settle:g})"
+                        f"{document.request.file} was written at"
+                        f" {document.modified:%Y-%m-%d %H:%M:%S} UTC (settle: {self.settle:g})"
                     )
         return None
 

@@ -1,0 +1,89 @@
+"""A source whose file has not settled waits; once it has settled, the next run ingests it."""
+
+from __future__ import annotations
+
+import os
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jobs.errors import EXIT_QUALITY
+from tests.support.projects.command_line import Weir
+
+FILES = Path("data/versions")
+SETTLE = 600
+
+
+@pytest.fixture(autouse=True)
+def project(weir: Weir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The project of `weir init`, whose file shall settle."""
+    monkeypatch.chdir(tmp_path)
+    weir("init")
+    declared = Path("sources.yml")
+    declared.write_text(
+        declared.read_text().replace("kind: snapshots", f"kind: snapshots\n    settle: {SETTLE}")
+    )
+    written("001.ttl", seconds_ago=1)
+
+
+def written(name: str, *, seconds_ago: float) -> datetime:
+    """Make it the time at which a file was written."""
+    at = time.time() - seconds_ago
+    os.utime(FILES / name, (at, at))
+    return datetime.fromtimestamp(at, UTC)
+
+
+def source(weir: Weir) -> Any:
+    (found,) = weir("status", "--output", "json").json["sources"]
+    return found
+
+
+def test_the_reason_says_when_the_file_was_written(weir: Weir) -> None:
+    at = written("001.ttl", seconds_ago=60)
+    found = source(weir)
+    assert (found["state"], found["pending"]) == ("waiting", 0)
+    expected = f"001.ttl was written at {at:%Y-%m-%d %H:%M:%S} UTC (settle: {SETTLE})"
+    assert found["reason"].endswith(expected)
+
+
+def test_a_source_whose_file_has_settled_is_behind(weir: Weir) -> None:
+    weir("ingest")
+    written("001.ttl", seconds_ago=SETTLE + 1)
+    found = source(weir)
+    assert (found["state"], found["pending"]) == ("behind", 1)
+    assert (found["reason"], found["since"]) == (None, None)
+
+
+def test_a_source_whose_file_has_settled_is_a_fault(weir: Weir) -> None:
+    weir("ingest")
+    written("001.ttl", seconds_ago=SETTLE + 1)
+    called = weir("status", "--fail-on", "behind")
+    assert called.code == EXIT_QUALITY
+    assert "behind museum: the next run ingests more" in " ".join(called.err.split())
+
+
+def test_it_waits_since_a_run_first_found_the_same_file(weir: Weir) -> None:
+    weir("ingest")
+    since = source(weir)["since"]
+    written("001.ttl", seconds_ago=30)
+    weir("ingest")
+    assert since is not None
+    assert source(weir)["since"] == since
+
+
+def test_another_file_does_not_wait_since_then(weir: Weir) -> None:
+    weir("ingest")
+    (FILES / "001.ttl").rename(FILES / "002.ttl")
+    found = source(weir)
+    assert (found["state"], found["since"]) == ("waiting", None)
+
+
+def test_a_source_is_behind_if_a_version_has_settled_and_the_next_one_has_not(weir: Weir) -> None:
+    (FILES / "002.ttl").write_text((FILES / "001.ttl").read_text())
+    written("001.ttl", seconds_ago=SETTLE + 1)
+    assert (source(weir)["state"], source(weir)["pending"]) == ("behind", 1)
+    assert weir("ingest").code == 0
+    assert (source(weir)["state"], source(weir)["pending"]) == ("waiting", 0)
