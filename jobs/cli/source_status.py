@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -31,6 +31,8 @@ class SourceStatus:
         age: how long ago that was ingested.
         pending: change sets that can be ingested and are not.
         rejected: lines and documents that could not be used, in all.
+        rejected_last: those of the last change set: the graph is without them, or has an earlier
+            version of them.
         since: when a run first found it stopped, or waiting for the same change set.
         reason: why it is.
         changed: files that were changed after they were read.
@@ -43,6 +45,7 @@ class SourceStatus:
     age: timedelta | None
     pending: int
     rejected: int
+    rejected_last: int = 0
     since: datetime | None = None
     reason: str | None = None
     changed: tuple[str, ...] = ()
@@ -90,6 +93,7 @@ def source_statuses(settings: Settings) -> SourceStatuses:
                 age=None if at is None else datetime.now(UTC) - at,
                 pending=numbers[name],
                 rejected=of_source.get("rejected", 0),
+                rejected_last=of_source.get("rejected_last", 0),
                 since=since,
                 reason=reason,
                 changed=tuple(each.file for each in changed if each.source == name),
@@ -115,23 +119,24 @@ def _not_ready(
 
 
 def _ingested(lake: Lake) -> Mapping[str, Mapping[str, Any]]:
-    """By source: its newest epoch, when that was ingested, and what was rejected in all."""
+    """By source: its newest epoch, when that was ingested, and what was rejected, in all and then.
+
+    Keys: epoch, ingested_at, rejected, rejected_last.
+    """
     if not lake.exists(TRANSACTIONS.name):
         return {}
-    columns = ["source", "epoch", "ingested_at", "rejected"]
-    sums = (
-        lake.rows(TRANSACTIONS.name, columns)
-        .group_by("source")
-        .aggregate([("epoch", "max"), ("ingested_at", "max"), ("rejected", "sum")])
+    rows = lake.rows(TRANSACTIONS.name, ["source", "epoch", "ingested_at", "rejected"])
+    # The last one is that of the newest epoch only if the rows stay in order.
+    by_source = rows.sort_by("epoch").group_by("source", use_threads=False)
+    found = by_source.aggregate(
+        [("epoch", "max"), ("ingested_at", "max"), ("rejected", "sum"), ("rejected", "last")]
     )
-    return {row["source"]: row for row in _renamed(sums.to_pylist())}
-
-
-def _renamed(rows: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    for row in rows:
-        yield {
-            "source": row["source"],
+    return {
+        row["source"]: {
             "epoch": row["epoch_max"],
             "ingested_at": row["ingested_at_max"],
             "rejected": row["rejected_sum"],
+            "rejected_last": row["rejected_last"],
         }
+        for row in found.to_pylist()
+    }

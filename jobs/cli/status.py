@@ -14,12 +14,12 @@ from jobs.cli.output import print_json, print_line, print_rows
 
 if TYPE_CHECKING:
     from jobs.cli.query_status import QueryStatus
-    from jobs.cli.source_status import SourceStatuses
+    from jobs.cli.source_status import SourceStatus, SourceStatuses
     from jobs.cli.stream_status import StreamStatus
     from jobs.freshness.remote_state import RemoteState
     from jobs.settings import Settings
 
-FAULTS = ("held", "behind", "stopped", "stale")
+FAULTS = ("held", "behind", "stopped", "stale", "rejected")
 """What `--fail-on` may name."""
 _QUERIES = ("query", "state", "watermark", "lag_epochs", "lag", "rows", "mode")
 _SOURCES = ("source", "state", "epoch", "age", "pending", "rejected", "position")
@@ -70,6 +70,8 @@ class Status:
                 yield "stopped", source.source, source.reason or ""
             elif source.state == "behind":
                 yield "behind", source.source, "the next run ingests more"
+            if source.rejected_last:
+                yield "rejected", source.source, _rejected_last(source)
         for remote in self.remotes:
             if remote.state == "error":
                 yield "stale", remote.remote.name, remote.reason or ""
@@ -100,7 +102,8 @@ def status(
     fail_on: Annotated[
         str | None,
         typer.Option(
-            metavar="FAULTS", help="Exit with 3 if anything is one of: held,behind,stopped,stale."
+            metavar="FAULTS",
+            help="Exit with 3 if anything is one of: held,behind,stopped,stale,rejected.",
         ),
     ] = None,
 ) -> None:
@@ -168,6 +171,8 @@ def _print(options: Options, now: Status) -> None:
         if source.reason:
             since = f" since {source.since:%Y-%m-%d %H:%M:%S}" if source.since else ""
             print_line(f"{source.source}: {source.state}{since}, because {source.reason}")
+        if source.rejected_last:
+            print_line(f"{source.source}: {_rejected_last(source)}")
         for file in source.changed:
             print_line(f"{source.source}: {file} was changed after it was read")
     over_streams = [_with_times(row) for row in queries if row["held_back_by"] or row["final_to"]]
@@ -178,6 +183,14 @@ def _print(options: Options, now: Status) -> None:
     for remote in now.remotes:
         if remote.state in ("warn", "error") and remote.reason:
             print_line(f"remote {remote.remote.name}: {remote.reason}")
+
+
+def _rejected_last(source: SourceStatus) -> str:
+    """What the graph lacks of the last change set of a source."""
+    return (
+        f"{source.rejected_last:,} rejected in {source.position}, its last change set; the table"
+        " `rejected` has the reasons"
+    )
 
 
 def _print_streams(options: Options, streams: Sequence[StreamStatus]) -> None:

@@ -489,6 +489,7 @@ def test_status_lists_every_source_with_what_waits_and_what_was_rejected(
         "age": None,
         "pending": 1,
         "rejected": 0,
+        "rejected_last": 0,
         "since": None,
         "reason": None,
         "changed": [],
@@ -500,6 +501,23 @@ def test_status_lists_every_source_with_what_waits_and_what_was_rejected(
     printed = weir("status").out
     assert "absent: stopped, because " in printed
     assert printed.index("Sources") < printed.index("museum")
+
+
+def test_status_says_what_of_the_last_change_set_could_not_be_used_until_it_is_corrected(
+    weir: Weir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    weir("init")
+    weir("ingest")
+    good = sorted(Path("data/versions").glob("*.ttl"))[-1]
+    good.with_name("900.ttl").write_text("<html>")
+    weir("ingest")
+    called = weir("status", "--fail-on", "rejected")
+    assert called.code == 3
+    assert "museum: 1 rejected in 900.ttl, its last change set;" in called.out
+    good.with_name("901.ttl").write_text(good.read_text())
+    weir("ingest")
+    assert weir("status", "--fail-on", "rejected").code == 0
 
 
 @pytest.mark.parametrize(
