@@ -65,7 +65,7 @@ class QualityResult:
     Attributes:
         unexpected_rows: how many rows do not meet it.
         examples: at most two of them, as JSON.
-        found: what the first of them says, or empty.
+        found: what the first of them say, in lines; or empty.
     """
 
     suite: str

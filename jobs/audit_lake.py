@@ -23,7 +23,7 @@ from jobs.catalog.catalog import Catalog
 from jobs.catalog.queries import RegisteredQuery
 from jobs.compute.engine import Engine
 from jobs.compute.session import Session, Spark, session_of
-from jobs.errors import QualityError, listed
+from jobs.errors import ConfigurationError, QualityError, listed
 from jobs.expected_errors import as_user_error
 from jobs.progress.backlog import Backlog
 from jobs.progress.completion import Completion
@@ -105,8 +105,10 @@ def examined(
 
     Raises:
         BusyError: another audit is in progress.
+        ConfigurationError: there is no lake; nothing is written.
     """
     lake = settings.open_lake()
+    _require_tables(lake)
     audit = _Audit(session_of(spark), settings, lake, progress)
     found = [*audit.files()]
     damaged = {table_of(each) for each in found if is_damage(each)}
@@ -125,9 +127,26 @@ def examined(
     return result
 
 
+def _require_tables(lake: Lake) -> None:
+    folder = local_folder(lake.root)
+    if folder is not None and folder.is_dir():
+        # A damaged table, which cannot be opened, is one too.
+        has_tables = bool(tables_in(folder))
+    else:
+        has_tables = lake.exists(RUNS.name)
+    if not has_tables:
+        raise ConfigurationError(
+            f"there is no lake at {lake.root}",
+            "",
+            "`weir run` creates it; or correct `lake` in the configuration.",
+        )
+
+
 def failure(result: AuditResult, settings: Settings) -> QualityError:
     """The error that says which checks failed."""
-    reasons = listed((table_of(each), each.failure) for each in result.failed)
+    reasons = listed(
+        (table_of(each), each.failure.replace("\n", "\n    ")) for each in result.failed
+    )
     return QualityError(
         f"the lake is not what it should be:{reasons}",
         settings.lake,

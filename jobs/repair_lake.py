@@ -55,6 +55,7 @@ def repair_lake(
 
     Raises:
         BusyError: a stage is in progress.
+        ConfigurationError: there is no lake; nothing is written.
         QualityError: something cannot be rebuilt; the rest is, and is its `done`.
     """
     failed = examined(spark, settings, run_id, progress, full=full).failed

@@ -10,7 +10,7 @@ import errno
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 _NUMBER = re.compile(r"(?:os error |errno[ =]|Errno )(\d+)")
 _PATH = re.compile(
@@ -69,6 +69,10 @@ _GROUPS = frozenset(
     ("answers", "embeddings", "output_streams", "streams", "replicas", "replica_summaries")
 )
 """The folders of tables that there is one of per query, stream or remote."""
+_INNER_FOLDERS = ("_delta_log", "_checksums")
+"""The folders within a table."""
+_DATA_FILES = (".parquet", ".unfinished")
+"""The endings of data files: of whole ones, and while they are written."""
 _LIBRARIES = ("deltalake", "_internal", "pyarrow", "_duckdb", "py4j", "pyspark", "builtins")
 """The modules of errors that may be about files."""
 
@@ -130,6 +134,10 @@ def storage_error(error: BaseException, address: str = "") -> StorageError | Non
     named = getattr(error, "filename", None)
     file = path or (str(named) if named else "") or address
     what, hint = reason
+    if reason in (_REASONS[errno.ENOTDIR], _REASONS[errno.EEXIST]):
+        in_the_way = _file_among_folders(file)
+        if in_the_way:
+            return StorageError(what, in_the_way, hint)
     table = table_of(file if path else address or file)
     return StorageError(f"{what} (table {table})" if table else what, file, hint)
 
@@ -153,12 +161,19 @@ def _is_of_a_table(text: str) -> bool:
     return ".parquet" in text or "_delta_log" in text
 
 
+def _file_among_folders(path: str) -> str:
+    """The file at the place of a folder above a path, or of the folder itself; empty if none is."""
+    own = Path(path)
+    return next((str(each) for each in (*reversed(own.parents), own) if each.is_file()), "")
+
+
 def table_of(file: str) -> str:
     """The name of the table that a file or folder belongs to, empty if it is not known."""
     parts = PurePosixPath(file).parts
-    if "_delta_log" in parts:
-        parts = parts[: parts.index("_delta_log")]
-    elif file.endswith(".parquet"):
+    inner = [parts.index(name) for name in _INNER_FOLDERS if name in parts]
+    if inner:
+        parts = parts[: min(inner)]
+    elif file.endswith(_DATA_FILES):
         parts = parts[:-1]
     if len(parts) > 1 and parts[-2] in _GROUPS:
         return "/".join(parts[-2:])

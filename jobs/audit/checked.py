@@ -8,6 +8,9 @@ from dataclasses import dataclass
 
 from expectations.suite import QualityResult
 
+SHOWN = 20
+"""Of what is wrong so much is printed."""
+
 
 @dataclass(frozen=True, slots=True)
 class CheckOf:
@@ -33,8 +36,14 @@ class CheckOf:
             success=not wrong,
             unexpected_rows=len(wrong) if number is None else number,
             examples=tuple(json.dumps({"found": each}) for each in wrong[:2]),
-            found=wrong[0] if wrong else "",
+            found="\n".join(_first_ones(wrong, len(wrong) if number is None else number)),
         )
+
+
+def _first_ones(wrong: Sequence[str], number: int) -> list[str]:
+    """A line for each of what is wrong, the first `SHOWN`, and how many there are besides."""
+    shown = [*wrong[:SHOWN]]
+    return [*shown, f"and {number - len(shown):,} more"] if number > len(shown) else shown
 
 
 def table_of(result: QualityResult) -> str:

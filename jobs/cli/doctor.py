@@ -259,29 +259,32 @@ def _tables(settings: Settings, folder: Path) -> Iterator[Finding]:
     is_whole = True
     for name in names:
         damages = [*damaged_commits(folder / name)]
-        if not damages:
+        has_log = not damages
+        if has_log:
             try:
                 damages = [*missing_files(folder / name, lake.existing(name))]
             except Exception as error:
                 expected = as_user_error(error)
                 if expected is None:
                     raise
-                damages = [Damage(Path(expected.where), expected.what)]
+                damages, has_log = [Damage(Path(expected.where), expected.what)], False
         for damage in damages:
             is_whole = False
             found = f"{damage.file}: {damage.what}"
-            yield Finding(f"table {name}", False, found, _restore(name))
+            yield Finding(f"table {name}", False, found, _restore(name, has_log=has_log))
     if is_whole:
         yield Finding("tables are whole", True, counted(len(names), "table"))
 
 
-def _restore(table: str) -> str:
-    """What to do about a damaged table."""
+def _restore(table: str, *, has_log: bool) -> str:
+    """What to do about a damaged table; `has_log`: only data files are missing."""
     kind, _, query = table.partition("/")
-    if kind in ("answers", "embeddings", "output_streams"):
+    if kind == "embeddings" or (has_log and kind in ("triples", "answers")):
+        return "`weir repair` rebuilds the table from others; or restore the file from a backup."
+    if kind in ("answers", "output_streams"):
         return (
-            "Restore the file from a backup, or `weir repair`: what follows from other tables is"
-            f" rebuilt; else `weir drop {query}`, and its published history starts again."
+            f"Restore the file from a backup; or `weir drop {query}`, and its published history"
+            " starts again."
         )
     if table == "ledger_summary":
         return "Delete the folder of the table; the next run writes it again."

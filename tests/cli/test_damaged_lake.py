@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from jobs.compute import session
-from jobs.errors import EXIT_FAILED
+from jobs.errors import EXIT_FAILED, EXIT_QUALITY, EXIT_USAGE
 from jobs.settings import Settings
 from tests.support.damage import damage_the_pages
 from tests.support.projects.command_line import Weir
@@ -108,3 +108,40 @@ def test_a_damaged_data_file_is_named_by_every_command_that_reads_it(
     assert called.code == EXIT_FAILED
     assert f"not what was written (table {table})\nwhere: {file.absolute()}\nnext: " in called.err
     assert "Unexpected error" not in called.err
+
+
+def test_the_file_at_the_place_of_the_lake_is_named_itself(weir: Weir) -> None:
+    file = put_a_file_in_the_place_of_the_lake()
+    assert f"where: {file.absolute()}\n" in weir("run").err
+
+
+def test_audit_prints_every_damaged_file(weir: Weir) -> None:
+    for number in range(2, 5):
+        Path(f"data/versions/00{number}.ttl").write_text(f'<urn:a> <urn:p> "{number}" .')
+        weir("run")
+    files = [*Path("lake/quads").glob("*.parquet")]
+    assert len(files) > 2
+    for file in files:
+        damage_the_pages(file)
+    called = weir("audit")
+    assert called.code == EXIT_QUALITY
+    assert [file for file in files if str(file.absolute()) not in called.err] == []
+
+
+@pytest.mark.parametrize("command", [["audit"], ["repair", "--yes"]])
+def test_without_a_lake_nothing_is_audited_or_written(weir: Weir, command: list[str]) -> None:
+    shutil.rmtree("lake")
+    called = weir(*command)
+    assert called.code == EXIT_USAGE
+    assert f"there is no lake at {Path('lake').absolute()}" in called.err
+    assert not Path("lake").exists()
+
+
+@pytest.mark.parametrize("table", ["triples", "embeddings/exhibits", "answers/exhibits"])
+def test_doctor_names_the_repair_of_a_table_that_follows_from_others(
+    weir: Weir, table: str
+) -> None:
+    newest(f"lake/{table}/*.parquet").unlink()
+    findings = weir("doctor", "--output", "json").json
+    (fix,) = {row["fix"] for row in findings if row["check"] == f"table {table}"}
+    assert "`weir repair` rebuilds the table" in fix

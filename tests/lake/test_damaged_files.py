@@ -1,4 +1,4 @@
-"""A data file that is found damaged while it is read is named, whatever the library says."""
+"""A data file that turns out to be damaged while it is read is named, as the library does not."""
 
 from __future__ import annotations
 

@@ -73,6 +73,22 @@ ANSWER = "/data/my lake/answers/q"
             "/lake/quads/p.parquet",
         ),
         (
+            OSError(
+                errno.EROFS,
+                "Failed to open local file '/lake/runs/part-aac1.unfinished'. Detail: [errno 30]"
+                " Read-only file system",
+            ),
+            "the file system is read-only (table runs)",
+            "/lake/runs/part-aac1.unfinished",
+        ),
+        (
+            PermissionError(
+                errno.EACCES, "Permission denied", "/lake/quads/_checksums/part-1.parquet.crc32"
+            ),
+            "permission denied (table quads)",
+            "/lake/quads/_checksums/part-1.parquet.crc32",
+        ),
+        (
             NotADirectoryError(errno.ENOTDIR, "Not a directory", "/lake/runs/_delta_log/0.json"),
             "a file is where a folder is expected (table runs)",
             "/lake/runs/_delta_log/0.json",
@@ -106,6 +122,16 @@ def test_other_errors_stay_as_they_are(error: Exception) -> None:
     with pytest.raises(type(error)) as found, storage_errors(ANSWER):
         raise error
     assert found.value is error
+
+
+def test_the_file_at_the_place_of_the_lake_is_named_instead_of_one_below_it(tmp_path: Path) -> None:
+    (tmp_path / "lake").write_text("mine")
+    with pytest.raises(StorageError) as found:
+        write(Lake(str(tmp_path / "lake")), GRAPHS, [ROW], MINE)
+    assert (found.value.what, found.value.where) == (
+        "a file is where a folder is expected",
+        str(tmp_path / "lake"),
+    )
 
 
 @contextmanager
