@@ -48,7 +48,8 @@ class GuardExceeded(SourceError):  # noqa: N818  (named after what is wrong)
             f"source {source}: {position} {excess}",
             where,
             f"If that is meant: `weir ingest --accept {source}`, or the parameter `accept` of a run"
-            " in Airflow. Else correct the file; the source continues with it.",
+            " in Airflow. Else correct the file; the source continues with it. Rejected lines are in"
+            " the table `rejected`, with file, line and reason.",
         )
         self.position = position
 
