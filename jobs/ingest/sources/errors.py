@@ -48,8 +48,8 @@ class GuardExceeded(SourceError):  # noqa: N818  (named after what is wrong)
             f"source {source}: {position} {excess}",
             where,
             f"If that is meant: `weir ingest --accept {source}`, or the parameter `accept` of a run"
-            " in Airflow. Else correct the file; the source continues with it. Rejected lines are in"
-            " the table `rejected`, with file, line and reason.",
+            " in Airflow. Else correct the file; the source continues with it. Rejected lines, with"
+            " file, line and reason, are in the table `rejected`.",
         )
         self.position = position
 
