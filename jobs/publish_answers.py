@@ -24,7 +24,6 @@ from jobs.errors import QualityError, WeirError, listed
 from jobs.progress.backlog import Backlog
 from jobs.progress.completion import Completion
 from jobs.progress.over_limit import over_limit
-from jobs.progress.verdicts import Verdict
 from jobs.publish.publication import Publication, move_watermark, publish
 from jobs.replicas.not_ready import NotReady
 from jobs.replicas.readiness import Readiness
@@ -87,7 +86,7 @@ def publish_answers(
     with claimed(lake, JOB, run_id, settings.limits.lease_seconds) as run:
         completion = Completion.read(lake)
         work = _work(completion, catalog)
-        graph_to, found = completion.graph_validated_to, completion.verdicts
+        graph_to = completion.graph_validated_to
         ready: list[Backlog] = []
         done: list[Publication] = []
         progress(f"publishing {counted(len(work), 'query')}")
@@ -100,7 +99,7 @@ def publish_answers(
                 done.append(Publication(query, "failed", graph_to, reason=str(error)))
                 progress(f"{query}: not published, {error}")
             for item in work:
-                why = _why_held(item, graph_to, found.get(item.query))
+                why = _why_held(item, completion)
                 reasons[item.query] = why or _why_stale(readiness, catalog, item)
             for item in (_as_published(each, catalog) for each in work):
                 reason = reasons[item.query] or _why_waits(catalog.member(item.query), reasons)
@@ -131,11 +130,13 @@ def _work(completion: Completion, catalog: Catalog) -> tuple[Backlog, ...]:
     return tuple(each for each in work if catalog.is_usable(each.query))
 
 
-def _why_held(work: Backlog, graph_to: int, verdict: Verdict | None) -> NotReady | None:
+def _why_held(work: Backlog, completion: Completion) -> NotReady | None:
     """Why the rows may not be published, or None if they may."""
+    graph_to, verdict = completion.graph_validated_to, completion.verdicts.get(work.query)
     if graph_to < work.to_epoch:
         reason = f"the checks of the graph have not succeeded after epoch {graph_to}"
-        return NotReady("held", reason)
+        failure = completion.graph_failure
+        return NotReady("held", reason if failure is None else f"{reason}: {failure}")
     if not work.has_rows:
         return None
     if verdict is None or not verdict.is_about(work):

@@ -668,13 +668,18 @@ _FENCES = (
 )
 _AUDITS = (
     *_of(
-        "audit/files",
+        "damaged_files",
         _AUDIT,
         (
             "a file that is missing is no damage",
             "return [*missing, *(file",
             "return [*(file",
         ),
+        package="lake",
+    ),
+    *_of(
+        "audit/files",
+        _AUDIT,
         (
             "a commit of another program is ours",
             'if Metadata.from_json(commit.get("userMetadata")) is not None:',
