@@ -401,6 +401,11 @@ class _Table(DeltaTable):
             found[flatten] = super().get_add_actions(flatten)
         return found[flatten]
 
+    def to_pyarrow_table(self, *arguments: Any, **options: Any) -> pa.Table:
+        folder = local_folder(unquote(self.table_uri))
+        with damage_is_named(*([] if folder is None else [folder])):
+            return super().to_pyarrow_table(*arguments, **options)
+
     def to_pyarrow_dataset(self, **options: Any) -> ds.Dataset:  # type: ignore[override]
         folder = local_folder(unquote(self.table_uri))
         is_local = options.get("filesystem") is None and folder is not None and folder.is_dir()

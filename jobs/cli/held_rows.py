@@ -63,4 +63,5 @@ def held_answer(settings: Settings, query: str, *, terms: bool, limit: int) -> t
         group_by=columns(held.variables),
         having=sum_of(column("weight")).neq(0),
     ).order_by(*columns(held.variables))
-    return fetch(connection, rows, limit), reason
+    with completion.lake.using(f"embeddings/{query}"):
+        return fetch(connection, rows, limit), reason

@@ -93,6 +93,8 @@ def test_a_damaged_lake_is_named_by_run_and_doctor(weir: Weir, damage: Callable[
         ("runs", ["repair", "--yes"]),
         ("source_files", ["run"]),
         ("source_files", ["status"]),
+        ("quality", ["report"]),
+        ("answers/exhibits", ["report"]),
         ("answers/exhibits", ["show", "exhibits"]),
         ("answers/exhibits", ["log", "exhibits"]),
         ("answers/exhibits", ["sql", "SELECT count(*) FROM exhibits_current"]),
