@@ -15,6 +15,7 @@ from jobs.catalog.catalog import Catalog
 from jobs.compute.session import Spark, session_of
 from jobs.errors import ConfigurationError, WeirError
 from jobs.ingest.undeclared import undeclared
+from jobs.maintain.damaged import damaged_queries
 from jobs.maintain.group import Group
 from jobs.maintain.outcome import MaintainResult, Outcome
 from jobs.maintain.stream_queries import StreamQueries
@@ -64,7 +65,7 @@ def maintain_queries(
             )
         wrong = undeclared(catalog.members, settings)
         result.errors += [str(error) for error in (*catalog.errors.values(), *wrong.values())]
-        damaged = completion.damaged(each.name for each in catalog.members)
+        damaged = damaged_queries(completion, catalog.members)
         result.errors += [f"{name}: {error}" for name, error in damaged.items()]
         usable = [each for each in catalog.members if each.name not in {*wrong, *damaged}]
         run.totals |= {"to_epoch": last}
@@ -88,7 +89,7 @@ def maintain_queries(
                 if query.windowing is not None and query.name not in put_off
             ],
             {task.query.name: task for task in tasks if task.query.windowing is not None},
-            put_off,
+            {*put_off, *damaged},
         )
         if result.errors:
             number = counted(len(result.errors), "query")

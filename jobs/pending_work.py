@@ -13,6 +13,7 @@ from pathlib import Path
 from jobs.catalog.catalog import Catalog
 from jobs.expected_errors import as_user_error
 from jobs.ingest.undeclared import undeclared
+from jobs.maintain.damaged import damaged_queries
 from jobs.maintain.emitted_streams import OutputStream
 from jobs.printable import printable_lines
 from jobs.progress.completion import Completion
@@ -33,7 +34,7 @@ def has_pending_work(settings: Settings) -> bool:
     newest = completion.head
     if catalog.errors or completion.graph_validated_to < newest:
         return True
-    if undeclared(catalog.members, settings) or completion.damaged(catalog.names):
+    if undeclared(catalog.members, settings) or damaged_queries(completion, catalog.members):
         return True
     for query in catalog.members:
         found = completion.maintained(query.name)

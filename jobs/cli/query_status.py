@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -14,6 +15,7 @@ from jobs.catalog.maintained import Maintained
 from jobs.cli.stream_status import stream_answer
 from jobs.cli.views import published_queries
 from jobs.ingest.undeclared import undeclared
+from jobs.maintain.damaged import damaged_queries
 from jobs.progress.backlog import Backlog
 from jobs.progress.completion import Completion
 from jobs.progress.failed_attempts import Attempt
@@ -22,6 +24,7 @@ from jobs.progress.streams import Frontiers
 from jobs.replicas.not_ready import NotReady
 from jobs.settings import Limits, Settings
 from lake.ledger import SKIPPED
+from lake.storage_errors import DamagedTable
 from lake.tables import TRANSACTIONS
 
 _MISSING = (
@@ -42,8 +45,8 @@ class QueryStatus:
         state: `current`; `behind`: a run will publish more; `held`: a check of its rows or of the
             graph failed, the published answer is above its limit, or answers of remotes are too
             old; `waiting`: for answers of remotes, until the first one is complete; `new`: not
-            published yet; `broken`: its file cannot be used, or the log of one of its tables cannot
-            be read; `removed`: its file is gone, and its answers are there.
+            published yet; `broken`: its file cannot be used, or the newest commit of one of its
+            tables cannot be read; `removed`: its file is gone, and its answers are there.
         watermark: the epoch up to which it is maintained.
         published: the epoch up to which it is published.
         lag_epochs: epochs that are not published yet.
@@ -73,7 +76,8 @@ def query_statuses(settings: Settings) -> list[QueryStatus]:
     """Every registered query, and every removed one that still has answers, by name."""
     catalog, completion = Catalog.of(settings), Completion.read(settings.open_lake())
     frontiers, members = Frontiers.read(completion.lake), {q.name: q for q in catalog.members}
-    damaged = completion.damaged({*members, *published_queries(settings)})
+    damaged = completion.damaged({*published_queries(settings)} - {*members})
+    damaged |= damaged_queries(completion, catalog.members)
     errors = {**damaged, **catalog.errors, **undeclared(members.values(), settings)}
     registered = [*members]
     declared = {*registered, *catalog.errors}
@@ -114,7 +118,8 @@ def query_statuses(settings: Settings) -> list[QueryStatus]:
         else:
             state = "current"
         answer = None
-        if name not in damaged:
+        # That of a query whose stream it reads may be damaged.
+        with suppress(DamagedTable):
             answer = stream_answer(completion, frontiers, name, members.get(name))
         found.append(
             QueryStatus(

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pyarrow.compute as pc
+
 from jobs.errors import ConfigurationError
 from jobs.ingest.pending import Pending, pending_change_sets, source_positions
 from jobs.ingest.source_files import changed_files
@@ -125,18 +127,22 @@ def _ingested(lake: Lake) -> Mapping[str, Mapping[str, Any]]:
     """
     if not lake.exists(TRANSACTIONS.name):
         return {}
-    rows = lake.rows(TRANSACTIONS.name, ["source", "epoch", "ingested_at", "rejected"])
-    # The last one is that of the newest epoch only if the rows stay in order.
-    by_source = rows.sort_by("epoch").group_by("source", use_threads=False)
-    found = by_source.aggregate(
-        [("epoch", "max"), ("ingested_at", "max"), ("rejected", "sum"), ("rejected", "last")]
+    columns = ["source", "epoch", "ingested_at", "rejected", "position"]
+    rows = lake.rows(TRANSACTIONS.name, columns)
+    found = rows.group_by("source").aggregate(
+        [("epoch", "max"), ("ingested_at", "max"), ("rejected", "sum")]
     )
+    # An epoch of a stream in which nothing came has no position.
+    read = rows.filter(pc.is_valid(rows["position"])).sort_by("epoch")
+    # The last one is that of the newest epoch only if the rows stay in order.
+    newest = read.group_by("source", use_threads=False).aggregate([("rejected", "last")])
+    last = {row["source"]: row["rejected_last"] for row in newest.to_pylist()}
     return {
         row["source"]: {
             "epoch": row["epoch_max"],
             "ingested_at": row["ingested_at_max"],
             "rejected": row["rejected_sum"],
-            "rejected_last": row["rejected_last"],
+            "rejected_last": last.get(row["source"], 0),
         }
         for row in found.to_pylist()
     }

@@ -70,7 +70,7 @@ class Status:
                 yield "stopped", source.source, source.reason or ""
             elif source.state == "behind":
                 yield "behind", source.source, "the next run ingests more"
-            if source.rejected_last:
+            if source.rejected_last and source.state != "removed":
                 yield "rejected", source.source, _rejected_last(source)
         for remote in self.remotes:
             if remote.state == "error":
@@ -171,7 +171,7 @@ def _print(options: Options, now: Status) -> None:
         if source.reason:
             since = f" since {source.since:%Y-%m-%d %H:%M:%S}" if source.since else ""
             print_line(f"{source.source}: {source.state}{since}, because {source.reason}")
-        if source.rejected_last:
+        if source.rejected_last and source.state != "removed":
             print_line(f"{source.source}: {_rejected_last(source)}")
         for file in source.changed:
             print_line(f"{source.source}: {file} was changed after it was read")

@@ -20,6 +20,7 @@ from jobs.progress.completion import Completion
 from jobs.settings import Settings
 from jobs.stage import Progress
 from lake.lake import Lake
+from lake.storage_errors import DamagedTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class StreamQueries:
         Args:
             queries: all that can be maintained.
             tasks: by name, of those that are behind.
-            put_off: others, whose streams are not complete.
+            put_off: others, whose streams are not complete, or cannot be read.
         """
         failed = {*put_off}
         waiting: set[str] = set()
@@ -52,7 +53,12 @@ class StreamQueries:
                 self.session, settings, self.lake, self.outcome, self.completion, self.progress
             )
             for query in in_order_of_streams(queries):
-                task = tasks.get(query.name) or self._later_task(query)
+                try:
+                    task = tasks.get(query.name) or self._later_task(query)
+                except DamagedTable as error:
+                    failed.add(query.name)
+                    self.outcome.failed(self._task_at_rest(query), error)
+                    continue
                 if task is None:
                     continue
                 waits_for = [each.query for each in upstreams_of(query) if each.query in waiting]
@@ -71,13 +77,17 @@ class StreamQueries:
 
     def _later_task(self, query: Maintained) -> Task | None:
         """The task of a query at the last epoch, if a run ended before all that follows from it."""
-        stored = self.completion.maintained(query.name)
-        if stored is None:
+        task = self._task_at_rest(query)
+        if task.stored is None:
             return None
-        task = Task(query, "incremental", "", collapsed=False, stored=stored)
         output = OutputStream.of(query)
-        is_behind = output is not None and output.is_behind(self.lake, stored.metadata)
+        is_behind = output is not None and output.is_behind(self.lake, task.stored.metadata)
         return task if is_behind or self._after_upstreams(task).stored is None else None
+
+    def _task_at_rest(self, query: Maintained) -> Task:
+        """The task of a query that is at the last epoch."""
+        stored = self.completion.maintained(query.name)
+        return Task(query, "incremental", "", collapsed=False, stored=stored)
 
     def _after_upstreams(self, task: Task) -> Task:
         """The task; one that recomputes the query if a stream that it reads was recomputed."""

@@ -78,7 +78,10 @@ class Completion:
         return tuple(each for each in found if each is not None)
 
     def damaged(self, queries: Iterable[str]) -> dict[str, DamagedTable]:
-        """The queries with a table whose log cannot be read, and why."""
+        """The queries with a table whose newest commit cannot be read, and why.
+
+        Of other damage nothing is known before it is read.
+        """
         found = {}
         for query in queries:
             try:

@@ -1,0 +1,42 @@
+"""What of the last change set of a source was rejected."""
+
+from __future__ import annotations
+
+import pytest
+
+from jobs.cli.source_status import SourceStatus, source_statuses
+from jobs.cli.status import Status
+from lake.commit import write
+from lake.metadata import Metadata
+from lake.tables import TRANSACTIONS
+from tests.support.projects.handmade import HandMadeLake, event_time
+
+
+@pytest.fixture
+def lake(lake: HandMadeLake) -> HandMadeLake:
+    """A change set with a rejected line, then an epoch of a stream in which nothing came."""
+    counts = {"source": "s", "inserted": 1, "deleted": 0, "ingested_at": event_time(1)}
+    rows = [
+        {**counts, "epoch": 1, "position": "1.nt", "rejected": 1},
+        {**counts, "epoch": 2, "position": None, "rejected": 0},
+    ]
+    write(lake.settings.open_lake(), TRANSACTIONS, rows, Metadata("i", "ingest", 2))
+    return lake
+
+
+def status(lake: HandMadeLake) -> SourceStatus:
+    (found,) = source_statuses(lake.settings).sources
+    return found
+
+
+def test_an_epoch_without_a_change_set_does_not_count(lake: HandMadeLake) -> None:
+    assert (status(lake).epoch, status(lake).rejected_last) == (2, 1)
+
+
+def test_a_source_that_is_not_declared_any_more_is_no_fault(lake: HandMadeLake) -> None:
+    (lake.settings.project / "patches").mkdir()
+    declared = "sources:\n  - {name: other, kind: patches, location: patches}\n"
+    (lake.settings.project / "sources.yml").write_text(declared)
+    found = Status.of(lake.settings)
+    assert ("s", "removed") in [(each.source, each.state) for each in found.sources.sources]
+    assert "rejected" not in [fault for fault, *_ in found.faults()]

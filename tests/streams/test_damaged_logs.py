@@ -1,0 +1,71 @@
+"""Queries of which one reads the stream of the other, while a log of that cannot be read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from jobs.cli.query_status import query_statuses
+from jobs.errors import WeirError
+from jobs.ingest_changes import ingest_changes
+from jobs.maintain_queries import maintain_queries
+from jobs.pending_work import has_pending_work
+from jobs.progress.completion import Completion
+from tests.streams.test_output_streams import STREAMS, arrive, often, project_of, seen_before
+from tests.support.projects.ingest import no_spark
+from tests.support.projects.maintain import MaintainedProject
+from tests.support.streams.projects import run
+
+TABLES = ("answers/q", "embeddings/q", "output_streams/q")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> MaintainedProject:
+    """The query `often` reads the stream of `q`; three of five files are published."""
+    project = project_of(tmp_path, "ISTREAM")
+    arrive(project, 0, 1, 2)
+    run(project)
+    return project
+
+
+def newest_commit(project: MaintainedProject, table: str) -> Path:
+    log = Path(project.settings.open_lake().location(table)) / "_delta_log"
+    return sorted(log.glob("*.json"))[-1]
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_the_reader_waits_and_is_right_once_the_log_is_restored(
+    project: MaintainedProject, table: str
+) -> None:
+    commit = newest_commit(project, table)
+    right = commit.read_bytes()
+    commit.write_text("{")
+    arrive(project, 3, 4)
+    ingest_changes(no_spark, project.settings, "test")
+    with pytest.raises(WeirError, match=r"q: .*is not JSON"):
+        maintain_queries(no_spark, project.settings, "test")
+    lake = project.settings.open_lake()
+    reader = Completion.read(lake).maintained("often")
+    assert reader is not None
+    assert reader.epoch < Completion.read(lake).head
+    commit.write_bytes(right)
+    run(project)
+    assert often(project) == seen_before(STREAMS["ISTREAM"])
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_without_a_new_epoch_too_the_query_alone_fails(
+    project: MaintainedProject, table: str
+) -> None:
+    newest_commit(project, table).write_text("{")
+    assert has_pending_work(project.settings)
+    with pytest.raises(WeirError, match="could not be maintained:"):
+        maintain_queries(no_spark, project.settings, "test")
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_the_status_says_which_query_is_broken(project: MaintainedProject, table: str) -> None:
+    newest_commit(project, table).write_text("{")
+    states = {each.query: each.state for each in query_statuses(project.settings)}
+    assert states == {"often": "current", "q": "broken"}
