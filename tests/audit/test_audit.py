@@ -14,7 +14,7 @@ from jobs.audit_lake import PAGE, AuditResult, audit_lake, examined
 from jobs.errors import EXIT_QUALITY, QualityError
 from jobs.repair_lake import repair_lake
 from lake.lake import Lake
-from tests.support.damage import append_foreign, data_files, flip_a_bit
+from tests.support.damage import append_foreign, data_files, flip_a_bit, newest_commit
 from tests.support.projects.ingest import no_spark
 from tests.support.projects.maintain import MaintainedProject
 
@@ -82,8 +82,7 @@ def lost_file(_: MaintainedProject, lake: Lake) -> None:
 
 
 def garbled_commit(_: MaintainedProject, lake: Lake) -> None:
-    log = Path(lake.location("triples")) / "_delta_log"
-    sorted(log.glob("*.json"))[-1].write_text("{")
+    newest_commit(lake, "triples").write_text("{")
 
 
 DAMAGES: dict[str, tuple[Callable[[MaintainedProject, Lake], None], tuple[str, str], bool]] = {

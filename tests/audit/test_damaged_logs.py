@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from jobs.audit.checked import table_of
@@ -15,6 +13,7 @@ from jobs.errors import WeirError
 from jobs.pending_work import has_pending_work
 from jobs.repair_lake import repair_lake
 from tests.audit.test_repair import is_right
+from tests.support.damage import newest_commit
 from tests.support.projects.ingest import no_spark
 from tests.support.projects.maintain import MaintainedProject
 
@@ -25,13 +24,8 @@ LINES = ('A <urn:z> <urn:title> "z" <urn:g>', 'A <urn:z> <urn:room> "9" <urn:g>'
 @pytest.fixture(params=TABLES)
 def table(request: pytest.FixtureRequest, project: MaintainedProject) -> str:
     """A table with a garbled commit."""
-    newest_commit(project, request.param).write_text("{")
+    newest_commit(project.settings.open_lake(), request.param).write_text("{")
     return str(request.param)
-
-
-def newest_commit(project: MaintainedProject, table: str) -> Path:
-    log = Path(project.settings.open_lake().location(table)) / "_delta_log"
-    return sorted(log.glob("*.json"))[-1]
 
 
 def test_the_other_queries_are_published(project: MaintainedProject, table: str) -> None:
@@ -56,7 +50,7 @@ def test_an_audit_names_the_table(project: MaintainedProject, table: str) -> Non
 
 
 def test_embeddings_are_recomputed_by_a_repair(project: MaintainedProject) -> None:
-    newest_commit(project, "embeddings/rooms").write_text("{")
+    newest_commit(project.settings.open_lake(), "embeddings/rooms").write_text("{")
     assert [each.table for each in repair_lake(no_spark, project.settings, "r").done] == [
         "embeddings/rooms"
     ]

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from jobs.compute import session
+from jobs.settings import Settings
 from tests.support.projects.command_line import Weir
 from tests.support.projects.handmade import HandMadeLake, empty_lake
 
@@ -20,3 +22,24 @@ def lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> HandMadeLake:
     """An empty lake; its project is the current folder."""
     monkeypatch.chdir(tmp_path)
     return empty_lake(tmp_path)
+
+
+@pytest.fixture
+def without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Starting Spark fails."""
+
+    def fail(settings: Settings, name: str) -> None:
+        del settings, name
+        raise AssertionError("Spark was started")
+
+    monkeypatch.setattr(session, "_start", fail)
+
+
+@pytest.fixture
+def initialised(
+    weir: Weir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, without_spark: None
+) -> None:
+    """The current folder is a project that `weir init` wrote, where starting Spark fails."""
+    del without_spark
+    monkeypatch.chdir(tmp_path)
+    weir("init")

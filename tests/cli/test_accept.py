@@ -6,25 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from jobs.compute import session
 from jobs.errors import EXIT_QUALITY, EXIT_USAGE
-from jobs.settings import Settings
 from tests.support.projects.command_line import Weir
 
+pytestmark = pytest.mark.usefixtures("initialised")
+
 NOTHING = "museum: nothing was stopped, so nothing was accepted"
-
-
-@pytest.fixture(autouse=True)
-def project(weir: Weir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The project of `weir init`, whose source is not stopped, and no Spark."""
-
-    def fail(settings: Settings, name: str) -> None:
-        del settings, name
-        raise AssertionError("Spark was started")
-
-    monkeypatch.setattr(session, "_start", fail)
-    monkeypatch.chdir(tmp_path)
-    weir("init")
 
 
 @pytest.mark.parametrize("command", ["run", "ingest"])

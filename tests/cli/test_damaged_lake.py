@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs.compute import session
 from jobs.errors import EXIT_FAILED, EXIT_QUALITY, EXIT_USAGE
-from jobs.settings import Settings
 from tests.support.damage import damage_the_pages
 from tests.support.projects.command_line import Weir
 
@@ -46,17 +44,10 @@ def put_a_file_in_the_place_of_the_lake() -> Path:
 
 
 @pytest.fixture(autouse=True)
-def project(weir: Weir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def project(weir: Weir, monkeypatch: pytest.MonkeyPatch, initialised: None) -> None:
     """A project that has run, with a second version that has not, and no Spark."""
-
-    def fail(settings: Settings, name: str) -> None:
-        del settings, name
-        raise AssertionError("Spark was started")
-
-    monkeypatch.setattr(session, "_start", fail)
+    del initialised
     monkeypatch.setattr("expectations.run.import_ahead", lambda: None)
-    monkeypatch.chdir(tmp_path)
-    weir("init")
     assert weir("run").code == 0
     first = Path("data/versions/001.ttl")
     Path("data/versions/002.ttl").write_text(first.read_text().replace('"1"', '"2"'))

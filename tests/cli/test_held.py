@@ -7,9 +7,7 @@ from pathlib import Path
 import pytest
 
 from jobs.cli.stages import Done, reported
-from jobs.compute import session
 from jobs.errors import EXIT_FAILED, EXIT_QUALITY, BusyError, QualityError
-from jobs.settings import Settings
 from tests.support.projects.command_line import Weir
 
 FIRST, SECOND = Path("data/versions/001.ttl"), Path("data/versions/002.ttl")
@@ -19,16 +17,9 @@ REASON = "3 rows, max_rows is 1 (queries/limited.rq:2)"
 
 
 @pytest.fixture(autouse=True)
-def project(weir: Weir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def project(initialised: None) -> None:
     """A project with three queries, one of which has a limit below its rows, and no Spark."""
-
-    def fail(settings: Settings, name: str) -> None:
-        del settings, name
-        raise AssertionError("Spark was started")
-
-    monkeypatch.setattr(session, "_start", fail)
-    monkeypatch.chdir(tmp_path)
-    weir("init")
+    del initialised
     Path("queries/titles.rq").write_text(TITLES)
     limit(1)
 

@@ -17,8 +17,6 @@ import duckdb
 import pytest
 
 from jobs.cli.interrupts import INTERRUPTED
-from jobs.compute import session
-from jobs.settings import Settings
 from lake import interrupts
 from lake.lake import Lake
 from tests.support.projects.command_line import Weir
@@ -37,14 +35,11 @@ sys.exit(main())
 
 
 @pytest.fixture(autouse=True)
-def project(weir: Weir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def project(
+    weir: Weir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, without_spark: None
+) -> Iterator[Path]:
     """A project with two queries that has not run, where starting Spark fails."""
-
-    def fail(settings: Settings, name: str) -> None:
-        del settings, name
-        raise AssertionError("Spark was started")
-
-    monkeypatch.setattr(session, "_start", fail)
+    del without_spark
     # It would go on after the run has ended.
     monkeypatch.setattr("expectations.run.import_ahead", lambda: None)
     monkeypatch.chdir(tmp_path)

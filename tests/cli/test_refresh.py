@@ -11,8 +11,6 @@ import pytest
 import yaml
 
 from demo.fuseki import Credentials
-from jobs.compute import session
-from jobs.settings import Settings
 from jobs.stage import claimed
 from tests.support.endpoints import port_of
 from tests.support.oxigraph_endpoint import OxigraphEndpoint
@@ -40,15 +38,13 @@ def endpoint() -> Iterator[OxigraphEndpoint]:
 
 @pytest.fixture
 def project(
-    endpoint: OxigraphEndpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    endpoint: OxigraphEndpoint,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    without_spark: None,
 ) -> ReplicaProject:
     """A project with the remote `wd`, whose connection is in the environment."""
-
-    def fail(settings: Settings, name: str) -> None:
-        del settings, name
-        raise AssertionError("Spark was started")
-
-    monkeypatch.setattr(session, "_start", fail)
+    del without_spark
     monkeypatch.chdir(tmp_path)
     found = ReplicaProject(tmp_path)
     found.declare(

@@ -16,12 +16,13 @@ from jobs.cli import rounds as rounds_module
 from jobs.cli.rounds import Round, Rounds
 from jobs.cli.stages import answer_rows
 from jobs.cli.stopping import StopRequest
-from jobs.compute import session
 from jobs.ingest.batch import ingest_batch
 from jobs.settings import Settings
 from jobs.stage import claimed
 from lake.ledger_summary import read_ledger
 from tests.support.projects.command_line import Weir
+
+pytestmark = pytest.mark.usefixtures("initialised")
 
 EVERY = 5.0
 FIRST = Path("data/versions/001.ttl")
@@ -58,19 +59,6 @@ class Resident:
         kept = self.rounds.settings.kept
         assert kept is not None
         return sum(kept.lake.opened.values())
-
-
-@pytest.fixture(autouse=True)
-def project(weir: Weir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A project that `weir init` wrote, where starting Spark fails."""
-
-    def fail(settings: Settings, name: str) -> None:
-        del settings, name
-        raise AssertionError("Spark was started")
-
-    monkeypatch.setattr(session, "_start", fail)
-    monkeypatch.chdir(tmp_path)
-    weir("init")
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from jobs.cli.rounds import Round, Rounds
-from jobs.compute import session
 from jobs.errors import ConfigurationError
 from jobs.replicas.asking import Fetch
 from jobs.replicas.remotes import Remote
@@ -61,12 +60,8 @@ def stages(found: Round | None) -> list[str]:
 
 
 @pytest.fixture
-def resident(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Resident]:
-    def fail(settings: Settings, name: str) -> None:
-        del settings, name
-        raise AssertionError("Spark was started")
-
-    monkeypatch.setattr(session, "_start", fail)
+def resident(tmp_path: Path, without_spark: None) -> Iterator[Resident]:
+    del without_spark
     project = ReplicaProject(tmp_path)
     project.declare()
     project.query("cities", QUERY)

@@ -10,24 +10,11 @@ from typing import Any
 import pytest
 
 from jobs.catalog import catalog
-from jobs.compute import session
-from jobs.settings import Settings
 from tests.support.projects.command_line import Weir
 
+pytestmark = pytest.mark.usefixtures("initialised")
+
 FIRST, SECOND = Path("data/versions/001.ttl"), Path("data/versions/002.ttl")
-
-
-@pytest.fixture(autouse=True)
-def project(weir: Weir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A project that `weir init` wrote, where starting Spark fails."""
-
-    def fail(settings: Settings, name: str) -> None:
-        del settings, name
-        raise AssertionError("Spark was started")
-
-    monkeypatch.setattr(session, "_start", fail)
-    monkeypatch.chdir(tmp_path)
-    weir("init")
 
 
 def test_new_versions_are_answered_checked_and_published_without_spark(weir: Weir) -> None:

@@ -13,6 +13,7 @@ from jobs.maintain_queries import maintain_queries
 from jobs.pending_work import has_pending_work
 from jobs.progress.completion import Completion
 from tests.streams.test_output_streams import STREAMS, arrive, often, project_of, seen_before
+from tests.support.damage import newest_commit
 from tests.support.projects.ingest import no_spark
 from tests.support.projects.maintain import MaintainedProject
 from tests.support.streams.projects import run
@@ -29,16 +30,11 @@ def project(tmp_path: Path) -> MaintainedProject:
     return project
 
 
-def newest_commit(project: MaintainedProject, table: str) -> Path:
-    log = Path(project.settings.open_lake().location(table)) / "_delta_log"
-    return sorted(log.glob("*.json"))[-1]
-
-
 @pytest.mark.parametrize("table", TABLES)
 def test_the_reader_waits_and_is_right_once_the_log_is_restored(
     project: MaintainedProject, table: str
 ) -> None:
-    commit = newest_commit(project, table)
+    commit = newest_commit(project.settings.open_lake(), table)
     right = commit.read_bytes()
     commit.write_text("{")
     arrive(project, 3, 4)
@@ -58,7 +54,7 @@ def test_the_reader_waits_and_is_right_once_the_log_is_restored(
 def test_without_a_new_epoch_too_the_query_alone_fails(
     project: MaintainedProject, table: str
 ) -> None:
-    newest_commit(project, table).write_text("{")
+    newest_commit(project.settings.open_lake(), table).write_text("{")
     assert has_pending_work(project.settings)
     with pytest.raises(WeirError, match="could not be maintained:"):
         maintain_queries(no_spark, project.settings, "test")
@@ -66,6 +62,6 @@ def test_without_a_new_epoch_too_the_query_alone_fails(
 
 @pytest.mark.parametrize("table", TABLES)
 def test_the_status_says_which_query_is_broken(project: MaintainedProject, table: str) -> None:
-    newest_commit(project, table).write_text("{")
+    newest_commit(project.settings.open_lake(), table).write_text("{")
     states = {each.query: each.state for each in query_statuses(project.settings)}
     assert states == {"often": "current", "q": "broken"}

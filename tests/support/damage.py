@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
 
+from lake.commit_files import LOG
 from lake.lake import Lake, local_folder
 
 
@@ -19,6 +20,11 @@ def data_files(lake: Lake, table: str) -> list[Path]:
     assert folder is not None
     stored = DeltaTable(str(folder))
     return sorted(Path(uri.removeprefix("file://")) for uri in stored.file_uris())
+
+
+def newest_commit(lake: Lake, table: str) -> Path:
+    """The file of the newest commit of a local table."""
+    return max((Path(lake.location(table)) / LOG).glob("*.json"))
 
 
 def flip_a_bit(file: Path, rng: random.Random) -> None:
