@@ -28,8 +28,8 @@ from jobs.freshness.reading import services_of
 from jobs.freshness.remote_state import RemoteState, remote_state
 from jobs.freshness.written_page import write_page
 from jobs.printable import printable_lines
-from jobs.replicas.inbox import answered_names
 from jobs.replicas.remotes import Remote, load_remotes
+from jobs.replicas.renamed import why_not_stored
 from jobs.settings import Settings
 from jobs.stage import Progress, arg_parser, claimed, new_run_id, progress_log, silent
 from jobs.validate.quality_results import quality_rows
@@ -122,9 +122,15 @@ class _Checked:
         rounds = tuple(
             new_rounds(lake, each, before.get(each.name, CheckedRounds())) for each in remotes
         )
-        stored = answered_names(lake)
         states = tuple(
-            remote_state(each.remote, each.newest, services, stored, now) for each in rounds
+            remote_state(
+                each.remote,
+                each.newest,
+                services,
+                why_not_stored(lake, each.remote, services),
+                now,
+            )
+            for each in rounds
         )
         tables = tables_of(rounds) | {
             "services": pa.Table.from_pylist(services, schema=arrow_schema(SERVICES)),

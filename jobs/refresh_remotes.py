@@ -32,9 +32,10 @@ from jobs.replicas.connections import Credentials, credentials_of
 from jobs.replicas.documents import DocumentFetcher
 from jobs.replicas.evaluation import Clock, Open, RemoteEvaluation, freshness_of
 from jobs.replicas.fetching import Fetcher, addressee_of, sleep_for, utc_now
-from jobs.replicas.inbox import JOB, RoundMark, answered_names, last_round
+from jobs.replicas.inbox import JOB, RoundMark, last_round
 from jobs.replicas.missed import Missed
 from jobs.replicas.remotes import Remote, load_remotes
+from jobs.replicas.renamed import why_not_stored
 from jobs.replicas.request_log import RequestLog
 from jobs.replicas.schedule import allowed_from, asking_queries, evaluation_at, following
 from jobs.replicas.states import severity
@@ -204,7 +205,7 @@ def _refresh(
             progress(f"{remote.name}: no maintained query asks it")
             return RefreshedRemote(remote.name, mark, False)
         services = services_of(lake)
-        if reason := remote.why_not_stored(services, answered_names(lake)):
+        if reason := why_not_stored(lake, remote, services):
             raise ConfigurationError(reason, str(settings.remotes))
         _record_services(lake, remote, listed, services, around.clock.now(), run_id)
         progress(f"{remote.name}: asking it for {counted(len(asked), 'pattern')}")

@@ -38,13 +38,13 @@ def damaged_files(folder: Path, table: DeltaTable) -> list[Path]:
 
 
 @contextmanager
-def damage_is_named(*folders: Path) -> Iterator[None]:
+def damage_is_named(*folders: Path | None) -> Iterator[None]:
     """Within the block rows of local tables are read, which may be found damaged midway.
 
     Arrow and DuckDB say what they cannot decode, not in which file: all files are verified then.
 
     Args:
-        folders: of the tables.
+        folders: of the tables; None of one that is not local.
 
     Raises:
         DamagedTable: reading failed, and this file is damaged; any other error as it was raised.
@@ -53,7 +53,7 @@ def damage_is_named(*folders: Path) -> Iterator[None]:
         yield
     except Exception as error:
         if _may_be_damage(error):
-            for folder in folders:
+            for folder in filter(None, folders):
                 for file in _damaged_in(folder):
                     raise damaged(file) from error
         raise

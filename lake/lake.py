@@ -158,8 +158,7 @@ class Lake:
             StorageError: files or the file system fail; any other error as it was raised.
         """
         address = self.location(table_name)
-        folder = local_folder(address)
-        with storage_errors(address), damage_is_named(*([] if folder is None else [folder])):
+        with storage_errors(address), damage_is_named(local_folder(address)):
             yield
 
     def rows(
@@ -173,7 +172,7 @@ class Lake:
         Raises:
             FileNotFoundError: there is no such table.
         """
-        with self.using(table_name):
+        with storage_errors(self.location(table_name)):
             return self.existing(table_name).to_pyarrow_table(
                 columns=None if columns is None else list(columns),
                 filters=None if filters is None else list(filters),
@@ -402,8 +401,7 @@ class _Table(DeltaTable):
         return found[flatten]
 
     def to_pyarrow_table(self, *arguments: Any, **options: Any) -> pa.Table:
-        folder = local_folder(unquote(self.table_uri))
-        with damage_is_named(*([] if folder is None else [folder])):
+        with damage_is_named(local_folder(unquote(self.table_uri))):
             return super().to_pyarrow_table(*arguments, **options)
 
     def to_pyarrow_dataset(self, **options: Any) -> ds.Dataset:  # type: ignore[override]

@@ -28,15 +28,16 @@ class CheckOf:
             number: of all that does not hold, if `wrong` are not all.
         """
         kind, _, query = table.partition("/")
+        number = len(wrong) if number is None else number
         return QualityResult(
             suite=kind,
             scope=query,
             expectation=self.name,
             sentence=self.sentence,
             success=not wrong,
-            unexpected_rows=len(wrong) if number is None else number,
+            unexpected_rows=number,
             examples=tuple(json.dumps({"found": each}) for each in wrong[:2]),
-            found="\n".join(_first_ones(wrong, len(wrong) if number is None else number)),
+            found="\n".join(_first_ones(wrong, number)),
         )
 
 

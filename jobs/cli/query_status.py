@@ -76,12 +76,13 @@ def query_statuses(settings: Settings) -> list[QueryStatus]:
     """Every registered query, and every removed one that still has answers, by name."""
     catalog, completion = Catalog.of(settings), Completion.read(settings.open_lake())
     frontiers, members = Frontiers.read(completion.lake), {q.name: q for q in catalog.members}
-    damaged = completion.damaged({*published_queries(settings)} - {*members})
+    with_answers = {*published_queries(settings)}
+    damaged = completion.damaged(with_answers - {*members})
     damaged |= damaged_queries(completion, catalog.members)
     errors = {**damaged, **catalog.errors, **undeclared(members.values(), settings)}
     registered = [*members]
     declared = {*registered, *catalog.errors}
-    removed = {*published_queries(settings)} - declared
+    removed = with_answers - declared
     backlog = completion.backlog(registered)
     held = held_reasons(completion, backlog)
     held |= {each.query: each.reason for each in over_limit(completion, catalog)}

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from pathlib import Path
 
 import duckdb
 from duckdb import StatementType
@@ -14,7 +12,7 @@ from jobs.cli.views import connect_to_views, view_names
 from jobs.errors import ConfigurationError, WeirError
 from jobs.settings import Settings
 from lake.damaged_files import damage_is_named
-from lake.lake import Lake, local_folder
+from lake.lake import local_folder
 
 _EXAMPLE = "`weir sql 'SELECT * FROM runs'` prints a view."
 _READING = "SELECT, WITH, FROM, VALUES, PIVOT, SHOW, DESCRIBE, SUMMARIZE and EXPLAIN"
@@ -42,7 +40,7 @@ def query_lake(settings: Settings, statement: str) -> Rows:
     connection = connect_to_views(settings, re.findall(r"\w+", statement), lake)
     try:
         # The views alone say which tables are read; these are open.
-        with damage_is_named(*_folders(lake, lake.opened)):
+        with damage_is_named(*(local_folder(lake.location(each)) for each in lake.opened)):
             result = connection.execute(statement)
             return tuple(name for name, *_ in result.description or ()), result.fetchall()
     except duckdb.CatalogException as error:
@@ -97,8 +95,3 @@ def _reads(kind: StatementType, text: str) -> bool:
     except duckdb.ParserException:
         return False
     return all(_reads(each.type, each.query) for each in explained)
-
-
-def _folders(lake: Lake, tables: Iterable[str]) -> Iterable[Path]:
-    folders = (local_folder(lake.location(table)) for table in tables)
-    return [folder for folder in folders if folder is not None]

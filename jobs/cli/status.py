@@ -70,8 +70,8 @@ class Status:
                 yield "stopped", source.source, source.reason or ""
             elif source.state == "behind":
                 yield "behind", source.source, "the next run ingests more"
-            if source.rejected_last and source.state != "removed":
-                yield "rejected", source.source, _rejected_last(source)
+            if rejected := _rejected_last(source):
+                yield "rejected", source.source, rejected
         for remote in self.remotes:
             if remote.state == "error":
                 yield "stale", remote.remote.name, remote.reason or ""
@@ -171,8 +171,8 @@ def _print(options: Options, now: Status) -> None:
         if source.reason:
             since = f" since {source.since:%Y-%m-%d %H:%M:%S}" if source.since else ""
             print_line(f"{source.source}: {source.state}{since}, because {source.reason}")
-        if source.rejected_last and source.state != "removed":
-            print_line(f"{source.source}: {_rejected_last(source)}")
+        if rejected := _rejected_last(source):
+            print_line(f"{source.source}: {rejected}")
         for file in source.changed:
             print_line(f"{source.source}: {file} was changed after it was read")
     over_streams = [_with_times(row) for row in queries if row["held_back_by"] or row["final_to"]]
@@ -186,7 +186,9 @@ def _print(options: Options, now: Status) -> None:
 
 
 def _rejected_last(source: SourceStatus) -> str:
-    """What the graph lacks of the last change set of a source."""
+    """What the graph lacks of the last change set of a declared source; empty if nothing."""
+    if not source.rejected_last or source.state == "removed":
+        return ""
     return (
         f"{source.rejected_last:,} rejected in {source.position}, its last change set; the table"
         " `rejected` has the reasons"

@@ -6,8 +6,8 @@ from datetime import datetime
 
 from jobs.freshness.reading import newest_rows, services_of
 from jobs.freshness.remote_state import RemoteState, remote_state
-from jobs.replicas.inbox import answered_names
 from jobs.replicas.remotes import load_remotes
+from jobs.replicas.renamed import why_not_stored
 from jobs.settings import Settings
 
 
@@ -21,8 +21,14 @@ def current_states(settings: Settings, now: datetime) -> list[RemoteState]:
     if not remotes:
         return []
     lake = settings.open_lake()
-    services, stored = services_of(lake), answered_names(lake)
+    services = services_of(lake)
     return [
-        remote_state(remote, newest_rows(lake, remote.name), services, stored, now)
+        remote_state(
+            remote,
+            newest_rows(lake, remote.name),
+            services,
+            why_not_stored(lake, remote, services),
+            now,
+        )
         for remote in remotes
     ]

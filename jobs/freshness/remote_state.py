@@ -5,7 +5,7 @@ Ages grow when no evaluation runs: an age now is that of the last evaluation and
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final, Literal
@@ -128,7 +128,7 @@ def remote_state(
     remote: Remote,
     newest: Sequence[Row],
     services: Sequence[Row],
-    stored: Collection[str],
+    not_stored: str,
     now: datetime,
 ) -> RemoteState:
     """How fresh the replica of a remote is.
@@ -137,11 +137,11 @@ def remote_state(
         remote: as declared.
         newest: the rows of `freshness` of its last evaluation.
         services: the rows of `services`.
-        stored: the names under which answers of remotes are stored.
+        not_stored: why its answers cannot be stored, empty if they can.
         now: the time.
     """
-    if reason := remote.why_not_stored(services, stored):
-        return RemoteState(remote, "error", reason=reason)
+    if not_stored:
+        return RemoteState(remote, "error", reason=not_stored)
     own = [row for row in services if row["remote"] == remote.name]
     first_seen = {row["pattern"]: row["first_seen"] for row in own}
     if not newest:

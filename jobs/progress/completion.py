@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
@@ -47,6 +46,9 @@ class Completion:
     _watermarks: dict[tuple[_Job, str], Watermark | None] = field(
         default_factory=dict, init=False, repr=False
     )
+    _works: dict[str, Backlog | DamagedTable | None] = field(
+        default_factory=dict, init=False, repr=False
+    )
 
     @classmethod
     def read(cls, lake: Lake) -> Completion:
@@ -71,27 +73,25 @@ class Completion:
 
         `damaged` says which are.
         """
-        found = []
-        for query in queries:
-            with suppress(DamagedTable):
-                found.append(self._backlog(query))
-        return tuple(each for each in found if each is not None)
+        found = map(self._work, queries)
+        return tuple(each for each in found if isinstance(each, Backlog))
 
     def damaged(self, queries: Iterable[str]) -> dict[str, DamagedTable]:
         """The queries with a table whose newest commit cannot be read, and why.
 
         Of other damage nothing is known before it is read.
         """
-        found = {}
-        for query in queries:
-            try:
-                self._backlog(query)
-            except DamagedTable as error:
-                found[query] = error
-        return found
+        found = ((query, self._work(query)) for query in queries)
+        return {query: work for query, work in found if isinstance(work, DamagedTable)}
 
-    def _backlog(self, query: str) -> Backlog | None:
-        return backlog_of(self.lake, query, self.maintained(query), self.published(query))
+    def _work(self, query: str) -> Backlog | DamagedTable | None:
+        if query not in self._works:
+            try:
+                maintained, published = self.maintained(query), self.published(query)
+                self._works[query] = backlog_of(self.lake, query, maintained, published)
+            except DamagedTable as error:
+                self._works[query] = error
+        return self._works[query]
 
     @cached_property
     def verdicts(self) -> Mapping[str, Verdict]:

@@ -102,10 +102,10 @@ def inbox_names(lake: Lake) -> tuple[str, ...]:
     return tuple(name for name in sorted(map(str, known)) if lake.exists(replica(name).name))
 
 
-def answered_names(lake: Lake) -> tuple[str, ...]:
-    """The names of remotes under which answers are stored."""
-    found = ((name, last_round(lake, name)) for name in inbox_names(lake))
-    return tuple(name for name, last in found if last is not None and last.mark.answered)
+def has_answers(lake: Lake, remote: str) -> bool:
+    """Whether answers are stored under a name of a remote."""
+    last = last_round(lake, remote)
+    return last is not None and bool(last.mark.answered)
 
 
 def append_round(

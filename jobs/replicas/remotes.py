@@ -7,7 +7,7 @@ budget allows.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from ipaddress import ip_network
 from pathlib import Path
@@ -187,24 +187,6 @@ class Remote(BaseModel):
     def keys_of_request(self) -> int:
         """Keys that are asked for at once; a document is searched for all of them."""
         return self.budget.keys if self.kind == "file" else self.batch_keys
-
-    def why_not_stored(self, services: Iterable[Mapping[str, Any]], stored: Collection[str]) -> str:
-        """Why its answers cannot be stored: they are, under another name. Empty if they can.
-
-        Args:
-            services: the rows of `services`: remote, iri.
-            stored: the names under which answers of remotes are stored.
-        """
-        if self.name in stored:
-            return ""
-        names = {row["remote"] for row in services if row["iri"] == self.term}
-        other = min(names.intersection(stored), default=None)
-        if other is None:
-            return ""
-        return (
-            f"the answers of {self.iri} are stored under the name {other}, not {self.name}:"
-            f" name it {other} again"
-        )
 
     @property
     def rule(self) -> Policy:

@@ -26,14 +26,17 @@ class Scheduled:
         askers: the blocks of maintained queries that are about it; without one it is not evaluated.
         last: its newest round; None before the first one.
         next_at: the instant of its next evaluation; it is due once that has come.
-        asked_at: that of the next one that may ask it: earlier ones commit a round without keys.
     """
 
     remote: Remote
     askers: tuple[Asker, ...]
     last: RoundMark | None
     next_at: datetime
-    asked_at: datetime
+
+    @property
+    def asked_at(self) -> datetime:
+        """That of the next one that may ask it: earlier ones commit a round without keys."""
+        return allowed_from(self.remote, self.next_at, not_before_of(self.remote, self.last))
 
     def is_due(self, now: datetime) -> bool:
         """Whether it is to be evaluated."""
@@ -55,9 +58,7 @@ def schedule(settings: Settings, lake: Lake, now: datetime) -> tuple[Scheduled, 
         stored = last_round(lake, remote.name)
         last = None if stored is None else stored.mark
         about = tuple(askers(queries, completion, term))
-        next_at = _next_at(remote, last, now)
-        asked_at = allowed_from(remote, next_at, not_before_of(remote, last))
-        found.append(Scheduled(remote, about, last, next_at, asked_at))
+        found.append(Scheduled(remote, about, last, _next_at(remote, last, now)))
     return tuple(found)
 
 
