@@ -6,12 +6,13 @@ PYTHON ?= python3.11
 RUN := setup/run
 ARGS ?=
 WORKERS ?= 2
+PYTEST := $(RUN) pytest --numprocesses $(WORKERS) --dist loadgroup --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint types contracts airflow bench lock zip clean
+.PHONY: help setup demo test test-all deep check lint types contracts airflow bench lock zip clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## install packages, Java and the Delta jars; all other targets do it if needed
 	@$(PYTHON) -m setup
@@ -19,8 +20,16 @@ setup: ## install packages, Java and the Delta jars; all other targets do it if 
 demo: setup ## run the DAGs on five versions of the Brick ontology and show the answers
 	@$(RUN) python -m demo
 
-test: setup ## run all tests in two processes; ARGS='-k name' selects, WORKERS=0 uses one process
-	@$(RUN) pytest --numprocesses $(WORKERS) --dist worksteal $(ARGS)
+test: setup ## prove the product in ten minutes; ARGS='tests/lake -k name' runs these tests instead
+	@$(PYTEST) $(or $(ARGS),--lane test)
+
+test-all: setup ## run what `make test` leaves out: Spark, Airflow, torture, more of the laws
+	@$(PYTEST) --lane rest $(ARGS)
+
+deep: setup ## run everything whole, for hours: full laws, all mutants, 500 kills
+	@$(PYTEST) --lane deep $(ARGS)
+	@$(RUN) python -m tests.mutants
+	@$(RUN) python -m tests.torture --kills 500
 
 check: lint types contracts ## run all static checks
 

@@ -14,6 +14,8 @@ from demo.fuseki import Fuseki, running_fuseki
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+pytest_plugins = ("tests.support.lanes", "tests.support.durations")
+
 PROJECT = Path(__file__).parent.parent
 
 
@@ -32,7 +34,7 @@ def shared() -> Path:
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    """The one Spark session of the test suite; tests that use it are marked `spark`."""
+    """The one Spark session of the test suite."""
     from lake.session import start
 
     # Most of the time of a test is that of the compiler of often repeated code, which pays later.
@@ -64,6 +66,16 @@ def quick_spark(spark: SparkSession) -> Iterator[SparkSession]:
             spark.conf.unset(key)
         else:
             spark.conf.set(key, was)
+
+
+@pytest.fixture
+def own_jvm() -> None:
+    """Of tests that start Spark in a process of its own."""
+
+
+@pytest.fixture
+def processes() -> None:
+    """Of tests that start processes which take long."""
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -15,10 +14,10 @@ from jobs.errors import EXIT_QUALITY, QualityError
 from jobs.repair_lake import repair_lake
 from lake.lake import Lake
 from tests.support.damage import append_foreign, data_files, flip_a_bit, newest_commit
+from tests.support.laws import Seeds
 from tests.support.projects.ingest import no_spark
 from tests.support.projects.maintain import MaintainedProject
 
-FLIPS = int(os.environ.get("WEIR_FLIPS", "40"))
 TABLES = (
     "answers/rooms",
     "embeddings/rooms",
@@ -121,10 +120,11 @@ def test_damage_is_found(project: MaintainedProject, name: str) -> None:
     assert expected in failed(audit(project, full=full))
 
 
-def test_no_flipped_bit_of_any_table_is_silent(project: MaintainedProject) -> None:
+@pytest.mark.law("flips of a lake")
+def test_no_flipped_bit_of_any_table_is_silent(project: MaintainedProject, seeds: Seeds) -> None:
     """The audit names the table, and no reader takes another row from it."""
-    rng = random.Random(18)
-    for number in range(FLIPS):
+    for number, seed in enumerate(seeds):
+        rng = random.Random(f"flip {seed}")
         lake = project.settings.open_lake()
         table = rng.choice(TABLES)
         expected = sorted(map(repr, lake.rows(table).to_pylist()))

@@ -15,7 +15,6 @@ from tests.support.projects.ingest import no_spark
 from tests.support.projects.maintain import MaintainedProject
 
 
-@pytest.mark.spark
 @pytest.mark.parametrize("damage", [wrong_triple, damaged_file("triples")], ids=["row", "file"])
 def test_triples_are_rebuilt_from_quads(
     project: MaintainedProject,

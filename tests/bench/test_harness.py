@@ -107,8 +107,7 @@ def test_the_report_shows_cold_beside_warm_and_parts_below_their_whole() -> None
     ]
 
 
-@pytest.mark.slow
-@pytest.mark.spark
+@pytest.mark.usefixtures("own_jvm")
 def test_a_scenario_gives_times_and_answers_on_which_all_sides_agree(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

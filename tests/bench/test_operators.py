@@ -130,7 +130,6 @@ def test_every_query_of_the_scenario_is_accepted(name: str) -> None:
     assert len(catalog.members) == len([*(operators.QUERIES / name).glob("*.rq")])
 
 
-@pytest.mark.slow
 def test_the_operators_are_measured_and_all_sides_find_the_same_rows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

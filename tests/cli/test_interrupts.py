@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import shutil
 import signal
@@ -19,12 +18,12 @@ import pytest
 from jobs.cli.interrupts import INTERRUPTED
 from lake import interrupts
 from lake.lake import Lake
+from tests.support.laws import Seeds
 from tests.support.projects.command_line import Weir
 
 TITLES = "SELECT ?title { ?exhibit <http://example.org/title> ?title }"
 SENTENCE = "interrupted: what was committed stays; the next run goes on from there\n"
 ANSWER = {("Greek vase", 1), ("Roman coin", 1), ("Bronze mask", 1)}
-PROCESSES = int(os.environ.get("WEIR_INTERRUPTS", "2"))
 _WEIR = """
 import signal, sys
 # A process that is started in the background ignores it.
@@ -126,8 +125,10 @@ def started(*arguments: str) -> subprocess.Popen[str]:
     )
 
 
-def test_an_interrupt_at_a_random_moment_ends_a_process(weir: Weir, project: Path) -> None:
-    """With `WEIR_INTERRUPTS`, so many processes."""
+@pytest.mark.law("interrupts")
+def test_an_interrupt_at_a_random_moment_ends_a_process(
+    weir: Weir, project: Path, seeds: Seeds
+) -> None:
     before = project.with_name("before")
     shutil.copytree(project, before)
     began = time.monotonic()
@@ -135,8 +136,8 @@ def test_an_interrupt_at_a_random_moment_ends_a_process(weir: Weir, project: Pat
     _, printed = whole.communicate()
     assert whole.returncode == 0, printed
     duration = time.monotonic() - began
-    chance = random.Random(18)
-    for moment in (chance.uniform(0.05, 1.0) * duration for _ in range(PROCESSES)):
+    for seed in seeds:
+        moment = random.Random(f"interrupt {seed}").uniform(0.05, 1.0) * duration
         for name in ("lake", ".cache"):
             shutil.rmtree(project / name, ignore_errors=True)
         shutil.copytree(before, project, dirs_exist_ok=True)

@@ -107,7 +107,6 @@ def test_lines_for_people_and_a_failure_once(started: list[subprocess.Popen[str]
     assert err.count("error: ") == 1
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "point",
     [

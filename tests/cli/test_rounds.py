@@ -359,7 +359,6 @@ def test_an_unexpected_error_is_raised(resident: Resident, monkeypatch: pytest.M
         resident.next()
 
 
-@pytest.mark.slow
 def test_nothing_grows_with_the_number_of_rounds(resident: Resident) -> None:
     library()
     from expectations import registration

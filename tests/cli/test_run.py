@@ -16,7 +16,6 @@ from tests.support.projects.command_line import Weir
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.spark
 
 FIRST, SECOND = Path("data/versions/001.ttl"), Path("data/versions/002.ttl")
 

@@ -119,7 +119,6 @@ def test_an_interruption_that_comes_late_ends_no_other_statement(made: Made) -> 
     assert engine.rows(_query(COUNT)) == [(2_000,)]
 
 
-@pytest.mark.spark
 @pytest.mark.parametrize("kind", ["product", "search"])
 def test_a_statement_of_spark_ends_and_the_next_one_runs(
     made: Made, spark: SparkSession, kind: str

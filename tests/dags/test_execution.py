@@ -16,8 +16,6 @@ from jobs.settings import CONFIG_FILE, Settings
 from jobs.validate_answers import validate_answers
 from tests.dags.installation import HERE, Airflow, Runs
 
-pytestmark = pytest.mark.slow
-
 FOURTH = """H id <urn:uuid:4> .
 H prev <urn:uuid:3> .
 TX .

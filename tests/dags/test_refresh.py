@@ -36,8 +36,6 @@ from lake.commit import KILL_AT
 from tests.dags.installation import HERE, Airflow, Runs
 from tests.support.endpoints import port_of
 
-pytestmark = pytest.mark.slow
-
 CANARY = Credentials("reader", "canary-4f1c-not-a-real-password")
 IRI = "http://remote.example/sparql"
 KEYS, EVALUATIONS, LAST_BY_DAG, LAST_WITHOUT_CHANGES = 200, 30, 2, 6

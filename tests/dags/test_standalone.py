@@ -12,7 +12,7 @@ import pytest
 from tests.dags.cluster import QUICK_JVM, Cluster, running_cluster
 from tests.dags.installation import HERE, Airflow, Runs
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = pytest.mark.usefixtures("own_jvm")
 
 # Spark computes everything, however small, and reads the whole graph.
 LIMITS = {"driver_rows": 0, "driver_parse_bytes": 0, "bulk_changes": 0}

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 DEMO = Path(__file__).parent.parent.parent / "demo"
 QUERIES = tuple(sorted(file.stem for file in DEMO.glob("queries/*.rq")))
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

@@ -16,8 +16,6 @@ from lake.lake import Lake
 from tests.support.projects.ingest import no_spark
 from tests.support.stages import STAGES
 
-pytestmark = pytest.mark.slow
-
 Atoms = dict[str, set[str]]
 """By predicate the sensors."""
 CLOSE = datetime.fromisoformat(demo.CLOSE)

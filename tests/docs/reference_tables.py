@@ -1,4 +1,4 @@
-"""The tables of docs/reference.md, rendered from the code that they describe."""
+"""The tables of docs/reference.md and docs/testing.md, rendered from what they describe."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from jobs.ingest.sources.stream import Stream
 from jobs.replicas.remotes import Budget, Remote
 from jobs.settings import Settings
 from lake.tables import SHARED_TABLES, Table, answers, embeddings, replica, stream
+from tests.support.laws import LAWS
 
 Row = Sequence[str]
 
@@ -133,6 +134,12 @@ def tables() -> str:
     return "\n".join(parts).rstrip()
 
 
+def laws() -> str:
+    """Every law of random cases."""
+    rows = [(name, f"{law.size:,}", law.cases) for name, law in LAWS.items()]
+    return _table(("law", "seeds", "a seed is"), rows)
+
+
 SECTIONS: Mapping[str, Callable[[], str]] = {
     "settings": settings,
     "sources": sources,
@@ -143,7 +150,12 @@ SECTIONS: Mapping[str, Callable[[], str]] = {
     "front matter of programs": program_front_matter,
     "commands": commands,
     "tables": tables,
+    "laws": laws,
 }
+PAGES: Mapping[str, str] = dict.fromkeys(SECTIONS, "docs/reference.md") | {
+    "laws": "docs/testing.md"
+}
+"""The page of each section."""
 
 _BEGIN, _END = "<!-- generated: {} -->", "<!-- end -->"
 _INDENT = "\u00a0\u00a0"

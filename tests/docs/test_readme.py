@@ -7,14 +7,11 @@ import re
 import subprocess
 from pathlib import Path
 
-import pytest
-
 from setup.steps import ROOT, VENV
 
 _MARK = "--- command"
 
 
-@pytest.mark.slow
 def test_the_example_of_the_readme_prints_what_it_shows(tmp_path: Path) -> None:
     page = (ROOT / "README.md").read_text(encoding="utf-8")
     example = page.partition("```console\n")[2].partition("```")[0]

@@ -24,7 +24,6 @@ from tests.support.stages import STAGES
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 CHANGE_SETS = 203
 HEAD_QUADS = 757_171

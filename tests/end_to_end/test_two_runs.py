@@ -11,13 +11,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
-
 from jobs.errors import EXIT_BUSY
 from tests.support.projects.graphs import FIRST, LATER, QUERIES, ingest_change_sets
 from tests.support.projects.maintain import MaintainedProject
-
-pytestmark = pytest.mark.slow
 
 _PATIENCE = 300
 """Seconds; on a busy machine Spark starts slowly."""

@@ -104,8 +104,6 @@ def test_a_query_of_many_parts_is_maintained(name: str) -> None:
     assert [row[0] for row in answer] == [iri("b")]
 
 
-@pytest.mark.spark
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["bind", "filter", "order", "subquery"])
 def test_a_query_of_many_parts_is_maintained_by_spark(spark: SparkSession, name: str) -> None:
     memory = SparkMemory(spark, _plan(_LONG[name]), _HISTORY)

@@ -7,7 +7,6 @@ departs from the specification (`grammar_cases`).
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from pathlib import Path
 from typing import get_args
@@ -18,15 +17,11 @@ from jobs.plan.lower import lower
 from jobs.plan.operators import PlanNode
 from jobs.plan.structure import walk
 from jobs.sparql.frontend.translate import translate
-from tests.support.generators.grammar_cases import HISTORIES, correlated_case, whole_case
+from tests.support.generators.grammar_cases import correlated_case, whole_case
 from tests.support.grammar_laws import broken_laws
+from tests.support.laws import Seeds
 from tests.support.oracles.oxigraph import Oxigraph
 from tests.support.regressions import read, regression_files
-
-QUERIES = int(os.environ.get("WEIR_WHOLE_LAW_PAIRS", "3000")) // HISTORIES
-CORRELATED = int(os.environ.get("WEIR_CORRELATED_LAWS", "60"))
-PARTS = 20
-"""Into which the queries are split, so that pytest's workers share them."""
 
 
 @pytest.mark.parametrize("file", regression_files(), ids=lambda file: file.stem)
@@ -34,26 +29,17 @@ def test_a_regression_keeps_the_laws(file: Path) -> None:
     assert broken_laws(read(file)) == []
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("part", range(PARTS))
-def test_random_queries_of_the_whole_grammar_keep_the_laws(part: int) -> None:
+@pytest.mark.law("whole grammar")
+def test_random_queries_of_the_whole_grammar_keep_the_laws(seeds: Seeds) -> None:
     """Snapshot, split invariance, replay, neighbourhood, multiplicities, and registration at any
-    epoch.
+    epoch. `python -m tests.support.regressions whole` adds what breaks one.
     """
-    seeds = range(part, QUERIES, PARTS)
-    broken = [line for seed in seeds for line in broken_laws(whole_case(seed))]
-    assert not broken, (
-        f"{len(broken)} broken laws; add them by `python -m tests.support.regressions whole`:\n"
-        + "\n".join(broken[:20])
-    )
+    seeds.check(lambda seed: broken_laws(whole_case(seed)))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("part", range(PARTS))
-def test_random_parts_of_exists_that_depend_on_the_outside_keep_the_laws(part: int) -> None:
-    seeds = range(part, CORRELATED, PARTS)
-    broken = [line for seed in seeds for line in broken_laws(correlated_case(seed))]
-    assert not broken, f"{len(broken)} broken laws:\n" + "\n".join(broken[:20])
+@pytest.mark.law("correlated")
+def test_random_parts_of_exists_that_depend_on_the_outside_keep_the_laws(seeds: Seeds) -> None:
+    seeds.check(lambda seed: broken_laws(correlated_case(seed)))
 
 
 def test_the_random_queries_have_every_operator_and_answers_that_change() -> None:

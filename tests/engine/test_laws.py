@@ -5,7 +5,6 @@ Every law is checked on the same random pairs of a query and a history; a seed n
 
 from __future__ import annotations
 
-import os
 import random
 from collections import Counter
 
@@ -16,12 +15,9 @@ from jobs.plan.plan import Plan
 from jobs.sparql.frontend.translate import translate
 from tests.support.generators.basic_cases import Case, case
 from tests.support.harness import WHOLE, LogRow, Memory, run_in_cuts, state
+from tests.support.laws import Seeds
 from tests.support.oracles.answers import Row, anonymous
 from tests.support.oracles.oxigraph import answers
-
-PAIRS = int(os.environ.get("WEIR_LAW_PAIRS", "300"))
-PARTS = 10
-"""Into which the pairs are split, so that pytest's workers share them."""
 
 
 def plan_of(pair: Case) -> Plan:
@@ -88,15 +84,13 @@ def _difference(found: list[LogRow], expected: list[LogRow]) -> str:
     return f"{extra} too many, {missing} missing"
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("part", range(PARTS))
-def test_random_pairs_keep_the_laws(part: int) -> None:
-    """Snapshot, split invariance, neighbourhood, multiplicities, and registration at any epoch."""
-    broken = [line for seed in range(part, PAIRS, PARTS) for line in broken_laws(seed)]
-    assert not broken, (
-        f"{len(broken)} broken laws; add them by `python -m tests.support.regressions simple`:\n"
-        + "\n".join(broken[:20])
-    )
+@pytest.mark.law("graph patterns")
+def test_random_pairs_keep_the_laws(seeds: Seeds) -> None:
+    """Snapshot, split invariance, neighbourhood, multiplicities, and registration at any epoch.
+
+    `python -m tests.support.regressions simple` adds what breaks one.
+    """
+    seeds.check(broken_laws)
 
 
 def test_the_random_queries_are_varied() -> None:

@@ -6,7 +6,6 @@ specification's equations, decides which is right.
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections import Counter
 
@@ -15,20 +14,20 @@ import pytest
 from jobs.plan.lower import lower
 from jobs.sparql.frontend.translate import translate
 from tests.support.generators.grammar_cases import whole_case
+from tests.support.laws import Seeds
 from tests.support.oracles import rdf_lib, reference
 from tests.support.oracles.answers import Row, comparable
 from tests.support.oracles.histories import states
 from tests.support.oracles.oxigraph import Oxigraph
 
-QUERIES = int(os.environ.get("WEIR_ORACLE_QUERIES", "400"))
 _CHOICES = ("choice", "equal solutions")
 
 
-@pytest.mark.slow
-def test_the_oracles_agree_or_the_specification_decides_which_is_wrong() -> None:
+@pytest.mark.law("oracles")
+def test_the_oracles_agree_or_the_specification_decides_which_is_wrong(seeds: Seeds) -> None:
     unexplained = []
     agreed = compared = 0
-    for seed in range(QUERIES):
+    for seed in seeds:
         case = whole_case(seed)
         if case.departure and any(word in case.departure for word in _CHOICES):
             continue
@@ -49,7 +48,7 @@ def test_the_oracles_agree_or_the_specification_decides_which_is_wrong() -> None
         elif not rdf_lib.departures(case.query):
             unexplained.append(f"seed {seed}: rdflib: {case.query}: {found}, not {expected}")
     assert unexplained == []
-    assert agreed > 0.8 * compared, f"{agreed} of {compared}"
+    assert compared < 100 or agreed > 0.8 * compared, f"{agreed} of {compared}"
 
 
 def _by_rdflib(

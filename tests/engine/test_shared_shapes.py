@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import get_args
 
 import pytest
@@ -11,6 +10,7 @@ from jobs.plan.leaves import Component, MemberComponent, MemberValues, Values
 from jobs.plan.operators import PlanNode
 from jobs.plan.structure import walk
 from tests.support.harness import run_in_cuts
+from tests.support.laws import Seeds
 from tests.support.shared_shapes import (
     GIVEN,
     GroupMemory,
@@ -18,10 +18,6 @@ from tests.support.shared_shapes import (
     given_case,
     group_case,
 )
-
-GROUPS = int(os.environ.get("WEIR_GROUP_LAWS", "150"))
-PARTS = 10
-"""Into which the groups are split, so that pytest's workers share them."""
 
 
 @pytest.mark.parametrize("name", GIVEN)
@@ -51,9 +47,7 @@ def test_the_given_groups_have_every_operator_and_members_with_different_rows() 
     assert different >= len(GIVEN) - 2
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("part", range(PARTS))
-def test_a_group_stores_the_rows_that_its_members_store_one_by_one(part: int) -> None:
+@pytest.mark.law("groups")
+def test_a_group_stores_the_rows_that_its_members_store_one_by_one(seeds: Seeds) -> None:
     """Of all nodes: from nothing, in small runs, and registered late."""
-    broken = [line for seed in range(part, GROUPS, PARTS) for line in broken_laws(group_case(seed))]
-    assert not broken, f"{len(broken)} broken laws:\n" + "\n".join(broken[:20])
+    seeds.check(lambda seed: broken_laws(group_case(seed)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from pathlib import Path
 
@@ -16,49 +15,47 @@ from tests.engine.test_papers import BAGS, NUMBERED, deltas_of, fixture, plan_fo
 from tests.engine.test_w3c_histories import evaluation_cases, history_to
 from tests.support.generators.basic_cases import case
 from tests.support.harness import WHOLE, Memory, run_in_cuts
+from tests.support.laws import Seeds
 from tests.support.shared_shapes import GroupMemory, group_case
 from tests.support.spark_harness import SparkGroupMemory, SparkMemory
 
-COMPILED = 10
-"""The pairs whose plans are compiled, and in several partitions, as in production."""
-PAIRS = int(os.environ.get("WEIR_SPARK_PAIRS", "50"))
-GROUPS = int(os.environ.get("WEIR_SPARK_GROUPS", "12"))
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
-
-
-@pytest.mark.parametrize("seed", range(COMPILED))
+@pytest.mark.law("compiled plans on Spark")
 def test_spark_stores_the_rows_that_duckdb_stores_with_compiled_plans(
-    spark: SparkSession, seed: int
+    spark: SparkSession, seeds: Seeds
 ) -> None:
-    _compare(spark, seed)
+    """In several partitions, as in production."""
+    _compare(spark, seeds)
 
 
-@pytest.mark.parametrize("seed", range(COMPILED, PAIRS))
-def test_spark_stores_the_rows_that_duckdb_stores(quick_spark: SparkSession, seed: int) -> None:
-    _compare(quick_spark, seed)
+@pytest.mark.law("graph patterns on Spark")
+def test_spark_stores_the_rows_that_duckdb_stores(quick_spark: SparkSession, seeds: Seeds) -> None:
+    _compare(quick_spark, seeds)
 
 
-def _compare(spark: SparkSession, seed: int) -> None:
-    pair = case(seed)
-    plan, last = plan_of(pair), len(pair.history)
-    cut = random.Random(seed).randint(1, last)
-    expected = run_in_cuts(Memory(plan, pair.history), last, (cut,))
-    found = run_in_cuts(SparkMemory(spark, plan, pair.history), last, (cut,))
-    assert found.stored() == expected.stored()
+def _compare(spark: SparkSession, seeds: Seeds) -> None:
+    for seed in seeds:
+        pair = case(seed)
+        plan, last = plan_of(pair), len(pair.history)
+        cut = random.Random(seed).randint(1, last)
+        by_duckdb = run_in_cuts(Memory(plan, pair.history), last, (cut,))
+        by_spark = run_in_cuts(SparkMemory(spark, plan, pair.history), last, (cut,))
+        assert by_spark.stored() == by_duckdb.stored()
 
 
-@pytest.mark.parametrize("seed", range(GROUPS))
+@pytest.mark.law("groups on Spark")
 def test_spark_stores_the_rows_that_duckdb_stores_of_a_group(
-    quick_spark: SparkSession, seed: int
+    quick_spark: SparkSession, seeds: Seeds
 ) -> None:
     """`test_shared_shapes` compares what DuckDB stores with what each member stores by itself."""
-    case = group_case(seed)
-    last = len(case.history)
-    cut = random.Random(seed).randint(1, last)
-    expected = run_in_cuts(GroupMemory(case.members, case.history), last, (cut,))
-    found = run_in_cuts(SparkGroupMemory(quick_spark, case.members, case.history), last, (cut,))
-    assert found.stored() == expected.stored()
+    for seed in seeds:
+        case = group_case(seed)
+        last = len(case.history)
+        cut = random.Random(seed).randint(1, last)
+        by_duckdb = run_in_cuts(GroupMemory(case.members, case.history), last, (cut,))
+        on_spark = SparkGroupMemory(quick_spark, case.members, case.history)
+        by_spark = run_in_cuts(on_spark, last, (cut,))
+        assert by_spark.stored() == by_duckdb.stored()
 
 
 @pytest.mark.parametrize("driver_rows", [3, 10])
@@ -97,16 +94,18 @@ def test_spark_gives_the_deltas_of_the_bag(
     assert deltas_of(memory, len(golden.history)) == golden.bag_deltas
 
 
-@pytest.mark.parametrize("part", range(10))
+@pytest.mark.law("w3c histories on Spark")
 def test_spark_stores_the_rows_that_duckdb_stores_of_the_w3c_tests(
-    quick_spark: SparkSession, shared: Path, part: int
+    quick_spark: SparkSession, shared: Path, seeds: Seeds
 ) -> None:
     """In one run over all epochs of the whole graph, as `history: full` begins.
+
+    Ten seeds in a row are all tests.
 
     `test_w3c_histories` compares what DuckDB stores with the oracles.
     """
     differing = []
-    for test in evaluation_cases(shared)[part::10]:
+    for test in evaluation_cases(shared)[seeds.one() % 10 :: 10]:
         plan = lower(translate(test.text, "default"), allow_product=True)
         history = history_to(test.quads, seed=0)
         expected = run_in_cuts(Memory(plan, history), len(history), ())

@@ -5,12 +5,9 @@ At each epoch the answer is that of a batch evaluation, at the end it is the exp
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 import random
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -24,6 +21,7 @@ from jobs.sparql.frontend.errors import UnsupportedQuery
 from jobs.sparql.frontend.translate import translate
 from jobs.sparql.functions.values import Number, parse
 from tests.support.harness import Memory, run_in_cuts, state
+from tests.support.laws import Seeds
 from tests.support.oracles import reference
 from tests.support.oracles.answers import FALSE, TRUE, Row
 from tests.support.oracles.histories import Change, states
@@ -32,7 +30,8 @@ from tests.support.oracles.results import Solution, as_csv, read_csv, read_resul
 from tests.support.w3c import Case, Quad, read_cases
 
 _XSD = "http://www.w3.org/2001/XMLSchema#"
-SEEDS = range(3)
+CHUNKS = 8
+"""Into which the tests are divided."""
 KINDS = ("QueryEvaluationTest", "CSVResultFormatTest")
 REFUSED = {
     "functions/now01": "NOW",
@@ -162,10 +161,6 @@ def is_expected(case: Case, plan: Plan, found: list[Solution]) -> bool:
     return same(found, read_result(case.result))
 
 
-def _wrong_in(cases: list[tuple[Case, int]]) -> list[str]:
-    return [line for case, seed in cases for line in wrong_answers(case, seed)]
-
-
 def test_only_functions_without_a_stable_value_are_refused(shared: Path) -> None:
     cases = {c.name: c for c in read_cases(shared / "data" / "w3c" / "sparql11")}
     for name, function in REFUSED.items():
@@ -175,13 +170,14 @@ def test_only_functions_without_a_stable_value_are_refused(shared: Path) -> None
     assert len(evaluation_cases(shared)) == 235 - len(REFUSED) - len(EXCEPTIONS)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", SEEDS)
-def test_every_evaluation_test_holds_as_a_history(shared: Path, seed: int) -> None:
-    pairs = [(case, seed) for case in evaluation_cases(shared)]
-    chunks = [pairs[start::8] for start in range(8)]
-    # Not forked: a forked copy of a process with Java's and Arrow's threads sometimes crashes.
-    fresh = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(os.cpu_count() or 1, fresh) as processes:
-        wrong = [line for lines in processes.map(_wrong_in, chunks) for line in lines]
-    assert not wrong, f"{len(wrong)} wrong answers:\n" + "\n".join(wrong[:20])
+@pytest.mark.law("w3c histories")
+def test_every_evaluation_test_holds_as_a_history(shared: Path, seeds: Seeds) -> None:
+    """Eight seeds in a row are a history of every test."""
+    cases = evaluation_cases(shared)
+    seeds.check(
+        lambda seed: [
+            line
+            for case in cases[seed % CHUNKS :: CHUNKS]
+            for line in wrong_answers(case, seed // CHUNKS)
+        ]
+    )

@@ -24,7 +24,6 @@ from tests.support.generators.suite_rows import BOOLEANS, FLOATS, NAMES, table
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.spark
 
 _BOOLEAN = "http://www.w3.org/2001/XMLSchema#boolean"
 _WHOLE = ("<http://a/s>", "_:b0.1", '"o"@en-GB', f'"true"^^<{_BOOLEAN}>', f'"0"^^<{_BOOLEAN}>', "")

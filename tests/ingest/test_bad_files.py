@@ -1,12 +1,8 @@
-"""Bad files of all formats: none ends a run, and nothing of any is lost without a word.
-
-`WEIR_BAD_FILES` is how many are generated, each by a seed of its own.
-"""
+"""Bad files of all formats: none ends a run, and nothing of any is lost without a word."""
 
 from __future__ import annotations
 
 import gzip
-import os
 import random
 import zlib
 from collections import defaultdict
@@ -19,10 +15,9 @@ import pyoxigraph
 import pytest
 
 from jobs.ingest_changes import SourceResult
+from tests.support.laws import Seeds
 from tests.support.projects.ingest import Project
 
-FILES = int(os.environ.get("WEIR_BAD_FILES", "60"))
-_AT_ONCE = 250
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 LINE = '<urn:s{0}> <urn:p> "value {0} \\u00e9"@en .'
 DOCUMENTS = {
@@ -169,7 +164,7 @@ def lost(
     return None if expected == state else f"{expected ^ state}"
 
 
-def outcomes(project: Project, seeds: range) -> dict[int, str | None]:
+def outcomes(project: Project, seeds: Seeds) -> dict[int, str | None]:
     """What is lost of each file, all of which are ingested by one run, each as a source."""
     files = {f"f{seed}": bad_file(seed) for seed in seeds}
     for name, file in files.items():
@@ -204,7 +199,8 @@ def outcomes(project: Project, seeds: range) -> dict[int, str | None]:
     }
 
 
-@pytest.mark.parametrize("first", range(0, FILES, _AT_ONCE))
-def test_nothing_of_a_bad_file_is_lost_without_a_word(tmp_path: Path, first: int) -> None:
-    found = outcomes(Project(tmp_path), range(first, min(first + _AT_ONCE, FILES)))
-    assert {seed: what for seed, what in found.items() if what is not None} == {}
+@pytest.mark.law("bad files")
+def test_nothing_of_a_bad_file_is_lost_without_a_word(tmp_path: Path, seeds: Seeds) -> None:
+    lost = outcomes(Project(tmp_path), seeds)
+    seeds.failed += [seed for seed, what in lost.items() if what is not None]
+    assert {seed: lost[seed] for seed in seeds.failed} == {}

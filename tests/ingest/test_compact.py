@@ -45,7 +45,6 @@ def checked(project: Project, epoch: int) -> None:
     record(project.settings.open_lake(), [row])
 
 
-@pytest.mark.spark
 def test_compaction_affects_neither_needed_epochs_nor_the_next_ingest(
     spark: SparkSession, history: Project
 ) -> None:
@@ -60,7 +59,6 @@ def test_compaction_affects_neither_needed_epochs_nor_the_next_ingest(
     assert objects == {'"x"', *(f'"{number}"' for number in range(1, 12))}
 
 
-@pytest.mark.spark
 def test_logs_are_not_consolidated_during_an_ingest(
     spark: SparkSession, history: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

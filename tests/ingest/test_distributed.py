@@ -15,8 +15,6 @@ from tests.ingest.test_crash import fill
 from tests.ingest.test_stopped_sources import FEED
 from tests.support.projects.ingest import Project
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
-
 HOUSE = {"name": "house", "kind": "delta", "location": "house"}
 
 

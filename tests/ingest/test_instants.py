@@ -104,7 +104,6 @@ def test_times_without_a_zone_are_those_of_the_declared_one(zone: str) -> None:
         assert found[text] == (microseconds(clock.replace(tzinfo=ZoneInfo(zone))), None), text
 
 
-@pytest.mark.spark
 def test_both_engines_read_the_same_instants(spark: SparkSession) -> None:
     clocks = local_times(2, 30)
     texts = [*EXAMPLES, *(clock.isoformat().removesuffix("+00:00") for clock in clocks)]

@@ -113,8 +113,6 @@ def test_pages_that_are_not_retrieved_again_do_not_change(pages: Project) -> Non
     assert_each_retrieval_changes_its_pages_only(pages)
 
 
-@pytest.mark.spark
-@pytest.mark.slow
 def test_on_spark_pages_that_are_not_retrieved_again_do_not_change(
     pages: Project, spark: SparkSession
 ) -> None:

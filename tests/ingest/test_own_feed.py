@@ -18,8 +18,6 @@ from jobs.progress.watermarks import epochs_after
 from lake.change_feed import ChangeFeedGap
 from tests.support.projects.ingest import Project
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
-
 Read = Callable[[], set[str]]
 
 

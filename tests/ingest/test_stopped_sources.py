@@ -113,8 +113,6 @@ def test_a_foreign_table_that_lost_what_was_ingested_stops_its_source(project: P
     assert "7.rdfp" in str(error)
 
 
-@pytest.mark.spark
-@pytest.mark.slow
 def test_a_foreign_table_whose_newest_files_are_lost_stops_its_source_only(
     spark: SparkSession, project: Project
 ) -> None:

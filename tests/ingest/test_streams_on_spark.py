@@ -16,8 +16,6 @@ from jobs.validate.validation import validate_graph
 from tests.ingest.test_stream_crash import STREAM, contents, event, fill
 from tests.support.projects.ingest import Project
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
-
 
 def test_spark_leaves_the_same_streams_as_the_driver(spark: SparkSession, tmp_path: Path) -> None:
     lakes = []

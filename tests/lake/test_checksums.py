@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import shutil
 from collections.abc import Callable
@@ -24,9 +23,8 @@ from lake.scan import Part, attach, attach_all
 from lake.small_files import merge_files
 from lake.storage_errors import DamagedTable
 from lake.tables import QUADS
+from tests.support.laws import Seeds
 
-FLIPS = int(os.environ.get("WEIR_FLIPS", "30"))
-"""Of each way of reading."""
 METADATA = Metadata("r", "ingest", 1)
 Reading = Callable[[Lake], pa.Table]
 
@@ -109,14 +107,17 @@ def test_what_was_written_is_read(intact: Path, reading: Reading) -> None:
     assert rows(reading(Lake(str(intact)))) == sorted(repr(quad(number)) for number in range(400))
 
 
+@pytest.mark.law("flips of data files")
 @pytest.mark.parametrize("reading", READINGS)
-def test_no_flipped_bit_gives_other_rows(intact: Path, tmp_path: Path, reading: Reading) -> None:
+def test_no_flipped_bit_gives_other_rows(
+    intact: Path, tmp_path: Path, reading: Reading, seeds: Seeds
+) -> None:
     root = tmp_path / "lake"
     shutil.copytree(intact, root)
-    file, choose = data_file(root), random.Random(reading.__name__)
+    file = data_file(root)
     content, expected = file.read_bytes(), rows(reading(Lake(str(intact))))
-    for _ in range(FLIPS):
-        damaged = bytearray(content)
+    for seed in seeds:
+        choose, damaged = random.Random(f"{reading.__name__} {seed}"), bytearray(content)
         damaged[choose.randrange(len(damaged))] ^= 1 << choose.randrange(8)
         file.write_bytes(damaged)
         try:

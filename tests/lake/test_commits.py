@@ -135,7 +135,6 @@ def test_a_commit_has_its_own_version_though_another_came_at_once(
     assert write(Lake(str(tmp_path)), GRAPHS, [ROW], MINE) == 1
 
 
-@pytest.mark.spark
 def test_spark_appends_by_column_name_and_returns_the_version(
     spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -153,7 +152,6 @@ def test_spark_appends_by_column_name_and_returns_the_version(
         write(Lake(root), QUADS, frame.drop("graph"), MINE)
 
 
-@pytest.mark.spark
 def test_columns_are_added_only_on_request(spark: SparkSession, tmp_path: Path) -> None:
     root = str(tmp_path)
     narrow, wide = answers("q", ("a",)), answers("q", ("a", "b"))
@@ -171,7 +169,6 @@ def test_columns_are_added_only_on_request(spark: SparkSession, tmp_path: Path) 
     assert read(spark, Lake(root), "answers/q").columns == [*narrow.column_names]
 
 
-@pytest.mark.spark
 def test_a_missing_commit_is_a_gap_of_the_change_feed(spark: SparkSession, tmp_path: Path) -> None:
     root = str(tmp_path)
     quad = {"graph": "", "subject": "<s>", "predicate": "<p>", "object": "<o>", "weight": 1}

@@ -60,7 +60,6 @@ def state(log: Log, epoch: int) -> set[str]:
     return {o for o, _, _ in log if sum(w for p, e, w in log if p == o and e <= epoch)}
 
 
-@pytest.mark.spark
 def test_consolidation_keeps_every_later_state_and_change_and_the_feed(
     spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -97,7 +96,6 @@ def _merging(root: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Record
     yield from batches
 
 
-@pytest.mark.spark
 def test_a_consolidation_keeps_what_is_appended_meanwhile_and_gives_up_if_files_are_merged(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -135,7 +133,6 @@ def test_a_consolidation_keeps_what_is_appended_meanwhile_and_gives_up_if_files_
     assert [r for r in stored(root) if r[1] > until] == sorted(r for r in log if r[1] > until)
 
 
-@pytest.mark.spark
 def test_a_log_with_little_to_gain_is_not_rewritten(spark: SparkSession, tmp_path: Path) -> None:
     log = fill(str(tmp_path))
     result = consolidate(

@@ -88,8 +88,6 @@ def test_a_run_that_dies_and_is_run_again_leaves_the_same_answers(
     recover(no_spark, project, lakes["done"])
 
 
-@pytest.mark.spark
-@pytest.mark.slow
 def test_a_run_that_is_killed_where_spark_wrote_leaves_the_same_answers(
     spark: SparkSession, lakes: dict[str, MaintainedProject], tmp_path: Path
 ) -> None:

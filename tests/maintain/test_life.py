@@ -155,7 +155,6 @@ def test_a_failed_read_for_some_queries_does_not_affect_the_others(
         project.check_answers(query, 6, 6)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_answers_are_right_at_the_head_after_any_changes_of_graph_and_registry(
     project: MaintainedProject, seed: int

@@ -97,7 +97,6 @@ def test_a_literal_that_is_too_long_fails_its_query_until_the_limit_is_raised(
         project.check_answers(name, 1, 1)
 
 
-@pytest.mark.slow
 def test_a_search_that_backtracks_fails_its_query_until_the_limit_is_raised(
     project: MaintainedProject,
 ) -> None:
@@ -127,7 +126,6 @@ PRODUCT = (
 )
 
 
-@pytest.mark.slow
 def test_what_runs_too_long_fails_alone(project: MaintainedProject) -> None:
     """A closure and a product are DuckDB's, a search is that of a process."""
     project.begin(query_seconds=1)

@@ -28,8 +28,6 @@ from tests.support.projects.maintain import MaintainedProject
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.spark
-
 
 @pytest.fixture(scope="module")
 def begun(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> MaintainedProject:

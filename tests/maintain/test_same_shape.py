@@ -62,7 +62,6 @@ def stored(project: MaintainedProject) -> dict[str, Counter[tuple[Any, ...]]]:
     }
 
 
-@pytest.mark.slow
 def test_each_stores_what_it_stores_alone(
     project: MaintainedProject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -287,8 +286,6 @@ def test_groups_are_bounded(project: MaintainedProject, monkeypatch: pytest.Monk
     assert sizes == [2, 2, 3]
 
 
-@pytest.mark.spark
-@pytest.mark.slow
 def test_spark_alone_stores_the_same(
     spark: SparkSession, project: MaintainedProject, tmp_path: Path
 ) -> None:

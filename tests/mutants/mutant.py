@@ -15,7 +15,7 @@ class Mutant:
         original: occurs once in the module.
         replacement: stands in its place.
         package: a folder of the project.
-        tests: files of which one must fail; of other mutants, their part says which tests must.
+        tests: files of which one must fail; by default those of the area.
     """
 
     name: str

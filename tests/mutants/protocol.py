@@ -778,5 +778,3 @@ PROTOCOL_MUTANTS = (
     *_CONSOLIDATION,
     *_FENCES,
 )
-PROTOCOL_TESTS = tuple(dict.fromkeys(test for each in PROTOCOL_MUTANTS for test in each.tests))
-"""The tests that mutants of the protocol name."""

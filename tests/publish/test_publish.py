@@ -24,7 +24,6 @@ from tests.support.projects.ingest import no_spark
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.spark
 
 SELECT = "SELECT ?s ?o WHERE { ?s <http://a/p> ?o }"
 DISTINCT = "SELECT DISTINCT ?s WHERE { ?s <http://a/p> ?o }"

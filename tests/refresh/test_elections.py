@@ -11,14 +11,14 @@ from jobs.refresh.aggregation import minmax
 from jobs.refresh.candidates import Candidate, Evaluation
 from jobs.refresh.election import elect
 from jobs.refresh.policy_text import policy_of
+from tests.support.laws import Seeds
 from tests.support.refresh.cases import election_case
 from tests.support.refresh.laws import broken_laws
 
 
-@pytest.mark.parametrize("block", range(10))
-def test_the_laws_of_elections_hold(block: int) -> None:
-    for seed in range(150 * block, 150 * (block + 1)):
-        assert broken_laws(election_case(seed)) == [], seed
+@pytest.mark.law("elections")
+def test_the_laws_of_elections_hold(seeds: Seeds) -> None:
+    seeds.check(lambda seed: broken_laws(election_case(seed)))
 
 
 def test_random_orders_depend_on_seed_and_instant() -> None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import random
 from dataclasses import astuple
 
+import pytest
+
 from jobs.replicas.budget import Amount, Entry, Purse, spent
+from tests.support.laws import Seeds
 
 LEAST_BYTES, LEAST_SECONDS = 100, 0.1
 
@@ -60,8 +63,9 @@ class Evaluation:
             raise Killed
 
 
-def test_no_unit_is_overspent_in_10_000_evaluations_whose_runs_are_killed() -> None:
-    for seed in range(10_000):
+@pytest.mark.law("budgets")
+def test_no_unit_is_overspent_in_evaluations_whose_runs_are_killed(seeds: Seeds) -> None:
+    for seed in seeds:
         rng = random.Random(seed)
         budget = Amount(
             rng.randint(0, 12), rng.randint(0, 40), rng.randint(0, 10_000), rng.uniform(0, 10)

@@ -1,13 +1,11 @@
 """Killed refreshes and ingests: the next run goes on; no budget is overspent, nothing done twice.
 
-`WEIR_KILLED_HISTORIES` histories are run, each of which is killed at every checkpoint; without
-it, a short one, which is killed at some.
+Each history is killed at a fifth of the checkpoints: five seeds in a row are killed at each.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import random
 from collections import Counter
 from dataclasses import astuple
@@ -21,6 +19,7 @@ from jobs.replicas.inbox import RoundMark
 from lake.instants import microseconds
 from lake.metadata import Metadata
 from tests.support.killed import killed_after
+from tests.support.laws import Seeds
 from tests.support.projects.replicas import START, ReplicaProject
 from tests.support.services.evaluations import (
     EVERY,
@@ -33,10 +32,12 @@ from tests.support.services.evaluations import (
     refresh,
 )
 
-HISTORIES = int(os.environ.get("WEIR_KILLED_HISTORIES", "0"))
 CHECKPOINTS = 26
 """Of most runs."""
-STEPS = CHECKPOINTS if HISTORIES else 7
+SHARES = 5
+"""Into which the checkpoints are divided, one for each history."""
+MANY = 4 * SHARES
+"""So many histories pass each of `POINTS`."""
 POINTS = {
     f"{job}:{moment}:{where}"
     for job, *places in (
@@ -152,13 +153,24 @@ def check_budget(folder: Path, steps: int, budget: Amount) -> None:
         assert (counted + Amount(seconds=1e-6)).covers(seen), (number, counted, seen)
 
 
+def steps(seed: int) -> int:
+    """How many steps a history has: each is killed once."""
+    return 1 + len(shares(0)[seed % SHARES])
+
+
+def shares(seed: int) -> list[list[int]]:
+    """The checkpoints, divided at random."""
+    order = random.Random(f"checkpoints {seed}").sample(range(CHECKPOINTS), CHECKPOINTS)
+    return [order[share::SHARES] for share in range(SHARES)]
+
+
 def play(folder: Path, seed: int, whole: Path | None = None) -> set[str]:
     """Play a history, each step killed at another checkpoint; returns those."""
     rng = random.Random(f"killed {seed}")
     points: set[str] = set()
     # The first step is killed around what only the first one does.
-    passed = [rng.choice((2, 3)), *rng.sample(range(CHECKPOINTS), STEPS - 1)]
-    for step, number in zip(random_steps(seed, STEPS), passed, strict=True):
+    passed = [rng.choice((2, 3)), *shares(seed // SHARES)[seed % SHARES]]
+    for step, number in zip(random_steps(seed, len(passed)), passed, strict=True):
         prepare(folder, step)
         points |= killed(folder, step, number, rng)
         if whole is not None:
@@ -168,12 +180,12 @@ def play(folder: Path, seed: int, whole: Path | None = None) -> set[str]:
     return points
 
 
-@pytest.mark.slow
+@pytest.mark.law("killed refreshes")
 def test_runs_that_are_killed_at_any_checkpoint_leave_what_unbroken_ones_leave(
-    tmp_path: Path,
+    tmp_path: Path, seeds: Seeds
 ) -> None:
     points: set[str] = set()
-    for seed in range(HISTORIES or 1):
+    for seed in seeds:
         broken, whole = tmp_path / f"broken{seed}", tmp_path / f"whole{seed}"
         for each in (broken, whole):
             declared(each, budget=AMPLE)
@@ -181,14 +193,14 @@ def test_runs_that_are_killed_at_any_checkpoint_leave_what_unbroken_ones_leave(
         for each in (broken, whole):
             ReplicaProject(each).run()
         assert contents(broken) == contents(whole), seed
-        check_rounds(broken, STEPS)
+        check_rounds(broken, steps(seed))
     # A few histories miss some by chance.
-    assert points >= POINTS or HISTORIES < 10, POINTS - points
+    assert points >= POINTS or len(seeds) < MANY, POINTS - points
 
 
-@pytest.mark.slow
-def test_runs_that_are_killed_never_overspend_a_tight_budget(tmp_path: Path) -> None:
-    for seed in range(HISTORIES or 1):
+@pytest.mark.law("killed refreshes")
+def test_runs_that_are_killed_never_overspend_a_tight_budget(tmp_path: Path, seeds: Seeds) -> None:
+    for seed in seeds:
         rng = random.Random(f"tight {seed}")
         budget = Amount(
             rng.choice((2, 4, 8)),
@@ -199,6 +211,6 @@ def test_runs_that_are_killed_never_overspend_a_tight_budget(tmp_path: Path) -> 
         folder = tmp_path / f"tight{seed}"
         names = ("requests", "keys", "bytes", "seconds")
         declared(folder, budget=dict(zip(names, astuple(budget), strict=True)))
-        play(folder, 1000 + seed)
-        check_budget(folder, STEPS, budget)
-        check_rounds(folder, STEPS)
+        play(folder, seed)
+        check_budget(folder, steps(seed), budget)
+        check_rounds(folder, steps(seed))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
 from pyspark.sql import SparkSession
 
 from jobs.refresh_remotes import refresh_remotes
@@ -30,7 +29,6 @@ def rounds(project: ReplicaProject) -> list[tuple[Any, ...]]:
     )
 
 
-@pytest.mark.spark
 def test_spark_finds_the_same_rounds(tmp_path: Path, spark: SparkSession) -> None:
     here, there = tmp_path / "driver", tmp_path / "spark"
     for folder in (here, there):

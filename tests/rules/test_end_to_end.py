@@ -229,8 +229,6 @@ def test_explain_prints_strata_look_back_and_shared_windows(tmp_path: Path) -> N
         assert line in text, text
 
 
-@pytest.mark.spark
-@pytest.mark.slow
 def test_spark_alone_publishes_the_same_atoms(
     often: MaintainedProject, tmp_path: Path, spark: SparkSession
 ) -> None:

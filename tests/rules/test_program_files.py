@@ -6,7 +6,6 @@ units, a declared start, and atoms of several triples.
 
 from __future__ import annotations
 
-import gc
 import random
 from collections import Counter
 from collections.abc import Iterator
@@ -22,23 +21,13 @@ from jobs.rules.points import PointAxis
 from tests.support.lars.cases import LarsCase, lars_case
 from tests.support.lars.programs import Value
 from tests.support.lars.terms import NAMESPACE
+from tests.support.laws import Seeds
 from tests.support.rules.memory import ProgramMemory, state
 
-CASES, PARTS = 120, 12
 
-
-@pytest.mark.parametrize("part", range(PARTS))
-def test_the_log_of_a_program_file_is_the_output_of_the_definitions(part: int) -> None:
-    broken: list[str] = []
-    # Trees of SQL are cycles: they are collected at the end only.
-    gc.disable()
-    try:
-        for seed in range(part, CASES, PARTS):
-            broken += differences(lars_case(seed))
-    finally:
-        gc.enable()
-        gc.collect()
-    assert not broken
+@pytest.mark.law("program files")
+def test_the_log_of_a_program_file_is_the_output_of_the_definitions(seeds: Seeds) -> None:
+    seeds.check(lambda seed: differences(lars_case(seed)))
 
 
 def differences(case: LarsCase) -> Iterator[str]:

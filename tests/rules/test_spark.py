@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,13 +12,10 @@ from jobs.compute.engine import Engine, SparkShape
 from jobs.compute.placement import Placement
 from lake.lake import Lake
 from tests.support.duck import DuckOfTest
+from tests.support.laws import Seeds
 from tests.support.rules.cases import rule_case
 from tests.support.rules.memory import ProgramMemory
 from tests.support.rules.papers import paper_example
-
-CASES = int(os.environ.get("WEIR_SPARK_PROGRAMS", "3"))
-
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 
 @pytest.fixture
@@ -50,9 +46,9 @@ def test_spark_gives_the_deltas_of_the_paper(on_spark: Engine, shared: Path, nam
     assert memory.log() == expected.log()
 
 
-@pytest.mark.parametrize("seed", range(CASES))
-def test_spark_records_what_duckdb_records(on_spark: Engine, seed: int) -> None:
-    case = rule_case(seed)
+@pytest.mark.law("programs on Spark")
+def test_spark_records_what_duckdb_records(on_spark: Engine, seeds: Seeds) -> None:
+    case = rule_case(seeds.one())
     logs = []
     for engine in (None, on_spark):
         memory = ProgramMemory(

@@ -191,7 +191,7 @@ def scenario(tmp_path_factory: pytest.TempPathFactory, port: int) -> Scenario:
     return Scenario(folder, printed, leaks)
 
 
-pytestmark = [pytest.mark.slow, pytest.mark.spark]
+pytestmark = pytest.mark.usefixtures("own_jvm")
 
 
 def test_no_output_has_a_secret(scenario: Scenario) -> None:

@@ -12,11 +12,11 @@ import pytest
 
 from lake.commit import KILL_AT
 from tests.support.killed import call_killed
+from tests.support.laws import Seeds
 from tests.support.projects.maintain import MaintainedProject
 from tests.support.streams.projects import answer_log, readings, run
 from tests.support.streams.sensors import FILES, ROOMS, SENSORS, arrive, sensors
 
-HISTORIES = int(os.environ.get("WEIR_KILLED_STREAMS", "2"))
 POINTS = [
     f"{job}:{moment}:{table}"
     for job, table in (
@@ -114,13 +114,12 @@ def contents(project: MaintainedProject) -> dict[str, list[tuple[Any, ...]]]:
     return found
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(HISTORIES))
+@pytest.mark.law("killed streams")
 def test_runs_that_are_killed_at_every_commit_leave_the_tables_of_an_undisturbed_run(
-    tmp_path: Path, seed: int
+    tmp_path: Path, seeds: Seeds
 ) -> None:
     """Each killed run takes up what the one before left; what it published is right."""
-    first, *files = history(seed)
+    first, *files = history(seeds.one())
     project, undisturbed = (project_of(tmp_path / name) for name in ("killed", "undisturbed"))
     for each in (project, undisturbed):
         each.write("events/00.nt", first)

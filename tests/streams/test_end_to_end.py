@@ -81,8 +81,6 @@ def test_one_run_gives_the_log_of_many(project: MaintainedProject, tmp_path: Pat
     assert answer_log(at_once, "hot") == answer_log(project, "hot")
 
 
-@pytest.mark.spark
-@pytest.mark.slow
 def test_spark_alone_publishes_the_same_log(
     project: MaintainedProject, tmp_path: Path, spark: SparkSession
 ) -> None:

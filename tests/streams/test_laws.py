@@ -7,23 +7,19 @@ definitions: pyoxigraph, or the reference evaluator where pyoxigraph departs fro
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from jobs.plan.lower import lower
+from tests.support.laws import Seeds
 from tests.support.oracles.answers import Row
-from tests.support.streams.cases import SECTIONS, StreamCase, stream_case
+from tests.support.streams.cases import StreamCase, stream_case
 from tests.support.streams.definitions import Meaning
 from tests.support.streams.laws import broken_laws, by_oxigraph
 from tests.support.streams.memory import StreamMemory
 from tests.support.streams.regressions import read, regression_files, write
-
-QUERIES = int(os.environ.get("WEIR_STREAM_LAW_PAIRS", "1500")) // SECTIONS
-PARTS = 20
-"""Into which the queries are split, so that pytest's workers share them."""
 
 
 @pytest.mark.parametrize("file", regression_files(), ids=lambda file: file.stem)
@@ -31,19 +27,15 @@ def test_a_regression_keeps_the_laws(file: Path) -> None:
     assert broken_laws(read(file)) == []
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("part", range(PARTS))
-def test_random_queries_over_streams_keep_the_laws(part: int) -> None:
-    """Snapshots at every epoch and instant, split invariance, replay, and rows that are final."""
-    seeds = range(part, QUERIES, PARTS)
-    broken = [line for seed in seeds for line in broken_laws(stream_case(seed))]
-    assert not broken, (
-        f"{len(broken)} broken laws; add them by `python -m tests.support.streams.regressions`:\n"
-        + "\n".join(broken[:20])
-    )
+@pytest.mark.law("streams")
+def test_random_queries_over_streams_keep_the_laws(seeds: Seeds) -> None:
+    """Snapshots at every epoch and instant, split invariance, replay, and rows that are final.
+
+    `python -m tests.support.streams.regressions` adds what breaks one.
+    """
+    seeds.check(lambda seed: broken_laws(stream_case(seed)))
 
 
-@pytest.mark.slow
 def test_the_random_cases_are_varied() -> None:
     """A generator of windows that never change, or are never corrected, would pass every law."""
     cases = [stream_case(seed) for seed in range(100)]

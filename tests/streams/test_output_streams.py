@@ -358,7 +358,6 @@ def _logs(project: MaintainedProject) -> tuple[list[tuple[Any, ...]], list[tuple
     return _rows(project), project.rows("answers/often", *columns)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("point", POINTS)
 def test_a_killed_run_that_is_run_again_emits_the_same(
     undisturbed: tuple[str, list[tuple[Any, ...]], list[tuple[Any, ...]]],
@@ -414,8 +413,6 @@ def test_a_stream_that_begins_later_leaves_what_its_readers_published(tmp_path: 
     }
 
 
-@pytest.mark.spark
-@pytest.mark.slow
 @pytest.mark.parametrize("operator", ["RSTREAM", "DSTREAM"])
 def test_spark_alone_emits_the_same(tmp_path: Path, operator: str, spark: SparkSession) -> None:
     logs = []

@@ -7,14 +7,13 @@ events and so few legs: Spark takes as long for a leg of one section as for one 
 from __future__ import annotations
 
 from collections import Counter
-from functools import cache
-from itertools import count
 
 import pytest
 from pyspark.sql import SparkSession
 
 from jobs.plan.lower import lower
 from jobs.plan.plan import Plan
+from tests.support.laws import LAWS, Seeds
 from tests.support.streams.cases import StreamCase, stream_case
 from tests.support.streams.memory import StreamMemory
 from tests.support.streams.on_spark import SparkStreamMemory
@@ -22,9 +21,8 @@ from tests.support.streams.on_spark import SparkStreamMemory
 SECTIONS = 15
 LATE = 0.08
 """The share of sections with late events, which begin legs."""
-CASES = 20
-
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+CANDIDATES = 100
+"""So many seeds of cases are tried for a seed of the law."""
 
 
 def case_of(seed: int) -> StreamCase:
@@ -35,24 +33,20 @@ def plan_of(case: StreamCase) -> Plan:
     return lower(case.parsed(), allow_product=True)
 
 
-@cache
-def cases() -> list[StreamCase]:
-    """The first whose histories have two legs: one from nothing, and one that corrects."""
-    found: list[StreamCase] = []
-    for case in map(case_of, count()):
+def case_with_two_legs(seed: int) -> StreamCase:
+    """The first whose history has two legs: one from nothing, and one that corrects."""
+    for case in map(case_of, range(CANDIDATES * seed, CANDIDATES * (seed + 1))):
         last = len(case.epochs)
         legs = StreamMemory.of(case, plan_of(case)).timeline(last).legs(0, last)
         if len(legs) == 2 and any(leg.corrects for leg in legs):
-            found.append(case)
-        if len(found) == CASES:
-            return found
-    return found
+            return case
+    raise AssertionError(f"none of {CANDIDATES} cases has two legs")
 
 
-@pytest.mark.parametrize("number", range(CASES))
-def test_spark_stores_the_rows_that_duckdb_stores(quick_spark: SparkSession, number: int) -> None:
+@pytest.mark.law("streams on Spark")
+def test_spark_stores_the_rows_that_duckdb_stores(quick_spark: SparkSession, seeds: Seeds) -> None:
     """Of every leg and node, with instants and epochs."""
-    case = cases()[number]
+    case = case_with_two_legs(seeds.one())
     plan, last = plan_of(case), len(case.epochs)
     expected = StreamMemory.of(case, plan)
     legs = expected.run(0, last)
@@ -62,11 +56,10 @@ def test_spark_stores_the_rows_that_duckdb_stores(quick_spark: SparkSession, num
     assert found.stored() == expected.stored()
 
 
-def test_there_are_300_cases_with_every_window_and_the_graph() -> None:
+def test_the_cases_have_every_window_and_the_graph() -> None:
     found: Counter[str] = Counter()
-    for case in cases():
+    for case in map(case_with_two_legs, range(LAWS["streams on Spark"].size)):
         found.update({type(window).__name__ for window in case.windows.values()})
         found["the graph"] += any(c.scope.window is None for c in plan_of(case).components)
     least = {"SlidingWindow": 4, "SteppedWindow": 8, "LastElements": 2, "the graph": 4}
     assert {name: found[name] for name, n in least.items() if found[name] < n} == {}
-    assert CASES * SECTIONS >= 300

@@ -6,12 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 PROJECT = Path(__file__).parents[2]
 
 
-@pytest.mark.slow
 def test_killed_runs_lose_nothing_and_publish_nothing_wrong() -> None:
     """With other inputs than the figures of docs/reliability.md, which are of seed 18."""
     options = ["--kills", "6", "--seconds", "600", "--seed", "7", "--no-spark"]

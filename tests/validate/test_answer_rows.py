@@ -131,7 +131,6 @@ def test_an_answer_without_a_new_row_has_a_total(lake: HandMadeLake) -> None:
     assert (total["is_total"], total["rows_at"]) == (True, 1)
 
 
-@pytest.mark.spark
 def test_both_engines_return_the_same_rows(spark: SparkSession, lake: HandMadeLake) -> None:
     changes: list[Change] = [(1, 1, A, None), (3, 1, A, None), (4, -2, A, None), (3, 1, B, A)]
     for query in ("q", "r"):

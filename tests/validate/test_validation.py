@@ -72,7 +72,6 @@ def test_a_query_that_cannot_be_checked_fails_alone(
     assert result.examples == (f"embeddings, answers could not be computed: {DAMAGED}",)
 
 
-@pytest.mark.spark
 def test_spark_checks_what_duckdb_has_no_memory_for(
     written: HandMadeLake, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:

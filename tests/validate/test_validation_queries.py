@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from jobs.compute.engine import Engine
 from jobs.compute.relations import LakeQuery
 from jobs.validate.validation_queries import quad_rows, transaction_rows
@@ -110,7 +108,6 @@ def test_the_first_transaction_follows_epoch_0(lake: HandMadeLake) -> None:
     assert (row["epoch_before"], row["version_before"], row["at_position"]) == (0, None, 1)
 
 
-@pytest.mark.spark
 def test_both_engines_return_the_same_rows(spark: SparkSession, lake: HandMadeLake) -> None:
     write_quads(lake, [("x", 1, 1), ("x", 3, 1), ("x", 4, -1), ("y", 3, 1), ("y", 3, -1)])
     write_transactions(lake, {"epoch": 1}, {"epoch": 3, "position": "1"}, {"epoch": 4})

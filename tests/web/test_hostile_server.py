@@ -1,6 +1,6 @@
 """A server can end a fetch only in the expected way, within its budget, and harms nobody else.
 
-`WEIR_HOSTILE_ROUNDS` (1) repeats each behaviour; `WEIR_HOSTILE_REPORT` names a file for figures.
+`WEIR_HOSTILE_REPORT` names a file for figures.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from jobs.web.protocol import query_request
 from jobs.web.request import FetchRequest, Limits
 from jobs.web.sparql_results import SparqlResults
 from tests.support.hostile_server import BEHAVIOURS, GOOD, Behaviour, HostileServer
+from tests.support.laws import Seeds
 
-ROUNDS = int(os.environ.get("WEIR_HOSTILE_ROUNDS", "1"))
 REPORT = os.environ.get("WEIR_HOSTILE_REPORT")
 BYTES = 1 << 20
 MEMORY = 300 << 20
@@ -65,18 +65,19 @@ def test_all_24_behaviours_of_the_design_are_tried() -> None:
     assert {behaviour.number for behaviour in BEHAVIOURS} == set(range(1, 25))
 
 
+@pytest.mark.law("hostile server")
 @pytest.mark.parametrize("behaviour", BEHAVIOURS, ids=lambda behaviour: behaviour.name)
 def test_a_behaviour_ends_as_expected_within_its_budget_beside_a_good_server(
-    hostile: HostileServer, behaviour: Behaviour
+    hostile: HostileServer, behaviour: Behaviour, seeds: Seeds
 ) -> None:
     limits = request(hostile, behaviour).limits
     runs = []
     with ThreadPoolExecutor(1) as beside:
-        for _ in range(ROUNDS):
+        for _ in seeds:
             good = beside.submit(run, hostile, GOOD)
             runs.append(run(hostile, behaviour))
             assert good.result().outcome == "answered"
-    assert [each.outcome for each in runs] == [behaviour.expected] * ROUNDS, runs[0].answer
+    assert [each.outcome for each in runs] == [behaviour.expected] * len(seeds), runs[0].answer
     assert max(each.seconds for each in runs) <= limits.seconds + 0.5
     assert max(each.usage.bytes for each in runs) <= BYTES
     assert max(each.usage.peak_memory for each in runs) <= MEMORY

@@ -112,7 +112,6 @@ JSON_BOMBS = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("bomb", JSON_BOMBS)
 @pytest.mark.parametrize("zipped", [False, True], ids=["plain", "gzip"])
 def test_a_child_stays_within_300_mib(bomb: str, zipped: bool) -> None:
@@ -127,7 +126,6 @@ def test_a_child_stays_within_300_mib(bomb: str, zipped: bool) -> None:
     assert 0 < usage.peak_memory <= MEMORY
 
 
-@pytest.mark.slow
 def test_a_million_solutions_that_are_wanted_are_read_within_300_mib() -> None:
     with CountingServer(lambda _: answer_of(results(10**6, "u:a"), TYPE)) as server:
         answer, usage = fetch_solutions(request_to(server))

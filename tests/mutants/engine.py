@@ -1,16 +1,10 @@
-"""The mutants of the engine: single faults that the tests must detect."""
+"""The mutants of plans and of the operators of the engine."""
 
 from __future__ import annotations
 
-from tests.mutants.exists import EXISTS_MUTANTS
 from tests.mutants.mutant import Mutant
-from tests.mutants.protocol import PROTOCOL_MUTANTS
-from tests.mutants.remotes import REMOTE_MUTANTS
-from tests.mutants.replicas import REPLICA_MUTANTS
-from tests.mutants.rules import RULE_MUTANTS
-from tests.mutants.streams import STREAM_MUTANTS
 
-MUTANTS = (
+ENGINE_MUTANTS = (
     Mutant(
         "differentiate drops the ends of intervals",
         "engine/sweep",
@@ -445,10 +439,4 @@ MUTANTS = (
         "for places in combinations",
         "for places in combinations[:1]",
     ),
-    *EXISTS_MUTANTS,
-    *STREAM_MUTANTS,
-    *RULE_MUTANTS,
-    *REPLICA_MUTANTS,
-    *REMOTE_MUTANTS,
-    *PROTOCOL_MUTANTS,
 )

@@ -1,0 +1,62 @@
+"""The areas of the mutants, each with the tests that must kill them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from tests.mutants.engine import ENGINE_MUTANTS
+from tests.mutants.exists import EXISTS_MUTANTS
+from tests.mutants.mutant import Mutant
+from tests.mutants.protocol import PROTOCOL_MUTANTS
+from tests.mutants.remotes import REMOTE_MUTANTS
+from tests.mutants.replicas import REPLICA_MUTANTS
+from tests.mutants.rules import RULE_MUTANTS
+from tests.mutants.streams import STREAM_MUTANTS
+
+_ENGINE = (
+    "tests/engine/test_grammar_laws.py",
+    "tests/engine/test_shared_shapes.py",
+    "tests/engine/test_w3c_histories.py",
+)
+_EXISTS = ("tests/engine/test_exists.py", "tests/engine/test_grammar_laws.py")
+_BLOCKS = (
+    "tests/sparql/frontend/test_service_keys.py",
+    "tests/rdf/test_replica_graphs.py",
+    "tests/engine/test_services.py",
+)
+"""By which keys blocks are asked for, and which graphs have their rows."""
+_REFRESHES = tuple(
+    f"tests/replicas/test_{name}.py"
+    for name in (
+        "budget",
+        "rounds",
+        "answers",
+        "asking",
+        "evaluations",
+        "unused",
+        "refresh_remotes",
+    )
+)
+"""Quick ones first."""
+
+
+def _by(mutants: tuple[Mutant, ...], *tests: str) -> tuple[Mutant, ...]:
+    """The mutants with these tests, but for those that name their own."""
+    return tuple(mutant if mutant.tests else replace(mutant, tests=tests) for mutant in mutants)
+
+
+def _of_remotes(mutant: Mutant) -> Mutant:
+    is_in_queries = mutant.module.startswith(("sparql/", "rdf/"))
+    return replace(mutant, tests=_BLOCKS if is_in_queries else _REFRESHES)
+
+
+AREAS: Mapping[str, tuple[Mutant, ...]] = {
+    "engine": _by(ENGINE_MUTANTS, *_ENGINE),
+    "exists": _by(EXISTS_MUTANTS, *_EXISTS),
+    "streams": _by(STREAM_MUTANTS, "tests/streams/test_laws.py"),
+    "rules": _by(RULE_MUTANTS, "tests/rules/test_laws.py"),
+    "policies": _by(REPLICA_MUTANTS, "tests/refresh/test_elections.py"),
+    "remotes": tuple(map(_of_remotes, REMOTE_MUTANTS)),
+    "protocol": PROTOCOL_MUTANTS,
+}

@@ -1,0 +1,130 @@
+"""Which tests a lane runs, and which run in one process, by their fixtures and folders.
+
+`--lane test` is what `make test` runs, `--lane rest` what `make test-all` adds, `--lane deep` all;
+without it, pytest runs what its arguments name. Tests of laws (`tests/support/laws.py`) are in each
+lane, with other seeds.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from tests.support.laws import FIRST_SEED, FRACTION, Seeds, batches, first_seed
+
+OPTION = "--lane"
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """Which part of the laws' sizes a lane runs, and which of the other tests."""
+
+    laws: tuple[float, float]
+    dear: bool
+    cheap: bool
+
+
+LANES = {
+    "test": Lane(laws=(0.0, 0.1), dear=False, cheap=True),
+    "rest": Lane(laws=(0.1, 0.4), dear=True, cheap=False),
+    "deep": Lane(laws=(0.0, 1.0), dear=True, cheap=True),
+}
+UNNAMED = Lane(laws=(0.0, 0.1), dear=True, cheap=True)
+
+ONCE = {
+    "spark": "spark",
+    "airflow_database": "airflow",
+    "running_endpoint": "fuseki",
+    "own_jvm": "jvm",
+}
+"""What is started once in a run, by fixture: its tests are in one process of pytest, and first."""
+DEAR_FIXTURES = frozenset({*ONCE, "processes"})
+DEAR_FOLDERS = ("tests/torture/", "tests/demo/", "tests/bench/")
+END_TO_END = "tests/dags/test_execution.py"
+"""The DAGs on Airflow, from a change set to the published answer: in `make test`, too."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(OPTION, choices=sorted(LANES), help="run the tests of this lane")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Processes of pytest-xdist inherit the seed: all have to collect the same tests."""
+    os.environ.setdefault(FIRST_SEED, str(first_seed()))
+    config.addinivalue_line("markers", "law(name): the random cases of a law, by `seeds`")
+    config.addinivalue_line("markers", "spark: uses the Spark session of the run")
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    """What repeats this run."""
+    start, end = laws_of(config)
+    return f"laws: {start:g} to {end:g} of their sizes, from {FIRST_SEED}={first_seed()} on"
+
+
+def lane_of(config: pytest.Config) -> Lane:
+    """The lane that is run."""
+    return LANES.get(config.getoption(OPTION), UNNAMED)
+
+
+def laws_of(config: pytest.Config) -> tuple[float, float]:
+    """From which to which fraction of their sizes laws are run."""
+    fraction = os.environ.get(FRACTION)
+    return lane_of(config).laws if fraction is None else (0.0, float(fraction))
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A test for each batch of seeds of a law."""
+    mark = metafunc.definition.get_closest_marker("law")
+    if mark is not None:
+        start, end = laws_of(metafunc.config)
+        if is_dear(metafunc.definition.location[0], frozenset(metafunc.fixturenames)):
+            # `make test` has none of them.
+            start = 0.0
+        seeds = batches(mark.args[0], start, end, first_seed())
+        metafunc.parametrize("seeds", seeds, ids=[f"part{i}" for i in range(len(seeds))])
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is of other lanes, and keep together what is started once."""
+    lane = lane_of(config)
+    kept: dict[bool, list[pytest.Item]] = {True: [], False: []}
+    left_out = []
+    for item in items:
+        fixtures = frozenset(getattr(item, "fixturenames", ()))
+        if item.get_closest_marker("spark"):
+            fixtures |= {"spark"}
+        file, is_law = item.location[0], item.get_closest_marker("law") is not None
+        if not (lane.dear if is_dear(file, fixtures) else lane.cheap or is_law):
+            left_out.append(item)
+            continue
+        once = next((ONCE[fixture] for fixture in ONCE if fixture in fixtures), None)
+        kept[once is not None].append(item)
+        if once or not is_law:
+            item.add_marker(pytest.mark.xdist_group(once or file))
+        if "spark" in fixtures:
+            item.add_marker("spark")
+    items[:] = kept[True] + kept[False]
+    config.hook.pytest_deselected(items=left_out)
+
+
+def is_dear(file: str, fixtures: frozenset[str]) -> bool:
+    """Whether `make test` leaves a test to `make test-all`."""
+    if file == END_TO_END:
+        return False
+    return bool(DEAR_FIXTURES & fixtures) or file.startswith(DEAR_FOLDERS)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    """Print how to repeat what failed of a law."""
+    outcome: Any = yield
+    report = outcome.get_result()
+    seeds = getattr(item, "funcargs", {}).get("seeds")
+    if report.failed and isinstance(seeds, Seeds):
+        report.sections.append(("repeat", seeds.again(item.nodeid.partition("[")[0])))

@@ -1,0 +1,154 @@
+"""How many random cases each law is tested with, and from which seed on.
+
+A test of a law has the mark `law("<name>")` and the argument `seeds`; a seed gives the same case
+everywhere. `WEIR_LAWS` is the fraction of all sizes that is run: by default that of the lane
+(`tests/support/lanes.py`), 0 is one seed of each, 30 a long run. The seeds start at `WEIR_SEED`, by
+default a number that the commit gives, so that ten commits test ten parts. What failed is repeated
+by the two variables, which the failure prints.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import subprocess
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+FRACTION, FIRST_SEED = "WEIR_LAWS", "WEIR_SEED"
+_PROJECT = Path(__file__).parents[2]
+_STARTS = 1_000_000
+"""So many starts are possible; mostly no two commits share a seed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Law:
+    """What is run of a law.
+
+    Attributes:
+        size: seeds at `WEIR_LAWS=1`, which `make deep` runs.
+        batch: seeds of one test; about ten seconds, so that processes share them.
+        cases: what a seed is.
+    """
+
+    size: int
+    batch: int
+    cases: str
+
+
+LAWS: Mapping[str, Law] = {
+    "graph patterns": Law(300, 15, "a query of one basic graph pattern, and a history"),
+    "whole grammar": Law(400, 4, "a query of the whole grammar, and 20 histories"),
+    "correlated": Law(60, 2, "a query whose EXISTS depends on the outside, and 2 histories"),
+    "groups": Law(150, 5, "queries of one shape, together and one by one"),
+    "services": Law(40, 2, "a query with SERVICE, and 20 histories of graph and replica"),
+    "oracles": Law(400, 100, "a query by pyoxigraph, rdflib and the reference evaluator"),
+    "w3c histories": Law(24, 1, "an eighth of the W3C evaluation tests, as histories"),
+    "graph patterns on Spark": Law(40, 10, "one of graph patterns, by DuckDB and by Spark"),
+    "compiled plans on Spark": Law(10, 5, "the same, with compiled plans in several partitions"),
+    "groups on Spark": Law(12, 3, "one of groups, by DuckDB and by Spark"),
+    "w3c histories on Spark": Law(10, 1, "a tenth of the W3C evaluation tests, on both"),
+    "streams on Spark": Law(20, 1, "a query over streams with a correction, on both"),
+    "programs on Spark": Law(3, 1, "a program of rules, on both"),
+    "streams": Law(75, 3, "a query over streams, and 20 sections of a history"),
+    "programs": Law(1000, 25, "a program of rules, and a history"),
+    "program files": Law(120, 10, "a file of a program with front matter, and a history"),
+    "strata": Law(3000, 1000, "rules with any dependencies"),
+    "elections": Law(1500, 150, "candidates, a policy and a budget"),
+    "budgets": Law(10_000, 2500, "an evaluation whose runs are killed, and its budget"),
+    "asking": Law(2000, 500, "an evaluation of a remote that fails now and then"),
+    "hostile server": Law(10, 10, "a round of each behaviour of a hostile server"),
+    "bad files": Law(2000, 250, "a damaged file of one of seven formats"),
+    "flips of data files": Law(340, 340, "a flipped bit, read in each of six ways"),
+    "flips of a lake": Law(400, 100, "a flipped bit in a table of a whole lake"),
+    "killed streams": Law(10, 1, "a history of a stream that is killed at every commit"),
+    "killed refreshes": Law(20, 20, "evaluations of a remote, each killed at a checkpoint"),
+    "interrupts": Law(20, 20, "Ctrl-C at a random moment of a run"),
+    "mutants": Law(18, 1, "a mutant of one area after the other"),
+}
+
+
+@dataclass(slots=True)
+class Seeds:
+    """The seeds of one test of a law, in order.
+
+    Attributes:
+        law: its name.
+        numbers: the seeds.
+        current: the seed whose case is being tested, if any.
+        failed: seeds whose cases broke the law.
+    """
+
+    law: str
+    numbers: range
+    current: int | None = None
+    failed: list[int] = field(default_factory=list)
+
+    def __iter__(self) -> Iterator[int]:
+        for seed in self.numbers:
+            self.current = seed
+            yield seed
+        self.current = None
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def one(self) -> int:
+        """The seed of a test that has one."""
+        (self.current,) = self.numbers
+        return self.current
+
+    def check(self, broken_laws: Callable[[int], Iterable[str]]) -> None:
+        """Fail if a case breaks the law.
+
+        Args:
+            broken_laws: what the case of a seed breaks, a line each.
+        """
+        broken: list[str] = []
+        # Trees of SQL are cycles: collecting them once at the end takes a fraction of the time.
+        gc.disable()
+        try:
+            for seed in self:
+                lines = [*broken_laws(seed)]
+                if lines:
+                    self.failed.append(seed)
+                    broken += lines
+        finally:
+            gc.enable()
+            gc.collect()
+        assert not broken, f"{len(broken)} broken laws:\n" + "\n".join(broken[:20])
+
+    def again(self, test: str) -> str:
+        """How to repeat what failed; empty if no case had begun or all held."""
+        seeds = [*self.failed, *([] if self.current is None else [self.current])]
+        return "\n".join(
+            f"{FRACTION}=0 {FIRST_SEED}={seed} make test ARGS='{test}'" for seed in seeds[:5]
+        )
+
+
+def batches(law: str, start: float, end: float, first: int) -> list[Seeds]:
+    """The seeds of a part of a law's size, a value for each test; at least one seed.
+
+    Args:
+        law: its name.
+        start: the part, from this fraction of the size
+        end: to this one.
+        first: the seed with which the whole size begins.
+    """
+    size, batch = LAWS[law].size, LAWS[law].batch
+    begin, stop = first + round(size * start), first + round(size * end)
+    stop = max(stop, begin + 1)
+    return [Seeds(law, range(at, min(at + batch, stop))) for at in range(begin, stop, batch)]
+
+
+def first_seed() -> int:
+    """Of all laws: `WEIR_SEED`, else a number that the commit gives, else (no checkout) 0."""
+    if FIRST_SEED in os.environ:
+        return int(os.environ[FIRST_SEED])
+    command = ["git", "-C", str(_PROJECT), "rev-parse", "HEAD"]
+    try:
+        commit = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return 0
+    return int(commit, 16) % _STARTS
