@@ -32,7 +32,7 @@ def test_a_panic_is_left_out_and_what_is_around_it_is_not(rest: str) -> None:
     assert passed(PANIC + rest) == ""
 
 
-def test_other_text_passes_as_it_is() -> None:
+def test_text_that_is_no_panic_passes_as_it_is() -> None:
     for text in (OTHER, "\n\n\nx\n\n", "no end", "thread 'x' is not in panic\n", ""):
         assert passed(text) == text
 

@@ -23,7 +23,7 @@ def test_no_character_that_acts_on_a_terminal_is_left() -> None:
     assert shown.encode()
 
 
-def test_other_characters_stay() -> None:
+def test_characters_that_do_not_act_on_a_terminal_stay() -> None:
     text = "Grüße, Ελληνικά, עברית, 漢字, 👩‍🔬, \\x1b"
     assert printable(text) == text
 

@@ -114,7 +114,9 @@ def test_a_lake_as_it_was_written_passes_every_check(project: MaintainedProject)
 
 
 @pytest.mark.parametrize("name", DAMAGES)
-def test_damage_is_found(project: MaintainedProject, name: str) -> None:
+def test_each_kind_of_damage_fails_the_check_that_looks_for_it(
+    project: MaintainedProject, name: str
+) -> None:
     damage, expected, full = DAMAGES[name]
     damage(project, project.settings.open_lake())
     assert expected in failed(audit(project, full=full))
@@ -159,7 +161,9 @@ def test_a_version_that_was_edited_after_it_was_read_is_found(tmp_path: Path) ->
         repair_lake(no_spark, project.settings, "repair", full=True)
 
 
-def test_results_are_in_the_table_quality_and_on_the_page(project: MaintainedProject) -> None:
+def test_results_of_an_audit_are_in_the_table_quality_and_on_its_page(
+    project: MaintainedProject,
+) -> None:
     wrong_answer(project, project.settings.open_lake())
     audit(project)
     rows = [r for r in project.table("quality") if r["run_id"] == "audit"]
@@ -171,7 +175,7 @@ def test_results_are_in_the_table_quality_and_on_the_page(project: MaintainedPro
     assert "the answer is that of the embeddings" in page
 
 
-def test_the_stage_fails_with_the_checks(project: MaintainedProject) -> None:
+def test_an_audit_with_a_failed_check_ends_with_its_exit_code(project: MaintainedProject) -> None:
     wrong_answer(project, project.settings.open_lake())
     with pytest.raises(QualityError, match="answers/rooms: commits_are_ours") as raised:
         audit_lake(no_spark, project.settings, "audit")

@@ -7,11 +7,11 @@ from jobs.audit.checked import SHOWN, CheckOf
 CHECK = CheckOf("is_right", "It is right.")
 
 
-def test_what_is_wrong_is_said_in_lines() -> None:
+def test_a_failed_check_lists_each_finding_on_a_line_of_its_own() -> None:
     assert CHECK.result("quads", ["a", "b"]).found == "a\nb"
 
 
-def test_of_much_that_is_wrong_the_first_is_said_and_how_much_more_there_is() -> None:
+def test_a_long_list_of_findings_is_cut_and_says_how_many_more_there_are() -> None:
     wrong = [f"file {number}" for number in range(SHOWN + 3)]
     assert CHECK.result("quads", wrong).found.splitlines() == [*wrong[:SHOWN], "and 3 more"]
 
@@ -20,6 +20,6 @@ def test_examples_of_more_rows_say_how_many_more_there_are() -> None:
     assert CHECK.result("quads", ["a", "b"], 1002).found == "a\nb\nand 1,000 more"
 
 
-def test_nothing_is_said_if_nothing_is_wrong() -> None:
+def test_a_check_without_findings_succeeds_and_says_nothing() -> None:
     result = CHECK.result("quads", [])
     assert (result.success, result.found) == (True, "")

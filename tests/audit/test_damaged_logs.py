@@ -28,7 +28,9 @@ def table(request: pytest.FixtureRequest, project: MaintainedProject) -> str:
     return str(request.param)
 
 
-def test_the_other_queries_are_published(project: MaintainedProject, table: str) -> None:
+def test_a_query_with_a_damaged_log_fails_and_the_others_are_published(
+    project: MaintainedProject, table: str
+) -> None:
     project.change(*LINES)
     with pytest.raises(WeirError, match=f"rooms: .*{table}.*is not JSON"):
         project.maintain(no_spark)
@@ -38,18 +40,20 @@ def test_the_other_queries_are_published(project: MaintainedProject, table: str)
 
 
 @pytest.mark.usefixtures("table")
-def test_the_status_of_the_query_is_broken(project: MaintainedProject) -> None:
+def test_the_status_of_a_query_with_a_damaged_log_is_broken(project: MaintainedProject) -> None:
     states = {each.query: each.state for each in query_statuses(project.settings)}
     assert states == {"rooms": "broken", "in_g": "current"}
     assert has_pending_work(project.settings)
 
 
-def test_an_audit_names_the_table(project: MaintainedProject, table: str) -> None:
+def test_an_audit_names_the_table_whose_log_is_damaged(
+    project: MaintainedProject, table: str
+) -> None:
     failed = examined(no_spark, project.settings, "audit").failed
     assert {(table_of(each), each.expectation) for each in failed} == {(table, LOG.name)}
 
 
-def test_embeddings_are_recomputed_by_a_repair(project: MaintainedProject) -> None:
+def test_a_repair_recomputes_embeddings_whose_log_is_damaged(project: MaintainedProject) -> None:
     newest_commit(project.settings.open_lake(), "embeddings/rooms").write_text("{")
     assert [each.table for each in repair_lake(no_spark, project.settings, "r").done] == [
         "embeddings/rooms"
@@ -59,7 +63,9 @@ def test_embeddings_are_recomputed_by_a_repair(project: MaintainedProject) -> No
 
 
 @pytest.mark.usefixtures("table")
-def test_a_dropped_query_is_computed_again(project: MaintainedProject) -> None:
+def test_a_query_with_a_damaged_log_is_computed_again_once_it_is_dropped(
+    project: MaintainedProject,
+) -> None:
     assert weir(["--config", str(project.folder / "weir.toml"), "drop", "rooms", "--yes"]) == 0
     project.run(no_spark)
     project.check_answers("rooms", 3, 3)

@@ -63,7 +63,7 @@ def is_right(project: MaintainedProject) -> bool:
     ],
     ids=["answer", "embedding", "negative", "file of an answer", "file of embeddings"],
 )
-def test_tables_of_queries_are_right_after_a_repair_and_a_run(
+def test_a_repair_and_a_run_correct_damaged_tables_of_queries(
     project: MaintainedProject, damage: Callable[[MaintainedProject, Lake], None]
 ) -> None:
     damage(project, project.settings.open_lake())
@@ -114,7 +114,7 @@ def test_nothing_is_repaired_where_nothing_is_wrong(project: MaintainedProject) 
     assert {**versions, "quality": 0} == {**project.all_versions(), "quality": 0}
 
 
-def test_nothing_is_done_that_is_not_confirmed(project: MaintainedProject) -> None:
+def test_a_repair_that_is_not_confirmed_changes_nothing(project: MaintainedProject) -> None:
     wrong_answer(project, project.settings.open_lake())
     before = project.all_versions()
     result = repair_lake(no_spark, project.settings, "repair", confirm=lambda _: False)
@@ -123,7 +123,7 @@ def test_nothing_is_done_that_is_not_confirmed(project: MaintainedProject) -> No
 
 
 @pytest.mark.parametrize("damage", [lost_file, epoch_twice, garbled_commit])
-def test_what_does_not_follow_from_other_tables_is_named(
+def test_damage_that_no_other_table_repairs_is_left_to_a_backup(
     project: MaintainedProject, damage: Callable[[MaintainedProject, Lake], None]
 ) -> None:
     damage(project, project.settings.open_lake())

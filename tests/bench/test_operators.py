@@ -71,7 +71,7 @@ def test_a_run_over_a_change_of_one_triple_has_one_epoch_and_the_first_round_is_
 @pytest.mark.parametrize(
     ("measured_as", "mode"), [(EPOCH, "migrated"), (SINGLE, "full"), (FROM_SCRATCH, "incremental")]
 )
-def test_a_run_that_was_not_what_is_measured_is_an_error(measured_as: str, mode: str) -> None:
+def test_a_run_of_another_mode_than_is_measured_is_an_error(measured_as: str, mode: str) -> None:
     with pytest.raises(RunFailed, match=mode):
         measured_seconds([Run("q", measured_as, mode, 1.0)])
 

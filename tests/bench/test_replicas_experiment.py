@@ -42,7 +42,7 @@ POLICIES: tuple[tuple[str, Mapping[str, object]], ...] = (
 
 @pytest.mark.parametrize("written", POLICIES, ids=lambda written: f"{written[0]} {written[1]}")
 @pytest.mark.parametrize("window", [100, 600])
-def test_every_evaluation_gives_what_the_definitions_give(
+def test_every_replayed_evaluation_gives_what_the_definitions_give(
     written: tuple[str, Mapping[str, object]], window: int
 ) -> None:
     data = TestData(users=40)
@@ -217,7 +217,7 @@ def test_the_synthetic_trace_has_the_statistics_it_is_named_for() -> None:
     assert all(each >= 116 for each in silent)
 
 
-def test_trends_go_where_their_names_say() -> None:
+def test_values_of_inc_only_rise_of_dec_only_fall_and_of_mix_do_both() -> None:
     for case, signs in (("INC40", {0, 1}), ("DEC40", {0, -1}), ("MIX40", {0, 1, -1})):
         values = SMALL.data_set(case, 0).values
         assert {*np.unique(np.sign(np.diff(values, axis=0))).tolist()} == signs

@@ -34,7 +34,9 @@ def test_change_sets_divide_the_readings(tmp_path: Path) -> None:
         ("ELEMENTS 2", "de"),
     ],
 )
-def test_a_window_has_what_its_definition_says(window: str, names: str) -> None:
+def test_the_answer_by_definition_is_over_the_events_inside_the_window(
+    window: str, names: str
+) -> None:
     seconds = {"a": 9, "b": 10, "c": 19, "d": 20, "e": 22, "f": 23}
     events = [
         Event(second, f"<urn:{name}> <http://example.org/of> <urn:s>")

@@ -26,7 +26,7 @@ def catalog(folder: Path, **texts: str) -> Catalog:
     return Catalog.of_folder(folder)
 
 
-def test_a_query_knows_those_that_give_its_streams(tmp_path: Path) -> None:
+def test_the_upstreams_of_a_query_are_those_that_give_its_streams(tmp_path: Path) -> None:
     found = catalog(tmp_path, a=query("x", "readings"), b=query("y", "x"), c=query("z", "y"))
     assert [u.query for u in upstreams_of(found.member("c"))] == ["b"]
     assert all_upstreams_of(found.member("c")) == ("b", "a")
@@ -43,7 +43,7 @@ def test_an_iri_names_the_stream_of_another_query(tmp_path: Path) -> None:
     assert [u.stream for u in upstreams_of(found.member("b"))] == ["<u:x>"]
 
 
-def test_a_circle_is_refused_with_its_queries(tmp_path: Path) -> None:
+def test_queries_that_read_each_others_streams_in_a_circle_are_all_refused(tmp_path: Path) -> None:
     found = catalog(
         tmp_path,
         a=query("x", "z"),
@@ -119,7 +119,7 @@ def test_an_edit_of_the_operator_changes_the_fingerprint(tmp_path: Path) -> None
         ),
     ],
 )
-def test_what_has_no_stream_is_refused_with_its_place(
+def test_a_query_that_cannot_emit_its_stream_is_refused_at_its_place(
     tmp_path: Path, text: str, place: str, what: str
 ) -> None:
     error = catalog(tmp_path, a=text).errors["a"]

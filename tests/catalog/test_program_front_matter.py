@@ -90,13 +90,13 @@ def test_lines_of_rules_are_those_of_the_file() -> None:
     assert [rule.place for rule in program.rules.rules] == [Place(20, 1), Place(19, 1)]
 
 
-def test_a_stream_is_enough() -> None:
+def test_a_front_matter_with_only_a_stream_has_the_defaults() -> None:
     said = read_program_front_matter("%+ stream: s\na <- b.", "p.lars").values
     assert said == ProgramFrontMatter(stream=("s",))
     assert (said.unit, said.first_point, said.output) == ("PT1S", None, None)
 
 
-def test_what_is_cached_as_json_is_read_as_it_was() -> None:
+def test_a_front_matter_is_read_back_from_json_unchanged() -> None:
     said = read_program_front_matter(COOLING, "p.lars").values
     assert ProgramFrontMatter.model_validate_json(said.model_dump_json()) == said
 

@@ -69,7 +69,7 @@ def test_the_bounds_are_comparisons_that_every_solution_meets(
         ("ORDER BY ?n", None),
     ],
 )
-def test_the_values_that_a_limit_leaves_are_known(
+def test_a_limit_ordered_by_a_value_of_the_block_is_its_top_k(
     tmp_path: Path, modifiers: str, top: Top | None
 ) -> None:
     assert block(tmp_path, f"{WHERE % ''} {modifiers}").top == top

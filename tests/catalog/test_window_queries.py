@@ -39,7 +39,7 @@ def test_a_window_that_advances_by_several_elements_is_refused() -> None:
     assert (caught.value.line, caught.value.column) == (1, 37)
 
 
-def test_the_cache_keeps_windows(tmp_path: Path) -> None:
+def test_a_query_from_the_cache_has_the_windows_of_the_compiled_one(tmp_path: Path) -> None:
     (tmp_path / "queries").mkdir()
     text = f"{_HEAD}#+ corrects_back: 10m\n# cached {tmp_path}\n{_TEXT}"
     (tmp_path / "queries" / "q.rq").write_text(text, encoding="utf-8")
@@ -62,7 +62,7 @@ def test_the_cache_keeps_windows(tmp_path: Path) -> None:
     assert cached.reads == frozenset()
 
 
-def test_without_keys_the_defaults_hold(tmp_path: Path) -> None:
+def test_windows_without_keys_in_the_front_matter_have_the_defaults(tmp_path: Path) -> None:
     (tmp_path / "q.rq").write_text(_TEXT, encoding="utf-8")
     query = Catalog.of_folder(tmp_path).member("q")
     assert isinstance(query, RegisteredQuery)
@@ -73,7 +73,7 @@ def test_the_graph_beside_windows_is_read() -> None:
     assert compile_query(_TEXT.replace("} }\n", "} ?s ?p ?o }\n"), "q").reads == {"triples"}
 
 
-def test_a_query_without_windows_has_none(tmp_path: Path) -> None:
+def test_a_query_without_windows_has_neither_windowing_nor_registration(tmp_path: Path) -> None:
     (tmp_path / "q.rq").write_text("ASK { ?s ?p ?o }", encoding="utf-8")
     query = Catalog.of_folder(tmp_path).member("q")
     assert (query.windowing, query.registration) == (None, None)
@@ -114,7 +114,7 @@ def test_what_decides_the_content_of_windows_changes_fingerprint_and_shape() -> 
     ],
     ids=["spelling", "name", "stream", "defaults", "order"],
 )
-def test_other_edits_change_neither(text: str) -> None:
+def test_edits_that_keep_the_content_of_windows_keep_fingerprint_and_shape(text: str) -> None:
     one, two = compile_query(text, "q"), compile_query(_TEXT, "q")
     assert (one.fingerprint, one.shape) == (two.fingerprint, two.shape)
 
@@ -137,7 +137,7 @@ def test_keys_of_windows_are_refused_without_windows(line: str) -> None:
     assert got.value.where == "q:2"
 
 
-def test_the_first_key_of_windows_is_named() -> None:
+def test_of_several_refused_keys_of_windows_the_first_is_named() -> None:
     with pytest.raises(ConfigurationError, match="report is for") as caught:
         compile_query("#+ report: close\n#+ first: full\nASK { ?s ?p ?o }", "q")
     assert caught.value.where == "q:1"
@@ -158,7 +158,9 @@ def test_the_first_key_of_windows_is_named() -> None:
         ("corrects_back: ten", "corrects_back: it is not a duration"),
     ],
 )
-def test_a_wrong_value_is_an_error_with_its_line(line: str, message: str) -> None:
+def test_a_wrong_value_of_a_key_of_windows_is_an_error_with_its_line(
+    line: str, message: str
+) -> None:
     with pytest.raises(ConfigurationError) as caught:
         compile_query(f"#+ description: x\n#+ {line}\n{_TEXT}", "q")
     assert str(caught.value).startswith(f"q:2: {message}")

@@ -21,12 +21,12 @@ def test_nothing_is_accepted_of_a_source_that_is_not_stopped(weir: Weir, command
     assert NOTHING in called.out.splitlines()
 
 
-def test_programs_get_that_nothing_was_accepted(weir: Weir) -> None:
+def test_json_output_warns_that_nothing_was_accepted(weir: Weir) -> None:
     called = weir("ingest", "--accept", "museum", "--output", "json")
     assert called.json["warnings"] == [NOTHING]
 
 
-def test_of_a_stopped_source_the_change_set_is_accepted(weir: Weir) -> None:
+def test_accepting_a_stopped_source_ingests_its_change_set(weir: Weir) -> None:
     weir("ingest")
     Path("data/versions/003.ttl").write_text("")
     assert weir("ingest").code == EXIT_QUALITY
@@ -36,7 +36,7 @@ def test_of_a_stopped_source_the_change_set_is_accepted(weir: Weir) -> None:
     assert "1 epoch" in called.out
 
 
-def test_a_source_that_is_not_declared_is_an_error_alone(weir: Weir) -> None:
+def test_accepting_an_undeclared_source_is_an_error_without_the_warning(weir: Weir) -> None:
     called = weir("ingest", "--accept", "nowhere")
     assert called.code == EXIT_USAGE
     assert "nothing was accepted" not in called.out

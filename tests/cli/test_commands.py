@@ -238,7 +238,7 @@ def test_sql_runs_every_statement_that_reads(weir: Weir, statement: str) -> None
 
 
 @pytest.mark.usefixtures("published")
-def test_sql_runs_one_statement(weir: Weir) -> None:
+def test_sql_refuses_more_than_one_statement(weir: Weir) -> None:
     called = weir("sql", "SELECT 1; SELECT 2")
     assert (called.code, called.out) == (EXIT_USAGE, "")
     assert "these are 2 statements" in called.err
@@ -345,7 +345,9 @@ def test_showing_a_query_that_is_not_published_says_what_is_wrong_with_its_file(
     assert "broken.rq:1:" in called.err
 
 
-def test_status_of_an_empty_project(weir: Weir, lake: HandMadeLake) -> None:
+def test_status_of_an_empty_project_succeeds_and_lists_no_query(
+    weir: Weir, lake: HandMadeLake
+) -> None:
     del lake
     assert weir("status").code == 0
     assert weir("status", "--output", "json").json["queries"] == []
@@ -365,7 +367,9 @@ def test_the_report_is_a_page_without_external_resources(
     ]
 
 
-def test_the_report_of_an_empty_project(weir: Weir, lake: HandMadeLake) -> None:
+def test_the_report_of_an_empty_project_says_that_nothing_has_run(
+    weir: Weir, lake: HandMadeLake
+) -> None:
     del lake
     assert weir("report").code == 0
     assert "Nothing has run yet." in Path("weir.html").read_text()

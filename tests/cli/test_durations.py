@@ -16,7 +16,7 @@ def test_a_duration_is_a_number_and_a_unit(text: str, seconds: float) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "5", "s", "0s", "-5s", "5 s", "5x", "1m30s", "5S", "inf s"])
-def test_anything_else_is_refused_with_an_example(text: str) -> None:
+def test_text_that_is_no_duration_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(ConfigurationError, match="500ms, 5s, 2m, 1h") as refused:
         seconds_of(text)
     assert repr(text) in str(refused.value)

@@ -78,7 +78,7 @@ def test_a_replica_that_is_too_old_ends_with_its_own_exit_code(
     assert "the oldest answer is" in called.err
 
 
-def test_a_warning_does_not_fail(weir: Weir, tables: RemoteTables) -> None:
+def test_a_replica_in_warning_does_not_fail_the_command(weir: Weir, tables: RemoteTables) -> None:
     (tables.folder / "remotes.yml").write_text(REMOTES.replace("PT20M", "PT10M"))
     called = weir("freshness", "--output", "json")
     assert (called.code, called.json["results"][0]["status"]) == (0, "warn")
@@ -96,7 +96,9 @@ def test_a_damaged_table_is_a_runtime_error_of_every_remote(
     assert "freshness" in result["error"]
 
 
-def test_without_remotes_it_says_so(weir: Weir, tables: RemoteTables) -> None:
+def test_freshness_without_remotes_says_that_none_is_declared(
+    weir: Weir, tables: RemoteTables
+) -> None:
     (tables.folder / "remotes.yml").unlink()
     called = weir("freshness")
     assert (called.code, called.out) == (
@@ -118,5 +120,5 @@ def test_the_report_writes_the_page_of_remotes_too(weir: Weir, tables: RemoteTab
 @pytest.mark.parametrize(
     ("seconds", "text"), [(0, "0s"), (59, "59s"), (60, "1m"), (5400, "1.5h"), (172800, "2d")]
 )
-def test_an_age_is_read_in_its_largest_unit(seconds: float, text: str) -> None:
+def test_an_age_is_written_in_its_largest_unit(seconds: float, text: str) -> None:
     assert age_text(seconds) == text

@@ -39,7 +39,7 @@ def test_a_run_says_how_many_were_published_and_which_one_was_held_back_why(weir
     assert weir("show", "titles").code == 0
 
 
-def test_programs_get_each_query_with_its_reason(weir: Weir) -> None:
+def test_json_output_has_each_query_and_why_it_is_held_back(weir: Weir) -> None:
     found = {row["query"]: row for row in weir("run", "--output", "json").json["queries"]}
     assert {name: row["mode"] for name, row in found.items()} == {
         "exhibits": "initial",

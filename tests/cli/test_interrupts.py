@@ -97,7 +97,7 @@ def reasons(job: str) -> list[str]:
     return list(map(str, rows["reason"].to_pylist()))
 
 
-def test_an_interrupt_that_became_an_error_of_a_query_is_none_of_that_query(
+def test_an_interrupt_that_became_an_error_of_a_query_ends_the_run_instead(
     weir: Weir, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupted(*arguments: Any, **options: Any) -> None:

@@ -39,7 +39,7 @@ def test_the_plain_value_of_a_literal_is_its_lexical_form(
     assert [row[0] for row in connection.execute(query, [terms]).fetchall()] == [text] * 3
 
 
-def test_the_plain_value_of_an_iri_and_of_a_blank_node(
+def test_the_plain_value_of_an_iri_is_its_text_and_blank_nodes_stay(
     connection: duckdb.DuckDBPyConnection,
 ) -> None:
     terms = [str(NamedNode("http://a/é?x=1")), str(BlankNode("b1")), None]

@@ -29,7 +29,9 @@ def status(lake: HandMadeLake) -> SourceStatus:
     return found
 
 
-def test_an_epoch_without_a_change_set_does_not_count(lake: HandMadeLake) -> None:
+def test_an_epoch_without_a_change_set_leaves_the_rejected_lines_of_the_last(
+    lake: HandMadeLake,
+) -> None:
     assert (status(lake).epoch, status(lake).rejected_last) == (2, 1)
 
 

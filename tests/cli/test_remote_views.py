@@ -63,7 +63,9 @@ def up_to(lake: Lake, version: int) -> Metadata:
     return Metadata("s", "refresh", 0, extra=extra)
 
 
-def test_a_summary_of_the_inbox_gives_the_same(tables: RemoteTables) -> None:
+def test_the_view_of_a_replica_is_the_same_from_a_summary_of_the_inbox(
+    tables: RemoteTables,
+) -> None:
     lake = tables.settings.open_lake()
     version = lake.version(replica("wd").name)
     rows = [row for row in lake.rows(replica("wd").name).to_pylist() if row["round"] > 1]
@@ -114,7 +116,7 @@ def test_no_query_has_the_name_of_a_view_of_a_remote(
         found.check_name()
 
 
-def test_a_query_may_have_a_similar_name(tables: RemoteTables) -> None:
+def test_a_query_may_have_a_name_similar_to_a_view_of_a_remote(tables: RemoteTables) -> None:
     (tables.settings.queries / "replicas.rq").write_text("SELECT")
     (found,) = declarations(folders_of(tables.settings))
     assert found.is_usable

@@ -72,7 +72,7 @@ def edit(number: int, room: str) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_json_object_per_round_and_a_clean_end(
+def test_json_output_is_an_object_per_round_and_a_signal_ends_it_cleanly(
     started: list[subprocess.Popen[str]], number: signal.Signals
 ) -> None:
     process = start("--output", "json")
@@ -89,7 +89,9 @@ def test_a_json_object_per_round_and_a_clean_end(
     assert (process.returncode, out, err) == (0, "", "")
 
 
-def test_lines_for_people_and_a_failure_once(started: list[subprocess.Popen[str]]) -> None:
+def test_text_output_has_lines_of_stages_and_a_failure_only_once(
+    started: list[subprocess.Popen[str]],
+) -> None:
     process = start()
     started.append(process)
     assert "ingest: 1 epoch" in next_line(process)

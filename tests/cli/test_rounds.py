@@ -314,7 +314,7 @@ def test_the_configuration_is_read_again_and_a_wrong_one_reported(resident: Resi
     assert published(resident.next()) == [("exhibits", "incremental", 1)]
 
 
-def test_sources_are_read_again(resident: Resident) -> None:
+def test_an_edited_declaration_of_sources_is_read_by_the_next_round(resident: Resident) -> None:
     resident.next()
     settle(resident)
     sources = Path("sources.yml")
@@ -349,7 +349,9 @@ def test_a_stop_ends_a_round_after_the_stage_and_the_next_process_completes_it(
         assert published(another.next()) == [("exhibits", "incremental", 1)]
 
 
-def test_an_unexpected_error_is_raised(resident: Resident, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unexpected_error_of_a_round_is_raised(
+    resident: Resident, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fail(settings: Settings) -> bool:
         del settings
         raise ZeroDivisionError

@@ -77,7 +77,7 @@ def test_the_first_round_publishes_what_the_remote_says(resident: Resident) -> N
     assert len(resident.project.answer("cities")) == 1
 
 
-def test_a_remote_that_becomes_due_ends_the_rest(resident: Resident) -> None:
+def test_a_remote_that_becomes_due_wakes_a_resting_process(resident: Resident) -> None:
     resident.next()
     resident.settle()
     opened = resident.opened

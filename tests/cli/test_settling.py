@@ -41,7 +41,7 @@ def source(weir: Weir) -> Any:
     return found
 
 
-def test_the_reason_says_when_the_file_was_written(weir: Weir) -> None:
+def test_a_waiting_source_says_when_its_file_was_written(weir: Weir) -> None:
     at = written("001.ttl", seconds_ago=60)
     found = source(weir)
     assert (found["state"], found["pending"]) == ("waiting", 0)
@@ -65,7 +65,7 @@ def test_a_source_whose_file_has_settled_is_a_fault(weir: Weir) -> None:
     assert "behind museum: the next run ingests more" in " ".join(called.err.split())
 
 
-def test_it_waits_since_a_run_first_found_the_same_file(weir: Weir) -> None:
+def test_a_source_waits_since_a_run_first_found_its_file(weir: Weir) -> None:
     weir("ingest")
     since = source(weir)["since"]
     written("001.ttl", seconds_ago=30)
@@ -74,7 +74,7 @@ def test_it_waits_since_a_run_first_found_the_same_file(weir: Weir) -> None:
     assert source(weir)["since"] == since
 
 
-def test_another_file_does_not_wait_since_then(weir: Weir) -> None:
+def test_the_wait_of_a_file_that_no_run_has_found_has_no_beginning(weir: Weir) -> None:
     weir("ingest")
     (FILES / "001.ttl").rename(FILES / "002.ttl")
     found = source(weir)

@@ -83,7 +83,9 @@ def behind(weir: Weir) -> str:
     return " ".join(called.err.split())
 
 
-def test_a_new_query_beyond_a_limit_has_the_reason(weir: Weir, project: HandMadeLake) -> None:
+def test_the_reason_of_a_new_query_beyond_a_limit_is_the_limit(
+    weir: Weir, project: HandMadeLake
+) -> None:
     exceed(project)
     assert state(weir) == "new"
     assert f"q: {BEYOND}. It is tried again" in printed(weir)
@@ -143,7 +145,7 @@ def test_how_the_last_run_computed_a_query_is_no_reason_that_it_is_behind(
     assert "behind q: the next run publishes more" in behind(weir)
 
 
-def test_what_the_last_run_failed_for_is_named_once(weir: Weir, project: HandMadeLake) -> None:
+def test_the_reason_of_a_failed_run_names_its_query_once(weir: Weir, project: HandMadeLake) -> None:
     publish(project, 1)
     ran(project, FAILED, "incremental", "q: /path/to/a: cannot be read")
     assert "q: /path/to/a: cannot be read" in printed(weir)
@@ -151,13 +153,17 @@ def test_what_the_last_run_failed_for_is_named_once(weir: Weir, project: HandMad
     assert "behind q: /path/to/a: cannot be read" in behind(weir)
 
 
-def test_a_query_that_a_run_left_for_a_reason_has_it(weir: Weir, project: HandMadeLake) -> None:
+def test_the_reason_of_a_skipped_query_is_that_of_the_run_that_skipped_it(
+    weir: Weir, project: HandMadeLake
+) -> None:
     ran(project, SUCCEEDED, SKIPPED, "waits until data are complete")
     assert state(weir) == "new"
     assert "q: waits until data are complete" in printed(weir)
 
 
-def test_a_repaired_answer_is_behind_for_that(weir: Weir, project: HandMadeLake) -> None:
+def test_a_repaired_answer_is_behind_because_it_was_repaired(
+    weir: Weir, project: HandMadeLake
+) -> None:
     publish(project, 2, REPAIRED)
     assert state(weir) == "behind"
     reason = "the published rows were repaired: the next run publishes the difference"

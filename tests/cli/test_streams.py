@@ -119,7 +119,7 @@ def test_show_prints_an_answer_at_a_time_as_it_was_known_at_an_epoch(
         (("--intervals", "--at", LAST), "Give one of the two"),
     ],
 )
-def test_show_says_why_there_is_no_such_answer(
+def test_show_refuses_a_time_or_epoch_without_an_answer_and_says_why(
     weir: Weir, project: MaintainedProject, options: Sequence[str], expected: str
 ) -> None:
     del project
@@ -137,7 +137,7 @@ def test_show_says_why_there_is_no_such_answer(
         (("--intervals",), "weir log places"),
     ],
 )
-def test_a_query_without_streams_has_epochs_only(
+def test_show_takes_only_an_epoch_for_a_query_without_streams(
     weir: Weir, project: MaintainedProject, options: Sequence[str], expected: str
 ) -> None:
     del project
@@ -289,7 +289,9 @@ def test_status_shows_streams_that_no_query_reads(weir: Weir, project: Maintaine
     assert "readings" in printed.partition("Streams")[2]
 
 
-def test_status_of_a_project_without_streams(weir: Weir, project: MaintainedProject) -> None:
+def test_status_of_a_project_without_streams_says_that_none_is_declared(
+    weir: Weir, project: MaintainedProject
+) -> None:
     project.declare(ROOMS)
     shutil.rmtree("lake")
     assert weir("status", "--streams", "--output", "json").json == []
@@ -420,7 +422,9 @@ def test_a_variable_is_not_named_like_a_column_of_the_views(
 @pytest.mark.parametrize("start", [0, 3, 9, 10, 11, 12, 13, 14, 25])
 @pytest.mark.parametrize("bounds", ["[)", "(]"])
 @pytest.mark.parametrize("first", ["full", "partial"])
-def test_the_first_close_is_that_of_the_engine(start: int, bounds: Any, first: Any) -> None:
+def test_the_first_close_that_explain_prints_is_that_of_the_engine(
+    start: int, bounds: Any, first: Any
+) -> None:
     window = SteppedWindow(width=5, step=2, origin=10, first=first, bounds=bounds)
     instant = max(start, 10 if bounds == "[)" else 11)
     event = {"subject": "s", "predicate": "p", "object": "o", "epoch": 1, "line": 1}

@@ -61,7 +61,7 @@ def test_re2_finds_what_python_finds(pattern: str, flags: str, texts: list[str])
 
 
 @pytest.mark.parametrize("pattern", [r"\p{L}", r"\P{L}", r"\w", r"\s", r"\i", r"\C", ".", "[^a]"])
-def test_re2_has_the_same_members_of_a_class(pattern: str) -> None:
+def test_re2_has_the_same_members_of_a_character_class_as_python(pattern: str) -> None:
     characters = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
     compiled = compile_pattern(pattern, "")
     assert _by_re2(compiled, characters) == [compiled.search_here(each) for each in characters]
@@ -102,7 +102,7 @@ def _within(process: MatchingProcess, **limits: float) -> EvaluationLimits:
     return EvaluationLimits(length, deadline=time.monotonic() + seconds, matching=process)
 
 
-def test_the_process_says_what_python_says(process: MatchingProcess) -> None:
+def test_the_matching_process_finds_and_replaces_what_python_does(process: MatchingProcess) -> None:
     pattern = compile_pattern("(a+)+b", "i")
     with evaluated_within(_within(process)):
         assert process.search(pattern, "xAAb")

@@ -230,7 +230,7 @@ def test_a_refresh_that_is_killed_makes_its_run_fail(scenario: Scenario) -> None
     assert "refresh ended with exit code -9" in scenario.killed.output
 
 
-def test_the_runs_after_it_succeed(scenario: Scenario) -> None:
+def test_the_runs_after_a_killed_refresh_succeed(scenario: Scenario) -> None:
     assert scenario.last.codes == [0] * len(LAST_DAGS), scenario.last.output[-8000:]
     assert scenario.airflow.newest_states("refresh_remotes") == {
         "refresh_fuseki": "success",
@@ -280,7 +280,7 @@ def test_every_evaluation_kept_its_budget_in_all_units(scenario: Scenario) -> No
     assert len(unsettled) == BUDGET["requests"]
 
 
-def test_every_check_holds(scenario: Scenario) -> None:
+def test_every_check_of_what_the_runs_wrote_succeeds(scenario: Scenario) -> None:
     quality = scenario.rows("quality")
     assert [row for row in quality if not row["success"]] == []
     checked = {row["table"].partition("/")[0] for row in quality}

@@ -32,7 +32,7 @@ def test_every_dag_file_loads(described: dict[str, Any]) -> None:
     assert described["import_errors"] == {}
 
 
-def test_there_are_four_dags(described: dict[str, Any]) -> None:
+def test_a_project_without_remotes_has_four_dags(described: dict[str, Any]) -> None:
     assert set(described["dags"]) == {
         *("ingest_changes", "maintain_queries", "compact_lake", "audit_lake")
     }
@@ -51,7 +51,9 @@ def test_loading_the_dags_imports_neither_spark_nor_the_checks(described: dict[s
         ("audit_lake", "0 4 * * 0"),
     ],
 )
-def test_a_dag_runs_on_its_schedule(described: dict[str, Any], dag: str, schedule: object) -> None:
+def test_maintain_runs_when_quads_change_and_other_dags_by_the_clock(
+    described: dict[str, Any], dag: str, schedule: object
+) -> None:
     assert described["dags"][dag]["schedule"] == schedule
 
 
@@ -119,7 +121,9 @@ def test_every_dag_has_a_description(described: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("task", COMMANDS)
-def test_the_command_is_the_expected_one(described: dict[str, Any], task: str) -> None:
+def test_the_command_of_a_task_is_that_of_its_expected_file(
+    described: dict[str, Any], task: str
+) -> None:
     dag_id, task_id = task.split(".")
     command = described["dags"][dag_id]["tasks"][task_id]["command"]
     shown = _with_placeholders(command) + "\n"

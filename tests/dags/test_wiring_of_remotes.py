@@ -42,7 +42,7 @@ def tasks(with_remotes: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def test_a_project_with_remotes_has_a_dag_more(with_remotes: dict[str, Any]) -> None:
+def test_remotes_add_one_dag_that_refreshes_them(with_remotes: dict[str, Any]) -> None:
     assert with_remotes["import_errors"] == {}
     assert set(with_remotes["dags"]) == {
         *("ingest_changes", "maintain_queries", "compact_lake", "audit_lake", "refresh_remotes")

@@ -62,7 +62,7 @@ def test_links_within_the_repository_lead_somewhere(page: Path) -> None:
 @pytest.mark.parametrize(
     "page", [page for page in PAGES if page.parent.name != "decisions"], ids=str
 )
-def test_files_that_are_named_exist(page: Path) -> None:
+def test_files_that_the_documents_name_exist(page: Path) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     assert {path for path in _PATH.findall(text) if not (ROOT / path).exists()} == set()
 

@@ -43,7 +43,7 @@ def answer(weir: Weir, query: str) -> list[tuple[str, ...]]:
 
 
 @pytest.mark.parametrize("version", ["0.1.0"])
-def test_there_is_nothing_to_do_in_a_lake_that_was_complete(
+def test_a_complete_lake_of_an_earlier_version_needs_no_work(
     weir: Weir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str
 ) -> None:
     unpack(version, tmp_path, monkeypatch)
@@ -55,7 +55,7 @@ def test_there_is_nothing_to_do_in_a_lake_that_was_complete(
 
 
 @pytest.mark.parametrize("version", ["0.1.0"])
-def test_new_changes_are_maintained_incrementally(
+def test_a_lake_of_an_earlier_version_is_maintained_incrementally(
     weir: Weir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str
 ) -> None:
     unpack(version, tmp_path, monkeypatch)
@@ -77,7 +77,7 @@ def test_new_changes_are_maintained_incrementally(
 
 
 @pytest.mark.parametrize("version", ["0.1.0"])
-def test_a_run_that_was_killed_is_completed(
+def test_a_killed_run_of_an_earlier_version_is_completed(
     weir: Weir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str
 ) -> None:
     unpack(f"{version}-killed", tmp_path, monkeypatch)

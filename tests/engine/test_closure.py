@@ -66,7 +66,7 @@ def test_a_zero_length_path_connects_a_constant_with_itself_even_in_an_empty_gra
     assert deltas("SELECT ?y { :a :p* ?y }", "+x q 1", "+a p b") == [["+a"], ["+b"]]
 
 
-def test_all_steps_are_read() -> None:
+def test_a_change_of_one_step_reads_all_stored_steps() -> None:
     steps = "; ".join(f"+{s} p {s}1" for s in "abcdef")
     assert touched_rows(_QUERY, steps, "+a p g") == {"state": 6}
 

@@ -76,7 +76,7 @@ def test_patterns_in_each_graph_match_triples_of_one_graph() -> None:
     assert deltas(query, *epochs) == [[], ["+g x"], ["-g x"]]
 
 
-def test_patterns_without_variables_hold_or_not() -> None:
+def test_patterns_without_variables_leave_all_solutions_or_none() -> None:
     query = "SELECT ?s { ?s :p 1 . :on :is :up . :off :is :down }"
     epochs = ("+x p 1; +on is up", "+off is down", "-on is up")
     assert deltas(query, *epochs) == [[], ["+x"], ["-x"]]

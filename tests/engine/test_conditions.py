@@ -81,7 +81,9 @@ def engine() -> DuckEngine:
 
 
 @pytest.mark.parametrize("condition", [*EXACT, *INTERPRETED, *COMBINED], ids=str)
-def test_sql_is_true_where_the_evaluator_is(engine: DuckEngine, condition: Expression) -> None:
+def test_the_sql_of_a_condition_is_true_where_the_evaluator_says_so(
+    engine: DuckEngine, condition: Expression
+) -> None:
     query = select("v0", "v1").from_("terms").where(condition_sql(condition, BOUND))
     boolean = Call("!", (Call("!", (condition,)),))
     expected = {

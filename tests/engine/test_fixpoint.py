@@ -31,7 +31,7 @@ def _rows(engine: DuckEngine, name: str) -> list[object]:
 
 
 @pytest.mark.parametrize("limit", [1, 2, 9, 80])
-def test_it_contains_the_seed_and_all_that_follows_each_row_once(
+def test_a_fixpoint_has_the_seed_and_all_that_follows_each_row_once(
     engine: DuckEngine, limit: int
 ) -> None:
     """With more rounds than are merged at once, and merges of merged ones."""
@@ -39,7 +39,7 @@ def test_it_contains_the_seed_and_all_that_follows_each_row_once(
     assert _rows(engine, "q") == [*range(1, limit + 1)]
 
 
-def test_it_is_empty_if_the_seed_is(engine: DuckEngine) -> None:
+def test_a_fixpoint_of_an_empty_seed_is_empty(engine: DuckEngine) -> None:
     empty = select(alias(number(1), "n"), where=[exp.false()])
     make(engine, Fixpoint("q", ("n",), empty, lambda found: _counting(found, 9)))
     assert _rows(engine, "q") == []
@@ -57,7 +57,7 @@ def test_a_round_begins_with_the_rows_that_are_new(engine: DuckEngine) -> None:
     assert seen == [[1], [2], [3], [4]]
 
 
-def test_a_cycle_terminates(engine: DuckEngine) -> None:
+def test_a_fixpoint_over_a_cycle_terminates(engine: DuckEngine) -> None:
     def step(found: str) -> exp.Select:
         following = (column("n") % small_number(5)) + small_number(1)
         return select(alias(following, "n"), from_=rows_of(found))

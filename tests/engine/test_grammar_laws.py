@@ -25,7 +25,7 @@ from tests.support.regressions import read, regression_files
 
 
 @pytest.mark.parametrize("file", regression_files(), ids=lambda file: file.stem)
-def test_a_regression_keeps_the_laws(file: Path) -> None:
+def test_a_query_that_once_broke_a_law_keeps_the_laws(file: Path) -> None:
     assert broken_laws(read(file)) == []
 
 

@@ -63,7 +63,7 @@ def test_count_distinct_counts_a_value_until_its_last_solution_vanishes() -> Non
     assert found == [["+2"], [], ["+1", "-2"]]
 
 
-def test_multiplicities_count() -> None:
+def test_a_row_counts_as_often_as_it_occurs() -> None:
     query = "SELECT (COUNT(?a) AS ?n) (SUM(?a) AS ?m) { { SELECT ?a { ?s :p ?a } } }"
     found = deltas(query, "+x p 2; +y p 2; +z p 3", "-x p 2", node=Group)
     assert found == [["+3 7"], ["+2 5", "-3 7"]]

@@ -38,7 +38,7 @@ def test_rows_that_change_on_both_sides_join_old_with_old_and_new_with_new() -> 
     assert found[1] == ["+x 3 4", "-x 1 2"]
 
 
-def test_multiplicities_multiply() -> None:
+def test_a_pair_occurs_as_often_as_the_product_of_its_rows() -> None:
     found = deltas(_BAGS, "+x p 1; +x p 2; +x q 1; +x q 2; +x q 3", "-x p 1", "-x q 1", node=Join)
     assert found == [["+x *6"], ["-x *3"], ["-x"]]
 

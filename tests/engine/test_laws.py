@@ -85,7 +85,7 @@ def _difference(found: list[LogRow], expected: list[LogRow]) -> str:
 
 
 @pytest.mark.law("graph patterns")
-def test_random_pairs_keep_the_laws(seeds: Seeds) -> None:
+def test_random_queries_over_random_histories_keep_the_laws(seeds: Seeds) -> None:
     """Snapshot, split invariance, neighbourhood, multiplicities, and registration at any epoch.
 
     `python -m tests.support.regressions simple` adds what breaks one.
@@ -93,7 +93,7 @@ def test_random_pairs_keep_the_laws(seeds: Seeds) -> None:
     seeds.check(broken_laws)
 
 
-def test_the_random_queries_are_varied() -> None:
+def test_the_random_queries_are_of_every_kind_and_their_answers_change() -> None:
     """A generator that only makes trivial queries would make every law pass."""
     kinds: Counter[str] = Counter()
     changed = 0

@@ -31,7 +31,7 @@ def test_parts_that_change_at_once_combine_old_with_old_and_new_with_new() -> No
     assert found[1] == ["+3 4", "-1 2"]
 
 
-def test_multiplicities_multiply() -> None:
+def test_a_combination_occurs_as_often_as_the_product_of_its_rows() -> None:
     query = "SELECT ?a { { SELECT ?a { ?a :p ?x } } { SELECT ?b { ?b :q ?y } } }"
     found = deltas(query, "+x p 1; +x p 2; +y q 1; +y q 2; +y q 3", "-x p 2; -y q 3", node=Product)
     assert found == [["+x *6"], ["-x *4"]]

@@ -66,5 +66,5 @@ def test_inline_data_without_rows_gives_no_solution() -> None:
         "SELECT ?s { { ?s :p ?a } UNION { ?s :q ?a } }",
     ],
 )
-def test_nothing_stored_is_read(query: str) -> None:
+def test_an_operator_without_memory_reads_no_stored_row(query: str) -> None:
     assert touched_rows(query, "+x p 1; +y p 2", "+z p 3") == {}

@@ -58,7 +58,7 @@ def test_ties_are_ordered_by_text() -> None:
     assert deltas(query, '+x p "c"; +x p "b"', '+x p "a"')[1] == ['+"a"', '-"c"']
 
 
-def test_unbound_comes_first() -> None:
+def test_a_row_that_is_unbound_in_the_order_comes_first() -> None:
     query = "SELECT ?s { ?s :p ?a OPTIONAL { ?s :q ?b } } ORDER BY ?b LIMIT 1"
     assert deltas(query, "+x p 1; +x q 1; +y p 1; +y q 2", "-y q 2") == [["+x"], ["+y", "-x"]]
 

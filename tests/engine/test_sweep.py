@@ -123,7 +123,7 @@ def test_the_log_of_a_set_has_the_epochs_at_which_a_sum_becomes_positive_or_stop
     assert found == sorted(expected, key=repr)
 
 
-def test_ends_covers_all_epochs(logs: Logs) -> None:
+def test_the_ends_of_integrated_intervals_are_the_log_of_all_epochs(logs: Logs) -> None:
     intervals = integrate(logs.filled([("x", 2, 1), ("x", 5, -1), ("y", 4, 3)]), _KEY)
     found = logs.rows(net(ends(intervals, _KEY), _KEY))
     assert found == [("x", 2, 1), ("x", 5, -1), ("y", 4, 3)]

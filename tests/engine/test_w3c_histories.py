@@ -171,7 +171,9 @@ def test_only_functions_without_a_stable_value_are_refused(shared: Path) -> None
 
 
 @pytest.mark.law("w3c histories")
-def test_every_evaluation_test_holds_as_a_history(shared: Path, seeds: Seeds) -> None:
+def test_every_w3c_evaluation_test_has_the_batch_answer_at_every_epoch(
+    shared: Path, seeds: Seeds
+) -> None:
     """Eight seeds in a row are a history of every test."""
     cases = evaluation_cases(shared)
     seeds.check(

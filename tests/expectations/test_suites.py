@@ -77,7 +77,7 @@ def quad(**changes: Any) -> Row:
     } | changes
 
 
-def test_quads(held: Held) -> None:
+def test_valid_quads_are_accepted_and_invalid_ones_fail_their_expectation(held: Held) -> None:
     terms = [
         "<http://a/é>",
         r"<http://a/\u00e9>",
@@ -169,7 +169,9 @@ def transaction(epoch: int, **changes: Any) -> Row:
 NOTHING = dict.fromkeys(("inserted", "deleted", "found_inserted", "found_deleted"), 0)
 
 
-def test_transactions(held: Held) -> None:
+def test_valid_transactions_are_accepted_and_invalid_ones_fail_their_expectation(
+    held: Held,
+) -> None:
     check(
         held,
         TRANSACTIONS_SUITE,
@@ -218,7 +220,9 @@ def stream_epoch(**changes: Any) -> Row:
     } | changes
 
 
-def test_streams(held: Held) -> None:
+def test_valid_stream_epochs_are_accepted_and_invalid_ones_fail_their_expectation(
+    held: Held,
+) -> None:
     nothing = {"counted": 0, "found": 0, "first_instant": None, "last_instant": None}
     check(
         held,
@@ -261,7 +265,7 @@ def embedding(**changes: Any) -> Row:
     } | changes
 
 
-def test_embeddings(held: Held) -> None:
+def test_valid_embeddings_are_accepted_and_invalid_ones_fail_their_expectation(held: Held) -> None:
     total = embedding(weight=0, terms=None, at_epoch=None, multiplicity=None, is_total=True)
     check(
         held,
@@ -306,7 +310,7 @@ def total(**changes: Any) -> Row:
     return {**row, **changes}
 
 
-def test_answers(held: Held) -> None:
+def test_valid_answers_are_accepted_and_invalid_ones_fail_their_expectation(held: Held) -> None:
     ask: dict[str, Any] = {"form": "ask", "is_set": True, "rows_at": 1}
     construct: dict[str, Any] = {"form": "construct", "is_set": True}
     triple = ["_:s", "<http://a/p>", '"o"']

@@ -87,11 +87,11 @@ def test_the_ccdf_falls_from_all_keys_to_none() -> None:
 
 
 @pytest.mark.parametrize("quantiles", [[], [0.0], [5.0], [0.0] * 101])
-def test_few_keys_have_a_ccdf(quantiles: list[float]) -> None:
+def test_the_ccdf_of_no_key_or_of_equal_ages_is_a_figure(quantiles: list[float]) -> None:
     assert parsed(ccdf_chart(quantiles)).tag == "svg"
 
 
-def test_outcomes_stand_on_each_other() -> None:
+def test_the_bars_of_outcomes_stand_on_each_other() -> None:
     rows = evaluations({"unchanged": 3, "changed": 1}, {"failed": 2})
     (x, low, wide, tall), (x2, high, _, short), (x3, other, _, third) = bars(outcome_chart(rows))
     assert x == x2 < x3 == pytest.approx(x + wide, abs=0.2)
@@ -100,14 +100,14 @@ def test_outcomes_stand_on_each_other() -> None:
     assert other + third == pytest.approx(low + tall, abs=0.2), "on the axis"
 
 
-def test_many_evaluations_are_drawn_together() -> None:
+def test_many_evaluations_share_a_bounded_number_of_bars() -> None:
     rows = evaluations(*({"unchanged": 1} for _ in range(1000)))
     found = bars(outcome_chart(rows))
     assert len(found) == COLUMNS
     assert len({tall for *_, tall in found}) == 1
 
 
-def test_staleness_shows_use_expectation_and_sample() -> None:
+def test_the_chart_of_staleness_shows_use_expectation_and_sample() -> None:
     rows = evaluations(
         {"used_share": 0.5, "expected_share": 0.2, "sampled_share": 0.1},
         {"used_share": 2.0, "expected_share": 0.4},

@@ -303,7 +303,7 @@ BROKEN: tuple[tuple[Callable[[Written], None], str, int], ...] = (
 @pytest.mark.parametrize(
     ("change", "expectation", "rows"), BROKEN, ids=[each.__name__ for each, *_ in BROKEN]
 )
-def test_what_is_wrong_is_found_by_its_expectation_alone(
+def test_each_kind_of_wrong_round_fails_its_expectation_alone(
     tables: RemoteTables, change: Callable[[Written], None], expectation: str, rows: int
 ) -> None:
     first = {"a": ('"1"',), "b": ('"1"',), "c": ('"1"',)}
@@ -467,7 +467,7 @@ def test_a_remote_that_wants_a_pause_is_backing_off_until_then(tables: RemoteTab
     assert state(tables, until + timedelta(seconds=1)).state == "fresh"
 
 
-def test_one_remote_does_not_fail_another(tmp_path: Path) -> None:
+def test_a_remote_with_wrong_rounds_does_not_fail_another(tmp_path: Path) -> None:
     second = REMOTES.partition("\n")[2].replace("wd", "fb")
     one = remote_project(tmp_path, REMOTES + second)
     other = RemoteTables(tmp_path, "fb")

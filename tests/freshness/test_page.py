@@ -96,7 +96,7 @@ def test_ages_are_quantiles_and_cells_of_all_keys(tables: RemoteTables) -> None:
     assert by_time == [1, 4, 4]
 
 
-def test_the_page_is_bounded(tables: RemoteTables) -> None:
+def test_the_page_has_a_bounded_number_of_evaluations_and_keys(tables: RemoteTables) -> None:
     tables.refresh({f"k{number}": ('"1"',) for number in range(STALEST + 10)})
     rows = tables.settings.open_lake().rows(FRESHNESS.name).to_pylist()
     more = [

@@ -36,7 +36,7 @@ def test_a_file_of_another_content_of_the_same_size_is_reported(read: Project) -
     assert len(read.ingest().warnings) == 1
 
 
-def test_another_time_alone_is_not_reported(read: Project) -> None:
+def test_a_file_with_another_time_alone_is_not_reported(read: Project) -> None:
     os.utime(read.folder / FILE, (2, 2))
     assert read.ingest().warnings == ()
 
@@ -47,7 +47,7 @@ def test_a_file_that_is_gone_is_not_reported(read: Project) -> None:
     assert read.ingest().warnings == ()
 
 
-def test_the_files_that_were_written_last_are_compared(
+def test_only_the_files_that_were_written_last_are_compared(
     read: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(source_files, "COMPARED_FILES", 1)

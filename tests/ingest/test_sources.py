@@ -81,7 +81,7 @@ def test_a_missing_file_is_a_configuration_error(tmp_path: Path) -> None:
         load_sources(tmp_path / "sources.yml")
 
 
-def test_numbers_in_names_count() -> None:
+def test_numbers_in_names_are_ordered_by_their_value() -> None:
     names = ["v10", "v9", "v1.10", "v1.9", "a", "2", "10"]
     assert sorted(names, key=natural_order) == ["2", "10", "a", "v1.9", "v1.10", "v9", "v10"]
 
@@ -107,7 +107,7 @@ sources:
 """
 
 
-def test_a_stream_has_keys_in_microseconds(tmp_path: Path) -> None:
+def test_times_and_durations_of_a_stream_are_read_in_microseconds(tmp_path: Path) -> None:
     readings, house = (source.stream for source in load_sources(write(tmp_path, STREAMS)))
     assert readings is not None
     assert house is not None

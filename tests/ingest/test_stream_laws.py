@@ -137,7 +137,7 @@ def set_clock(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_the_tables_are_those_of_the_model(
+def test_random_arrivals_leave_the_tables_of_the_model(
     seed: int, project: Project, set_clock: Callable[[int], None]
 ) -> None:
     rng = random.Random(seed)

@@ -103,7 +103,7 @@ def data_file(root: Path) -> Path:
 
 
 @pytest.mark.parametrize("reading", READINGS)
-def test_what_was_written_is_read(intact: Path, reading: Reading) -> None:
+def test_every_reader_gives_the_rows_that_were_written(intact: Path, reading: Reading) -> None:
     assert rows(reading(Lake(str(intact)))) == sorted(repr(quad(number)) for number in range(400))
 
 
@@ -128,7 +128,7 @@ def test_no_flipped_bit_gives_other_rows(
         assert found == expected
 
 
-def test_the_error_names_the_file(intact: Path, tmp_path: Path) -> None:
+def test_the_error_of_a_file_that_was_cut_off_names_it(intact: Path, tmp_path: Path) -> None:
     root = tmp_path / "lake"
     shutil.copytree(intact, root)
     file = data_file(root)

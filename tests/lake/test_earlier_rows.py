@@ -35,12 +35,14 @@ def lake(tmp_path: Path) -> Lake:
     ("before", "found"),
     [(0, (0, 0)), (1, (1, 10)), (10, (10, 10)), (15, (15, 20)), (99, (30, 30))],
 )
-def test_rows_and_their_files_are_counted(lake: Lake, before: int, found: tuple[int, int]) -> None:
+def test_earlier_rows_and_all_rows_of_their_files_are_counted(
+    lake: Lake, before: int, found: tuple[int, int]
+) -> None:
     assert earlier_rows(lake, TABLE.name, "instant", before) == EarlierRows(*found)
     assert may_have_earlier_rows(lake, TABLE.name, "instant", before) == (before > 0)
 
 
-def test_other_files_stay_as_they_are(lake: Lake) -> None:
+def test_deleting_earlier_rows_leaves_files_without_them_as_they_are(lake: Lake) -> None:
     files = lake.existing(TABLE.name).file_uris()
     delete_earlier_rows(lake, TABLE.name, "instant", 15, DELETES)
     rows = Lake(lake.root).rows(TABLE.name, ["instant"]).to_pylist()

@@ -35,7 +35,7 @@ def test_files_of_a_change_feed_stand_for_all_others(tmp_path: Path) -> None:
     assert found == FeedFiles((), (), ("_change_data/d",), 5)
 
 
-def test_a_commit_that_rearranges_files_has_none(tmp_path: Path) -> None:
+def test_a_commit_that_only_rearranges_files_has_no_changed_file(tmp_path: Path) -> None:
     found = files_of(tmp_path, {"add": ADD | {"dataChange": False}})
     assert found == FeedFiles((), (), (), 0)
 
@@ -51,7 +51,9 @@ def test_a_commit_that_rearranges_files_has_none(tmp_path: Path) -> None:
     ],
     ids=["properties", "protocol", "deletion vector", "size", "elsewhere"],
 )
-def test_what_files_do_not_say_is_refused(tmp_path: Path, action: dict[str, Any]) -> None:
+def test_a_commit_whose_files_do_not_say_what_changed_is_refused(
+    tmp_path: Path, action: dict[str, Any]
+) -> None:
     with pytest.raises(NotByFiles):
         files_of(tmp_path, action)
 

@@ -60,7 +60,7 @@ def objects(root: str) -> list[str]:
 @pytest.mark.parametrize("second", COMMITS)
 @pytest.mark.parametrize("first", COMMITS)
 @pytest.mark.parametrize(("early", "late"), [(2, 1), (1, 2)])
-def test_the_one_that_comes_second_is_refused(
+def test_of_two_runs_that_hold_one_claim_the_second_to_commit_is_refused(
     root: str, first: Commit, second: Commit, early: int, late: int
 ) -> None:
     (early_lake, _), (late_lake, fence) = run(root, early), run(root, late)
@@ -77,7 +77,7 @@ def test_the_one_that_comes_second_is_refused(
 
 @pytest.mark.parametrize("second", COMMITS)
 @pytest.mark.parametrize("first", COMMITS)
-def test_the_other_may_even_commit_between_the_look_and_the_commit(
+def test_a_run_is_refused_if_the_other_commits_between_its_look_and_its_commit(
     root: str, first: Commit, second: Commit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (other, _), (lake, _) = run(root, 2), run(root, 1)

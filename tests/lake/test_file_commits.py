@@ -78,7 +78,7 @@ REST = [*range(3, EPOCHS + 1)]
     ],
 )
 @pytest.mark.parametrize("interrupts", ["before", "between"])
-def test_each_row_is_there_once(
+def test_two_interleaved_changes_of_one_table_leave_each_row_once(
     lake: Lake,
     first: Change,
     second: Change,

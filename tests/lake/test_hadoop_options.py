@@ -61,7 +61,7 @@ def test_options_of_azure_are_those_of_the_account(
     assert options == {f"fs.azure.{key}.{HOST}": value for key, value in expected.items()}
 
 
-def test_a_service_account_is_a_file() -> None:
+def test_a_service_account_of_google_is_the_file_of_its_key() -> None:
     assert hadoop_options({"GOOGLE_SERVICE_ACCOUNT": "/keys/a.json"}, {}) == {
         "fs.gs.auth.type": "SERVICE_ACCOUNT_JSON_KEYFILE",
         "fs.gs.auth.service.account.json.keyfile": "/keys/a.json",

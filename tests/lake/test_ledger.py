@@ -179,7 +179,7 @@ def test_a_claim_of_another_machine_holds_for_the_lease(
         assert claims.claim(Lake(str(tmp_path)), "ingest", "next", lease_seconds=LEASE) == 2
 
 
-def test_this_process_is_alive() -> None:
+def test_the_running_process_is_found_alive() -> None:
     assert lives(os.getpid(), datetime.now(UTC))
 
 

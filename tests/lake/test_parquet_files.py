@@ -84,11 +84,11 @@ def test_rows_are_written_in_their_order_to_files_of_about_a_size(
     assert [value for each in found for value in each.to_pylist()] == [*range(49)]
 
 
-def test_no_rows_are_no_file(tmp_path: Path) -> None:
+def test_writing_no_rows_makes_no_file(tmp_path: Path) -> None:
     assert not write_files(Lake(str(tmp_path)), "t", pa.schema([("a", pa.int64())]), [])
 
 
-def test_a_failure_leaves_no_file(tmp_path: Path) -> None:
+def test_a_write_that_fails_leaves_no_file(tmp_path: Path) -> None:
     (tmp_path / "t").mkdir()
     schema = pa.schema([("a", pa.int64())])
 

@@ -34,23 +34,23 @@ def another(parent: Path, then: str) -> Path:
     return Path(done.stdout.strip())
 
 
-def test_it_is_removed_when_the_process_ends(tmp_path: Path) -> None:
+def test_the_scratch_folder_is_removed_when_its_process_ends(tmp_path: Path) -> None:
     assert not another(tmp_path, "pass").exists()
 
 
-def test_that_of_a_killed_process_is_removed_by_the_next(tmp_path: Path) -> None:
+def test_the_scratch_folder_of_a_killed_process_is_removed_by_the_next(tmp_path: Path) -> None:
     left = another(tmp_path, "os.kill(os.getpid(), signal.SIGKILL)")
     assert left.exists()
     another(tmp_path, "pass")
     assert not left.exists()
 
 
-def test_a_fork_that_ends_leaves_it(tmp_path: Path) -> None:
+def test_a_fork_that_ends_leaves_the_scratch_folder_of_its_parent(tmp_path: Path) -> None:
     kept = another(tmp_path, "os.waitpid(os.fork() or sys.exit(), 0); assert folder.exists()")
     assert not kept.exists()
 
 
-def test_those_of_living_processes_and_other_machines_stay(tmp_path: Path) -> None:
+def test_scratch_folders_of_living_processes_and_other_machines_stay(tmp_path: Path) -> None:
     own = scratch_folder(tmp_path)
     other = tmp_path / "elsewhere~1~boot_1"
     other.mkdir()
@@ -59,7 +59,7 @@ def test_those_of_living_processes_and_other_machines_stay(tmp_path: Path) -> No
     assert other.exists()
 
 
-def test_duckdb_spills_into_it(tmp_path: Path) -> None:
+def test_duckdb_spills_into_the_scratch_folder(tmp_path: Path) -> None:
     settings = Settings(duckdb=DuckDbSettings(spill=tmp_path))
     with connect(settings) as connection:
         ((folder,),) = connection.execute("SELECT current_setting('temp_directory')").fetchall()

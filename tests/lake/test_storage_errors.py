@@ -117,7 +117,7 @@ def test_the_failures_of_files_are_recognized_in_the_words_of_each_library(
         FileNotFoundError(errno.ENOENT, "No such file or directory", "data/versions"),
     ],
 )
-def test_other_errors_stay_as_they_are(error: Exception) -> None:
+def test_errors_that_are_not_about_files_of_the_lake_stay_as_they_are(error: Exception) -> None:
     assert storage_error(error, ANSWER) is None
     with pytest.raises(type(error)) as found, storage_errors(ANSWER):
         raise error

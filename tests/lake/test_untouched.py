@@ -40,7 +40,7 @@ def standing(found: pa.Table) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_the_rows_move_the_queries_they_are_made_for_and_no_others(seed: int) -> None:
+def test_ledger_rows_move_the_queries_they_are_made_for_and_no_others(seed: int) -> None:
     chance = random.Random(seed)
     before = {query: chance.randint(1, 3) for query in QUERIES if chance.random() < 0.9}
     kinds = {

@@ -15,7 +15,7 @@ CODE = Path(__file__).parents[2]
 PARTIAL = re.compile(r"\.write_(?:text|bytes)\(")
 
 
-def test_a_reader_never_finds_a_part(tmp_path: Path) -> None:
+def test_a_reader_never_finds_a_part_of_a_file_that_is_replaced(tmp_path: Path) -> None:
     page, found = tmp_path / "reports" / "page.html", set[str]()
     texts = {letter * 2_000_000 for letter in "ab"}
     write_whole(page, min(texts))

@@ -136,7 +136,7 @@ def test_elements_have_the_places_where_they_begin() -> None:
     assert [literal.atom.place for literal in rule.literals] == [Place(3, 6), Place(4, 4)]
 
 
-def test_lines_of_windows_are_counted_like_others() -> None:
+def test_lines_that_end_with_cr_lf_are_counted_like_others() -> None:
     assert [rule.place for rule in parse("a <- b.\r\nc <- d.\r\n", PREFIXES).rules] == [
         Place(1, 1),
         Place(2, 1),
@@ -281,7 +281,9 @@ def test_a_name_needs_a_namespace() -> None:
         ("% " + "x" * 70_000, "1:1", "longer than 65,536 bytes"),
     ],
 )
-def test_what_is_too_large_or_unknown_is_refused(text: str, where: str, what: str) -> None:
+def test_a_program_that_is_too_large_or_calls_an_unknown_function_is_refused(
+    text: str, where: str, what: str
+) -> None:
     with pytest.raises(UnsupportedProgram) as raised:
         parse(text, PREFIXES, "p.lars")
     assert raised.value.where == f"p.lars:{where}"

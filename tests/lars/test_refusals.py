@@ -225,7 +225,7 @@ def test_tuple_windows_in_a_program_of_two_streams_are_refused() -> None:
         ("p(x).", "1:1", "it has no rule"),
     ],
 )
-def test_what_cannot_be_read_or_derives_nothing_is_refused(
+def test_atoms_without_a_pattern_and_programs_without_a_rule_are_refused(
     text: str, where: str, what: str
 ) -> None:
     error = refused(text)

@@ -126,7 +126,7 @@ PRODUCT = (
 )
 
 
-def test_what_runs_too_long_fails_alone(project: MaintainedProject) -> None:
+def test_a_query_that_runs_too_long_fails_alone(project: MaintainedProject) -> None:
     """A closure and a product are DuckDB's, a search is that of a process."""
     project.begin(query_seconds=1)
     project.query("good", "SELECT ?x WHERE { ?x <urn:e> <urn:3> }")
@@ -187,7 +187,7 @@ class Attempts:
         return found.attempts
 
 
-def test_it_is_tried_again_over_new_changes_when_it_is_due(
+def test_a_failed_query_is_tried_again_over_new_changes_when_it_is_due(
     project: MaintainedProject, clock: Clock
 ) -> None:
     project.begin(literal_length=10)
@@ -200,7 +200,7 @@ def test_it_is_tried_again_over_new_changes_when_it_is_due(
         assert attempts.count() == count
 
 
-def test_it_is_not_tried_again_over_the_same_changes(
+def test_a_failed_query_is_not_tried_again_over_the_same_changes(
     project: MaintainedProject, clock: Clock
 ) -> None:
     project.begin(literal_length=10)
@@ -212,7 +212,7 @@ def test_it_is_not_tried_again_over_the_same_changes(
     assert Attempts(project).count() == 1
 
 
-def test_it_is_tried_at_once_if_asked_for(project: MaintainedProject) -> None:
+def test_a_failed_query_is_tried_at_once_if_asked_for(project: MaintainedProject) -> None:
     project.begin(literal_length=10)
     project.query("bomb", DOUBLED)
     project.change(*TEXTS)
@@ -221,7 +221,7 @@ def test_it_is_tried_at_once_if_asked_for(project: MaintainedProject) -> None:
     assert Attempts(project).count() == 2
 
 
-def test_it_is_tried_at_once_if_it_was_edited(project: MaintainedProject) -> None:
+def test_a_failed_query_is_tried_at_once_if_it_was_edited(project: MaintainedProject) -> None:
     project.begin(literal_length=10)
     project.query("bomb", DOUBLED)
     project.change(*TEXTS)

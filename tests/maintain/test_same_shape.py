@@ -62,7 +62,7 @@ def stored(project: MaintainedProject) -> dict[str, Counter[tuple[Any, ...]]]:
     }
 
 
-def test_each_stores_what_it_stores_alone(
+def test_each_query_of_a_shape_stores_what_it_stores_alone(
     project: MaintainedProject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """From nothing, in runs of one and several epochs, with new, edited and removed members."""
@@ -265,7 +265,9 @@ def test_many_new_rows_are_written_by_condition(
     assert stored(other) == stored(project)
 
 
-def test_groups_are_bounded(project: MaintainedProject, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_groups_of_one_shape_have_a_bounded_number_of_members(
+    project: MaintainedProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
     register(project, ("star", "optional"))
     ingest_change_sets(project, FIRST)
     monkeypatch.setattr(same_shape, "_MEMBERS", 3)
@@ -286,7 +288,7 @@ def test_groups_are_bounded(project: MaintainedProject, monkeypatch: pytest.Monk
     assert sizes == [2, 2, 3]
 
 
-def test_spark_alone_stores_the_same(
+def test_spark_alone_stores_what_the_driver_stores(
     spark: SparkSession, project: MaintainedProject, tmp_path: Path
 ) -> None:
     register(project, ("star", "optional", "asked"))

@@ -73,7 +73,7 @@ def test_the_published_columns_are_in_the_order_of_the_select() -> None:
         ("CONSTRUCT { ?x :q ?y } WHERE { ?x :p ?y }", ["subject", "predicate", "object"]),
     ],
 )
-def test_other_forms_publish_fixed_columns(text: str, columns: list[str]) -> None:
+def test_ask_and_construct_publish_fixed_columns(text: str, columns: list[str]) -> None:
     made = plan(text)
     assert made.is_set
     assert [name for name, _ in made.columns] == columns

@@ -91,6 +91,6 @@ def test_the_pinned_plans_have_every_kind_of_node() -> None:
     assert found == {*get_args(PlanNode)}
 
 
-def test_other_values_have_no_stored_form() -> None:
+def test_a_value_that_no_plan_holds_has_no_stored_form() -> None:
     with pytest.raises(TypeError, match="a plan does not hold a object"):
         stored_form(object())

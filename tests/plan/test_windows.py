@@ -43,18 +43,18 @@ def _scope_of(plan: Plan, predicate: str) -> set[Scope]:
         "BIND(EXISTS { ?x <u:p> ?y } AS ?z)",
     ],
 )
-def test_all_of_a_window_reads_it(group: str) -> None:
+def test_every_pattern_inside_a_window_reads_that_window(group: str) -> None:
     plan = _plan("SELECT *", f"?x <u:q> ?n WINDOW <u:w> {{ {group} }}")
     assert _scope_of(plan, "<u:p>") == {_W}
     assert _scope_of(plan, "<u:q>") == {Scope()}
 
 
-def test_a_path_of_length_zero_is_that_of_the_window() -> None:
+def test_a_zero_length_path_in_a_window_reads_that_window_alone() -> None:
     plan = _plan("SELECT *", "WINDOW <u:w> { ?x <u:p>* ?y }")
     assert {part.scope for part in plan.components} == {_W}
 
 
-def test_the_dataset_and_several_windows_are_apart() -> None:
+def test_patterns_of_the_dataset_and_of_each_window_read_their_own_scope() -> None:
     plan = lower(
         translate(
             f"SELECT * FROM <u:f> FROM NAMED <u:g> {_CLAUSES} {{ ?x <u:a> ?y"
@@ -81,7 +81,7 @@ def test_a_window_in_a_graph_reads_the_window_if_there_is_such_a_graph() -> None
     assert {part.scope for part in plan.components} == {_W, graph}
 
 
-def test_an_empty_window_exists() -> None:
+def test_an_empty_window_exists_although_an_empty_graph_does_not() -> None:
     """Over an empty graph there would be no solution at all; over a window, the count is 0."""
     count = "{ SELECT (COUNT(*) AS ?n) { ?s ?p ?o } }"
     in_window = _plan("SELECT *", f"WINDOW <u:w> {{ {count} }}")

@@ -24,7 +24,7 @@ def attempts_at_every_minute() -> Iterator[int]:
             yield minute
 
 
-def test_the_intervals_double() -> None:
+def test_the_intervals_between_attempts_double() -> None:
     assert [*islice(attempts_at_every_minute(), 6)] == [1, 3, 7, 15, 31, 63]
 
 
@@ -33,7 +33,7 @@ def test_no_interval_is_longer_than_a_day() -> None:
     assert minutes[-1] - minutes[-2] == 24 * 60
 
 
-def test_without_new_epochs_it_is_not_tried_again() -> None:
+def test_a_failed_query_is_not_tried_again_without_new_epochs() -> None:
     failed = FailedAttempts.after(FIRST, "it takes long", None)
     later = Attempt("f", FIRST.limits, 1, START + timedelta(days=9))
     assert not failed.is_tried(later)
@@ -44,7 +44,7 @@ def test_without_new_epochs_it_is_not_tried_again() -> None:
     [Attempt("g", FIRST.limits, 1, START), Attempt("f", {"query_seconds": 2}, 1, START)],
     ids=["text", "limit"],
 )
-def test_what_was_changed_is_tried_at_once_and_counts_from_one(attempt: Attempt) -> None:
+def test_an_edited_query_or_limit_is_tried_at_once_and_counts_from_one(attempt: Attempt) -> None:
     failed = FailedAttempts.after(
         FIRST, "it takes long", FailedAttempts.after(FIRST, "it takes long", None)
     )
@@ -52,6 +52,6 @@ def test_what_was_changed_is_tried_at_once_and_counts_from_one(attempt: Attempt)
     assert FailedAttempts.after(attempt, "it takes long", failed).attempts == 1
 
 
-def test_the_stored_form_says_the_same() -> None:
+def test_failed_attempts_are_read_back_from_json_unchanged() -> None:
     failed = FailedAttempts.after(FIRST, "it takes long", None)
     assert FailedAttempts.from_json(failed.to_json()) == failed

@@ -346,7 +346,9 @@ def test_a_removed_query_keeps_its_answers(spark: SparkSession, lake: HandMadeLa
     assert lake.answers("q") == [(1, 1, A, B)]
 
 
-def test_the_results_are_a_page(spark: SparkSession, lake: HandMadeLake) -> None:
+def test_the_results_of_checks_are_on_a_page_with_examples_escaped(
+    spark: SparkSession, lake: HandMadeLake
+) -> None:
     lake.query("q", SELECT)
     lake.ingest(1)
     lake.maintain("q", [(1, -1, "<http://a/a&b>", B)], mode="initial")

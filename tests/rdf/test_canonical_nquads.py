@@ -72,7 +72,7 @@ def test_what_pyoxigraph_writes_takes_the_fast_path(
     assert terms.graph.to_pylist() == [graph.strip()]
 
 
-def test_a_prefix_is_skipped() -> None:
+def test_a_line_after_a_prefix_is_read_without_it() -> None:
     read = Lines.of(b"A <a:b> <a:c> _:x .\n<a:b> <a:c> _:x .\n")
     assert canonical(read, prefix="[AD] ").tolist() == [True, False]
     assert split_terms(read, np.array([0]), skip=2).subject.to_pylist() == ["<a:b>"]

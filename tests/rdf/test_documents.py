@@ -26,7 +26,7 @@ GOOD: list[tuple[Format, str]] = [
 
 
 @pytest.mark.parametrize(("syntax", "text"), GOOD)
-def test_a_document_gives_the_quads_that_it_has(
+def test_a_document_gives_the_quads_that_pyoxigraph_reads(
     parse_text: ParseText, syntax: Format, text: str
 ) -> None:
     parsed = parse_text(text, format=syntax, role="snapshot")

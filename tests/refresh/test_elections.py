@@ -17,7 +17,7 @@ from tests.support.refresh.laws import broken_laws
 
 
 @pytest.mark.law("elections")
-def test_the_laws_of_elections_hold(seeds: Seeds) -> None:
+def test_random_elections_agree_with_the_oracle_and_keep_their_laws(seeds: Seeds) -> None:
     seeds.check(lambda seed: broken_laws(election_case(seed)))
 
 
@@ -118,6 +118,6 @@ def test_candidates_with_different_filters_are_refused() -> None:
         elect(policy_of("LRU"), keys, Evaluation(0, None, 60), 1)
 
 
-def test_an_interval_is_positive() -> None:
+def test_an_interval_that_is_not_positive_is_refused() -> None:
     with pytest.raises(ValueError, match="not positive"):
         Candidate("a", interval=0.0)

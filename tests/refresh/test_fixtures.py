@@ -75,7 +75,9 @@ def test_distances_and_times_of_every_candidate_are_those_of_the_table(policies:
 
 
 @pytest.mark.parametrize("name", ["LRU", "FILTER", "WBM"])
-def test_orders_of_single_rankings(policies: Fixture, name: str) -> None:
+def test_single_rankings_order_the_candidates_as_the_fixture_does(
+    policies: Fixture, name: str
+) -> None:
     ranking: Ranking = Wbm() if name == "WBM" else ranking_of(name)
     found = ranked(ranking, columns_of(candidates_of(policies)), MINUTE).order
     assert [f"u{row + 1}" for row in found] == policies["orders"][name]
@@ -94,14 +96,16 @@ def ranking_of(name: str) -> Ranking:
         ("WBM (Expired only, as the seed words it)", "WBM", {"fill": False}),
     ],
 )
-def test_elected_for_every_budget(
+def test_single_policies_elect_the_users_of_the_fixture_for_every_budget(
     policies: Fixture, name: str, text: str, options: Mapping[str, object]
 ) -> None:
     for budget, users in policies["policies"][name].items():
         assert elected_by(policies, text, int(budget), options) == users
 
 
-def test_bands(policies: Fixture) -> None:
+def test_banded_policies_elect_the_users_of_the_fixture_within_each_threshold(
+    policies: Fixture,
+) -> None:
     for fdt, want in policies["pipe"].items():
         inside = elected_by(policies, "LRU.F", 8, {"fdt": int(fdt)})
         assert sorted(inside) == want["candidates"]
@@ -118,7 +122,7 @@ def test_bands(policies: Fixture) -> None:
     ],
 )
 @pytest.mark.parametrize("text", ["LRU.F+", "WBM.F+"])
-def test_aggregation_in_both_readings(
+def test_aggregated_scores_and_elections_are_the_fixtures_in_both_readings(
     policies: Fixture, index: int, text: str, reading: str, mode: Mode, side: str
 ) -> None:
     row = policies["aggregation"][index]
@@ -139,7 +143,9 @@ def test_aggregation_in_both_readings(
 
 @pytest.mark.parametrize("index", range(6), ids=ALPHA_TEXTS)
 @pytest.mark.parametrize("mode", ["positions", "minmax"])
-def test_expired_first_in_both_readings(policies: Fixture, index: int, mode: Mode) -> None:
+def test_expired_keys_are_elected_first_as_in_the_fixture_in_both_readings(
+    policies: Fixture, index: int, mode: Mode
+) -> None:
     row = policies["aggregation"][index]
     want = row["WBM.F*"]
     options = {"alpha": row["alpha"], "mode": mode}
@@ -151,7 +157,7 @@ def test_expired_first_in_both_readings(policies: Fixture, index: int, mode: Mod
     assert elected_by(policies, "WBM.F*", 8, only_expired) == lists[0]
 
 
-def test_distances_of_answers(shared: Path) -> None:
+def test_distances_of_answers_are_the_jaccard_distances_of_the_fixture(shared: Path) -> None:
     """Fixture 003-3."""
     total = 0.0
     for row in expected(shared, "3")["iterations"]:
@@ -178,7 +184,7 @@ def distance_of(answer: Iterable[str], oracle: Iterable[str]) -> float:
         ("Oracle", "LRU", {}, 5),
     ],
 )
-def test_a_whole_run(
+def test_every_evaluation_of_a_run_is_that_of_the_fixture(
     shared: Path, name: str, text: str, options: Mapping[str, object], budget: int
 ) -> None:
     """Fixture 003-4: candidates, elected, stale before and after, answer and distance of each."""

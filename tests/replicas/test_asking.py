@@ -248,7 +248,7 @@ def test_a_budget_that_covers_each_key_once_suffices_to_divide_a_batch() -> None
     assert spent(store.rows).keys == 4
 
 
-def test_what_is_not_tried_again_has_failed() -> None:
+def test_keys_that_the_budget_does_not_try_again_have_failed() -> None:
     remote = Remote({}, [Failure("server_error", "500", 500)])
     asked = asking(remote, Memory(), replace(PLENTY, requests=1)).ask(keys_of("u:a", "u:b"))
     assert (asked.stop, sizes(asked)) == ("budget", {"u:a": "failed", "u:b": "failed"})

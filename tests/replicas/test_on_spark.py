@@ -29,7 +29,7 @@ def rounds(project: ReplicaProject) -> list[tuple[Any, ...]]:
     )
 
 
-def test_spark_finds_the_same_rounds(tmp_path: Path, spark: SparkSession) -> None:
+def test_spark_finds_the_rounds_that_the_driver_finds(tmp_path: Path, spark: SparkSession) -> None:
     here, there = tmp_path / "driver", tmp_path / "spark"
     for folder in (here, there):
         declared(folder, budget={"keys": 9, "requests": 9}, explore=1)

@@ -284,7 +284,7 @@ def test_a_source_cannot_write_the_graph_of_a_replica(project: ReplicaProject) -
     assert [each.epochs for each in result.sources] == [0, 1]
 
 
-def test_the_checks_hold_for_what_refreshes_write(project: ReplicaProject) -> None:
+def test_what_refreshes_write_passes_every_check(project: ReplicaProject) -> None:
     project.declare(budget={"keys": 2, "requests": 2}, batch_keys=1, explore=1, warn_after="PT15M")
     project.run()
     fails = Failure("server_error", "500", 500)

@@ -106,7 +106,7 @@ def test_more_keys_than_a_round_drops_are_dropped_by_the_next_ones(
     assert not in_graph(project)
 
 
-def test_the_checks_hold_for_rounds_that_drop_keys(tmp_path: Path) -> None:
+def test_rounds_that_drop_keys_pass_every_check(tmp_path: Path) -> None:
     project = project_of(tmp_path, keep_unused="P1D")
     project.query("cities", EDITED)
     project.stages("maintain")

@@ -47,7 +47,7 @@ def test_a_wait_after_failures_says_how_many_and_the_last_reason() -> None:
     )
 
 
-def test_of_failures_that_were_forgotten_their_number_is_a_least_one() -> None:
+def test_failures_beyond_those_remembered_are_counted_as_at_least_so_many() -> None:
     found = wait_of(None, attempts("server_error", 32), "500", NOW)
     assert found is not None
     assert found.reason.startswith("at least 32 requests in a row failed")

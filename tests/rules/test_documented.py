@@ -20,7 +20,7 @@ def block(language: str) -> str:
     return found[1]
 
 
-def test_the_example_gives_what_it_says(tmp_path: Path) -> None:
+def test_the_example_of_the_document_derives_the_atoms_that_it_shows(tmp_path: Path) -> None:
     project = MaintainedProject(tmp_path)
     sensors, readings = yaml.safe_load(block("yaml"))["sources"]
     project.declare(sensors, readings)

@@ -35,7 +35,9 @@ def on_spark(quick_spark: SparkSession) -> Iterator[Engine]:
 @pytest.mark.parametrize(
     "name", ["8-fig4-cooling", "16-tuple-windows", "17-recursion-in-a-stratum"]
 )
-def test_spark_gives_the_deltas_of_the_paper(on_spark: Engine, shared: Path, name: str) -> None:
+def test_spark_gives_the_log_that_duckdb_gives_of_programs_of_the_paper(
+    on_spark: Engine, shared: Path, name: str
+) -> None:
     example = paper_example(shared / "papers" / "examples" / f"004-{name}")
     memory = ProgramMemory(
         example.program, example.epochs(at_once=True), starts=example.first, engine=on_spark

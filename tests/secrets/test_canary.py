@@ -226,7 +226,7 @@ def test_the_remote_was_asked_with_its_secret() -> None:
     assert f"Basic {PAIR}" in Echo.authorized
 
 
-def test_the_store_repeated_the_secret(scenario: Scenario) -> None:
+def test_a_secret_that_the_store_repeats_is_printed_as_a_placeholder(scenario: Scenario) -> None:
     assert "[secret]" in scenario.printed["s3, weir"]
 
 

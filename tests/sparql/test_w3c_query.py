@@ -40,7 +40,7 @@ def translated(shared: Path) -> _Translated:
     return [(case, _translation(case)) for case in cases]
 
 
-def test_the_suite_is_complete(translated: _Translated) -> None:
+def test_the_w3c_suite_has_all_its_tests_of_each_kind(translated: _Translated) -> None:
     kinds = Counter(case.kind for case, _ in translated)
     assert {kind: kinds[kind] for kind in _KINDS} == _KINDS
     assert EXCEPTIONS.keys() <= {case.name for case, _ in translated}

@@ -61,7 +61,7 @@ def project(benchmark: Benchmark, tmp_path_factory: pytest.TempPathFactory) -> M
 
 
 @pytest.mark.parametrize("number", QUERIES)
-def test_the_answer_at_every_close_is_that_of_the_window(
+def test_the_answer_at_every_close_is_pyoxigraphs_over_the_window(
     benchmark: Benchmark, project: MaintainedProject, number: int
 ) -> None:
     """Of pyoxigraph, with the benchmark's own text, over the triples of [c - R, c)."""

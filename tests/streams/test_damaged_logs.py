@@ -31,7 +31,7 @@ def project(tmp_path: Path) -> MaintainedProject:
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_the_reader_waits_and_is_right_once_the_log_is_restored(
+def test_the_reader_of_a_damaged_stream_waits_and_catches_up_once_it_is_restored(
     project: MaintainedProject, table: str
 ) -> None:
     commit = newest_commit(project.settings.open_lake(), table)
@@ -51,7 +51,7 @@ def test_the_reader_waits_and_is_right_once_the_log_is_restored(
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_without_a_new_epoch_too_the_query_alone_fails(
+def test_a_damaged_log_fails_its_query_without_a_new_epoch_too(
     project: MaintainedProject, table: str
 ) -> None:
     newest_commit(project.settings.open_lake(), table).write_text("{")

@@ -23,7 +23,7 @@ from tests.support.streams.regressions import read, regression_files, write
 
 
 @pytest.mark.parametrize("file", regression_files(), ids=lambda file: file.stem)
-def test_a_regression_keeps_the_laws(file: Path) -> None:
+def test_a_query_that_once_broke_a_law_keeps_the_laws(file: Path) -> None:
     assert broken_laws(read(file)) == []
 
 
@@ -36,7 +36,7 @@ def test_random_queries_over_streams_keep_the_laws(seeds: Seeds) -> None:
     seeds.check(lambda seed: broken_laws(stream_case(seed)))
 
 
-def test_the_random_cases_are_varied() -> None:
+def test_the_random_cases_have_every_trait_often_enough() -> None:
     """A generator of windows that never change, or are never corrected, would pass every law."""
     cases = [stream_case(seed) for seed in range(100)]
     found: Counter[str] = Counter()

@@ -214,7 +214,7 @@ def test_more_elements_than_the_limit_fail_the_run_until_it_is_raised(tmp_path: 
     assert often(project) == seen_before(STREAMS["RSTREAM"])
 
 
-def test_a_stream_that_could_not_be_emitted_is_pending(tmp_path: Path) -> None:
+def test_a_stream_that_could_not_be_emitted_is_pending_work(tmp_path: Path) -> None:
     project = project_of(tmp_path, "RSTREAM", rstream_rows=3)
     arrive(project, *range(5))
     with pytest.raises(WeirError, match="RSTREAM would emit"):
@@ -225,7 +225,7 @@ def test_a_stream_that_could_not_be_emitted_is_pending(tmp_path: Path) -> None:
     assert not has_pending_work(project.settings)
 
 
-def test_a_removed_upstream_is_pending(tmp_path: Path) -> None:
+def test_removing_a_query_whose_stream_another_reads_is_pending_work(tmp_path: Path) -> None:
     project = project_of(tmp_path, "ISTREAM")
     arrive(project, 0, 1)
     run(project)
@@ -359,7 +359,7 @@ def _logs(project: MaintainedProject) -> tuple[list[tuple[Any, ...]], list[tuple
 
 
 @pytest.mark.parametrize("point", POINTS)
-def test_a_killed_run_that_is_run_again_emits_the_same(
+def test_a_killed_run_that_is_run_again_emits_what_an_undisturbed_one_does(
     undisturbed: tuple[str, list[tuple[Any, ...]], list[tuple[Any, ...]]],
     tmp_path: Path,
     point: str,
@@ -414,7 +414,9 @@ def test_a_stream_that_begins_later_leaves_what_its_readers_published(tmp_path: 
 
 
 @pytest.mark.parametrize("operator", ["RSTREAM", "DSTREAM"])
-def test_spark_alone_emits_the_same(tmp_path: Path, operator: str, spark: SparkSession) -> None:
+def test_spark_alone_emits_what_the_driver_emits(
+    tmp_path: Path, operator: str, spark: SparkSession
+) -> None:
     logs = []
     on_spark = {"driver_rows": 0, "driver_table_bytes": 0, "driver_parse_bytes": 0}
     for name, limits in (("here", {}), ("spark", on_spark)):

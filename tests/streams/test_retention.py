@@ -120,7 +120,7 @@ def test_no_event_is_deleted_that_a_late_one_may_need(project: MaintainedProject
     assert 60 < first_second(project) <= 80
 
 
-def test_keep_is_longer_than_what_queries_need(project: MaintainedProject) -> None:
+def test_events_within_keep_stay_although_no_query_needs_them(project: MaintainedProject) -> None:
     declare(project, keep="PT50S")
     ((deleted,), _) = compact(project)
     assert first_second(project) == 49

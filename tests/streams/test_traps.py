@@ -94,7 +94,7 @@ def test_a_triple_that_leaves_and_enters_at_one_close_does_not_change_the_answer
     assert found == [(1, 10, 1, "a"), (1, 30, -1, "a")]
 
 
-def test_an_empty_window_exists() -> None:
+def test_a_count_over_an_empty_window_is_zero_even_before_the_first_close() -> None:
     """Trap 5: an aggregate over it has an answer, also before the first close."""
     query = CONTENT.replace("?s F", "?n F").replace("{ ?s", "{ SELECT (COUNT(*) AS ?n) { ?s")
     rows = log(TEN_BY_TEN, batch(("a", 0)), query=f"{query} }}")
@@ -126,7 +126,9 @@ def atom_triple(atom: str) -> Triple:
 
 
 @pytest.mark.parametrize("by_event", [False, True])
-def test_only_the_state_after_an_instant_exists(shared: Path, *, by_event: bool) -> None:
+def test_the_answer_at_an_instant_follows_all_events_of_that_instant(
+    shared: Path, *, by_event: bool
+) -> None:
     """Trap 6: 004-16, where four events of one instant push others out of the last three."""
     events, expected = fixture(shared, "004-16")
     query = CONTENT.replace("?p ?o", "<http://example.org/p> ?o")

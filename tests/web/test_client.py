@@ -110,7 +110,7 @@ def test_a_close_ends_a_body_without_length() -> None:
         (b"HTTP/1.1 503 Busy\r\nRetry-After: soon\r\nContent-Length: 0\r\n\r\n", "throttled"),
     ],
 )
-def test_an_answer_of_another_kind_has_its_outcome(sent: bytes, outcome: str) -> None:
+def test_a_broken_or_unusable_response_is_a_failure_of_its_kind(sent: bytes, outcome: str) -> None:
     with CountingServer(lambda _: sent) as server:
         assert kind(run(request_to(server))[0]) == outcome
 

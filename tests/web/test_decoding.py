@@ -85,7 +85,7 @@ def test_a_bomb_ends_when_it_expands_too_much() -> None:
 
 
 @pytest.mark.parametrize("coding", ["br", "deflate", "gzip, gzip", "identity, gzip", "x"])
-def test_other_codings_are_refused(coding: str) -> None:
+def test_codings_other_than_gzip_are_refused(coding: str) -> None:
     with pytest.raises(FetchError) as error:
         list(decode([b""], coding, LIMITS))
     assert error.value.kind == "malformed_encoding"

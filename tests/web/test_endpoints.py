@@ -97,7 +97,7 @@ def test_every_kind_of_term_arrives_as_it_is(endpoint: Endpoint) -> None:
     assert len(found.solutions) == len(TERMS)
 
 
-def test_values_select_and_limit_cuts_off(endpoint: Endpoint) -> None:
+def test_values_select_keys_and_a_limit_cuts_off_solutions(endpoint: Endpoint) -> None:
     values = "VALUES (?s) { (<http://e/a>) (<http://e/none>) } ?s <http://e/p> ?o"
     query = f"SELECT ?s ?o WHERE {{ {values} }}"
     found = results(request_to(endpoint, query)).solutions
@@ -129,7 +129,7 @@ def test_an_unbound_variable_is_missing_in_its_solution_only(endpoint: Endpoint)
     assert sorted(found.solutions, key=lambda each: each["s"]) == expected
 
 
-def test_duplicates_stay(endpoint: Endpoint) -> None:
+def test_duplicate_solutions_of_an_answer_stay(endpoint: Endpoint) -> None:
     found = results(request_to(endpoint, "SELECT ?s { ?s <http://e/p> ?o }")).solutions
     assert found == ({"s": "<http://e/a>"},) * len(TERMS)
 

@@ -39,7 +39,7 @@ def test_a_transient_failure_is_tried_three_times_with_growing_waits(kind: Failu
 
 
 @pytest.mark.parametrize("kind", sorted({*FAILURE_KINDS} - {*TRANSIENT} - REFUSALS))
-def test_any_other_failure_is_not_tried_again(kind: FailureKind) -> None:
+def test_a_failure_that_is_not_transient_is_not_tried_again(kind: FailureKind) -> None:
     assert after_failure(Failure(kind, ""), 1, NOW) == GiveUp()
 
 
@@ -68,7 +68,7 @@ def test_the_circuit_is_open_exactly_after_five_failures_in_a_row(
 
 
 @given(HISTORIES, st.lists(st.sampled_from(sorted(REFUSALS)), max_size=8))
-def test_what_was_not_sent_does_not_count(
+def test_requests_that_were_not_sent_do_not_count_as_failures(
     kinds: list[FailureKind | None], refused: list[FailureKind]
 ) -> None:
     assert open_until(attempts([*kinds, *refused])) == open_until(attempts(kinds))
@@ -89,7 +89,7 @@ def test_each_further_failure_doubles_the_pause_up_to_an_hour() -> None:
     assert pauses == [5, 10, 20, 40] + [60] * 21
 
 
-def test_rules_can_be_stricter() -> None:
+def test_stricter_rules_give_up_and_open_the_circuit_sooner() -> None:
     rules = RetryRules(tries=1, failures=1)
     assert after_failure(Failure("not_connected", ""), 1, NOW, rules) == GiveUp()
     assert open_until(attempts(["server_error"]), rules)
@@ -132,5 +132,5 @@ def test_a_clock_that_stepped_back_delays_by_one_refill() -> None:
     assert bucket.next_allowed([NOW + timedelta(days=1)], NOW) == NOW + 10 * SECOND
 
 
-def test_no_interval_is_no_limit() -> None:
+def test_a_bucket_without_an_interval_is_no_limit() -> None:
     assert TokenBucket(timedelta()).next_allowed([NOW] * 100, NOW) == NOW

@@ -20,7 +20,7 @@ DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sun
 
 
 @given(MOMENTS)
-def test_a_date_is_that_of_email_utils(moment: datetime) -> None:
+def test_a_date_is_read_as_email_utils_reads_it(moment: datetime) -> None:
     text = format_datetime(moment, usegmt=True)
     assert http_date(text, NOW) == parsedate_to_datetime(text) == moment
 
@@ -45,7 +45,7 @@ def test_seconds_are_at_most_an_hour(seconds: int) -> None:
 
 
 @given(st.text(max_size=40))
-def test_other_text_says_nothing(text: str) -> None:
+def test_text_that_is_neither_seconds_nor_a_date_gives_no_wait(text: str) -> None:
     if not re.fullmatch(r"[ \t]*[0-9]+[ \t]*", text):
         assert retry_after(text, NOW) is None
 
@@ -68,7 +68,7 @@ def test_other_text_says_nothing(text: str) -> None:
         "2026-11-23T12:00:00Z",
     ],
 )
-def test_near_misses_say_nothing(text: str) -> None:
+def test_almost_valid_seconds_and_dates_give_no_wait(text: str) -> None:
     assert retry_after(text, NOW) is None
 
 

@@ -47,7 +47,7 @@ def test_comments_spaces_and_prefixes_make_no_other_pattern() -> None:
         (":a :b :c", (), set()),
     ],
 )
-def test_the_solutions_of_a_block_bind(
+def test_a_block_knows_its_variables_and_which_of_them_are_always_bound(
     block: str, variables: tuple[str, ...], certain: set[str]
 ) -> None:
     (asked,) = _asked(f"SERVICE :r {{ {block} }}")

@@ -38,7 +38,7 @@ def test_a_duration_is_a_number_of_microseconds(text: str, microseconds: int) ->
         *("P1W", "PT1S2M", "1h30m", "PT0.0000001S", "P100001D", "PT.5S", "PT1.S", "\u0661m"),
     ],
 )
-def test_anything_else_is_none(text: str) -> None:
+def test_text_in_neither_notation_of_a_duration_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"duration|days"):
         parse_duration(text)
 

@@ -66,7 +66,7 @@ def test_the_listing_of_paper_003_is_read(shared: Path) -> None:
         ("SELECT RSTREAM DISTINCT ?s", "rstream", None),
     ],
 )
-def test_the_stream_that_a_query_publishes(
+def test_the_stream_that_a_query_publishes_has_its_operator_and_iri(
     head: str, operator: str | None, stream: str | None
 ) -> None:
     query = translate(f"PREFIX e: <u:e#> PREFIX : <u:d#> {head} {_W} WHERE {_READ}")
@@ -89,7 +89,7 @@ def test_windows_do_not_need_a_stream_to_publish() -> None:
         ("<u:W> ON <:S>", "<u:W>", "<u:d#S>"),
     ],
 )
-def test_windows_and_streams_have_names(clause: str, window: str, stream: str) -> None:
+def test_names_of_windows_and_streams_become_iris(clause: str, window: str, stream: str) -> None:
     name = clause.split()[0]
     prologue = "BASE <http://b/> PREFIX e: <u:e#> PREFIX : <u:d#>"
     query = translate(
@@ -275,7 +275,7 @@ def _spelled_windows(draw: st.DrawFn) -> tuple[str, TimeWindow | CountWindow]:
 
 
 @given(windows=st.lists(_spelled_windows(), min_size=1, max_size=4))
-def test_windows_are_what_their_text_says(
+def test_random_clauses_of_windows_are_read_as_they_are_written(
     windows: list[tuple[str, TimeWindow | CountWindow]],
 ) -> None:
     clauses = "".join(
