@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from demo.fuseki import Fuseki, running_fuseki
+from tests.support.projects.handmade import HandMadeLake
+from tests.support.projects.project import PATCHES, Project
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -30,6 +32,18 @@ def shared() -> Path:
             f"{folder} does not exist, and CI requires it (WEIR_SHARED can name another folder)"
         )
     pytest.skip(f"{folder} does not exist (WEIR_SHARED can name another folder)")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """A project with one source, of change sets."""
+    return Project(tmp_path / "project").declare(PATCHES)
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> HandMadeLake:
+    """An empty lake of a project without queries and sources."""
+    return HandMadeLake(Project(tmp_path))
 
 
 @pytest.fixture(scope="session")

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.projects.ingest import no_spark
-from tests.support.projects.maintain import MaintainedProject
+from tests.support.projects.project import PATCHES, Project
 
 ROOMS = "SELECT ?t ?r WHERE { ?x <urn:title> ?t ; <urn:room> ?r }"
 IN_G = "SELECT ?t FROM <urn:g> WHERE { ?x <urn:title> ?t }"
@@ -23,19 +22,18 @@ _CHANGES = (
 
 
 @pytest.fixture(scope="session")
-def published(tmp_path_factory: pytest.TempPathFactory) -> MaintainedProject:
+def published(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """The project; not to be changed."""
-    project = MaintainedProject(tmp_path_factory.mktemp("published"))
-    project.begin()
+    project = Project(tmp_path_factory.mktemp("published")).declare(PATCHES)
     project.query("rooms", ROOMS)
     project.query("in_g", IN_G)
     for lines in _CHANGES:
         project.change(*lines)
-        project.run(no_spark)
+        project.run()
     return project
 
 
 @pytest.fixture
-def project(published: MaintainedProject, tmp_path: Path) -> MaintainedProject:
+def project(published: Project, tmp_path: Path) -> Project:
     """A copy of it."""
     return published.copy(tmp_path / "project")

@@ -15,8 +15,7 @@ from jobs.repair_lake import repair_lake
 from lake.lake import Lake
 from tests.support.damage import append_foreign, data_files, flip_a_bit, newest_commit
 from tests.support.laws import Seeds
-from tests.support.projects.ingest import no_spark
-from tests.support.projects.maintain import MaintainedProject
+from tests.support.projects.project import SNAPSHOTS, Project, no_spark
 
 TABLES = (
     "answers/rooms",
@@ -29,7 +28,7 @@ TABLES = (
 )
 
 
-def audit(project: MaintainedProject, *, full: bool = False) -> AuditResult:
+def audit(project: Project, *, full: bool = False) -> AuditResult:
     """The result of an audit, which must need no Spark."""
     return examined(no_spark, project.settings, "audit", full=full)
 
@@ -39,52 +38,52 @@ def failed(result: AuditResult) -> set[tuple[str, str]]:
     return {(table_of(each), each.expectation) for each in result.failed}
 
 
-def row(project: MaintainedProject, table: str, **changed: object) -> dict[str, object]:
+def row(project: Project, table: str, **changed: object) -> dict[str, object]:
     """A row of a table, changed."""
     return {**project.table(table)[0], **changed}
 
 
-def wrong_answer(project: MaintainedProject, lake: Lake) -> None:
+def wrong_answer(project: Project, lake: Lake) -> None:
     wrong = row(project, "answers/rooms", t='"never"', weight=1)
     append_foreign(lake, "answers/rooms", [wrong])
 
 
-def wrong_embedding(project: MaintainedProject, lake: Lake) -> None:
+def wrong_embedding(project: Project, lake: Lake) -> None:
     wrong = row(project, "embeddings/rooms", v0='"never"', weight=1)
     append_foreign(lake, "embeddings/rooms", [wrong])
 
 
-def negative_embedding(project: MaintainedProject, lake: Lake) -> None:
+def negative_embedding(project: Project, lake: Lake) -> None:
     wrong = row(project, "embeddings/rooms", v0='"never"', weight=-1)
     append_foreign(lake, "embeddings/rooms", [wrong])
 
 
-def wrong_triple(project: MaintainedProject, lake: Lake) -> None:
+def wrong_triple(project: Project, lake: Lake) -> None:
     append_foreign(lake, "triples", [row(project, "triples", object='"never"', weight=1)])
 
 
-def triple_twice(project: MaintainedProject, lake: Lake) -> None:
+def triple_twice(project: Project, lake: Lake) -> None:
     (once,) = [r for r in project.table("triples") if r["object"] == '"2"']
     append_foreign(lake, "triples", [{**once, "epoch": 3}])
 
 
-def wrong_quad(project: MaintainedProject, lake: Lake) -> None:
+def wrong_quad(project: Project, lake: Lake) -> None:
     append_foreign(lake, "quads", [row(project, "quads", object='"never"', weight=1)])
 
 
-def epoch_twice(project: MaintainedProject, lake: Lake) -> None:
+def epoch_twice(project: Project, lake: Lake) -> None:
     append_foreign(lake, "transactions", [row(project, "transactions", epoch=2)])
 
 
-def lost_file(_: MaintainedProject, lake: Lake) -> None:
+def lost_file(_: Project, lake: Lake) -> None:
     data_files(lake, "quads")[0].unlink()
 
 
-def garbled_commit(_: MaintainedProject, lake: Lake) -> None:
+def garbled_commit(_: Project, lake: Lake) -> None:
     newest_commit(lake, "triples").write_text("{")
 
 
-DAMAGES: dict[str, tuple[Callable[[MaintainedProject, Lake], None], tuple[str, str], bool]] = {
+DAMAGES: dict[str, tuple[Callable[[Project, Lake], None], tuple[str, str], bool]] = {
     "a row of an answer": (wrong_answer, ("answers/rooms", "equals_the_embeddings"), False),
     "a commit of another program": (wrong_answer, ("answers/rooms", "commits_are_ours"), False),
     "a row of embeddings": (
@@ -106,7 +105,7 @@ DAMAGES: dict[str, tuple[Callable[[MaintainedProject, Lake], None], tuple[str, s
 }
 
 
-def test_a_lake_as_it_was_written_passes_every_check(project: MaintainedProject) -> None:
+def test_a_lake_as_it_was_written_passes_every_check(project: Project) -> None:
     result = audit(project, full=True)
     assert failed(result) == set()
     checks = {each.expectation for each in result.results}
@@ -114,16 +113,14 @@ def test_a_lake_as_it_was_written_passes_every_check(project: MaintainedProject)
 
 
 @pytest.mark.parametrize("name", DAMAGES)
-def test_each_kind_of_damage_fails_the_check_that_looks_for_it(
-    project: MaintainedProject, name: str
-) -> None:
+def test_each_kind_of_damage_fails_the_check_that_looks_for_it(project: Project, name: str) -> None:
     damage, expected, full = DAMAGES[name]
     damage(project, project.settings.open_lake())
     assert expected in failed(audit(project, full=full))
 
 
 @pytest.mark.law("flips of a lake")
-def test_no_flipped_bit_of_any_table_is_silent(project: MaintainedProject, seeds: Seeds) -> None:
+def test_no_flipped_bit_of_any_table_is_silent(project: Project, seeds: Seeds) -> None:
     """The audit names the table, and no reader takes another row from it."""
     for number, seed in enumerate(seeds):
         rng = random.Random(f"flip {seed}")
@@ -146,9 +143,7 @@ def test_no_flipped_bit_of_any_table_is_silent(project: MaintainedProject, seeds
 
 
 def test_a_version_that_was_edited_after_it_was_read_is_found(tmp_path: Path) -> None:
-    project = MaintainedProject(tmp_path)
-    project.declare({"name": "s", "kind": "snapshots", "location": "versions"})
-    (tmp_path / "queries").mkdir()
+    project = Project(tmp_path).declare(SNAPSHOTS)
     for number, room in ((1, "1"), (2, "2")):
         project.write(f"versions/{number}.nt", f'<urn:a> <urn:room> "{room}" .\n')
     project.ingest()
@@ -161,9 +156,7 @@ def test_a_version_that_was_edited_after_it_was_read_is_found(tmp_path: Path) ->
         repair_lake(no_spark, project.settings, "repair", full=True)
 
 
-def test_results_of_an_audit_are_in_the_table_quality_and_on_its_page(
-    project: MaintainedProject,
-) -> None:
+def test_results_of_an_audit_are_in_the_table_quality_and_on_its_page(project: Project) -> None:
     wrong_answer(project, project.settings.open_lake())
     audit(project)
     rows = [r for r in project.table("quality") if r["run_id"] == "audit"]
@@ -175,14 +168,14 @@ def test_results_of_an_audit_are_in_the_table_quality_and_on_its_page(
     assert "the answer is that of the embeddings" in page
 
 
-def test_an_audit_with_a_failed_check_ends_with_its_exit_code(project: MaintainedProject) -> None:
+def test_an_audit_with_a_failed_check_ends_with_its_exit_code(project: Project) -> None:
     wrong_answer(project, project.settings.open_lake())
     with pytest.raises(QualityError, match="answers/rooms: commits_are_ours") as raised:
         audit_lake(no_spark, project.settings, "audit")
     assert raised.value.exit_code == EXIT_QUALITY
 
 
-def test_an_answer_that_waits_for_its_publication_is_not_wrong(project: MaintainedProject) -> None:
+def test_an_answer_that_waits_for_its_publication_is_not_wrong(project: Project) -> None:
     project.query("rooms", "SELECT ?t WHERE { ?x <urn:title> ?t }")
-    project.maintain(no_spark)
+    project.maintain()
     assert failed(audit(project, full=True)) == set()

@@ -14,58 +14,54 @@ from jobs.pending_work import has_pending_work
 from jobs.repair_lake import repair_lake
 from tests.audit.test_repair import is_right
 from tests.support.damage import newest_commit
-from tests.support.projects.ingest import no_spark
-from tests.support.projects.maintain import MaintainedProject
+from tests.support.oracles.projects import check_answers
+from tests.support.projects.project import Project, no_spark
 
 TABLES = ("answers/rooms", "embeddings/rooms")
 LINES = ('A <urn:z> <urn:title> "z" <urn:g>', 'A <urn:z> <urn:room> "9" <urn:g>')
 
 
 @pytest.fixture(params=TABLES)
-def table(request: pytest.FixtureRequest, project: MaintainedProject) -> str:
+def table(request: pytest.FixtureRequest, project: Project) -> str:
     """A table with a garbled commit."""
     newest_commit(project.settings.open_lake(), request.param).write_text("{")
     return str(request.param)
 
 
 def test_a_query_with_a_damaged_log_fails_and_the_others_are_published(
-    project: MaintainedProject, table: str
+    project: Project, table: str
 ) -> None:
     project.change(*LINES)
     with pytest.raises(WeirError, match=f"rooms: .*{table}.*is not JSON"):
-        project.maintain(no_spark)
+        project.maintain()
     with pytest.raises(WeirError, match=r"1 answer could not be published:[^:]*rooms"):
-        project.publish(no_spark)
-    project.check_answers("in_g", 4, 4)
+        project.stages("validate", "publish")
+    check_answers(project, "in_g", 4, 4)
 
 
 @pytest.mark.usefixtures("table")
-def test_the_status_of_a_query_with_a_damaged_log_is_broken(project: MaintainedProject) -> None:
+def test_the_status_of_a_query_with_a_damaged_log_is_broken(project: Project) -> None:
     states = {each.query: each.state for each in query_statuses(project.settings)}
     assert states == {"rooms": "broken", "in_g": "current"}
     assert has_pending_work(project.settings)
 
 
-def test_an_audit_names_the_table_whose_log_is_damaged(
-    project: MaintainedProject, table: str
-) -> None:
+def test_an_audit_names_the_table_whose_log_is_damaged(project: Project, table: str) -> None:
     failed = examined(no_spark, project.settings, "audit").failed
     assert {(table_of(each), each.expectation) for each in failed} == {(table, LOG.name)}
 
 
-def test_a_repair_recomputes_embeddings_whose_log_is_damaged(project: MaintainedProject) -> None:
+def test_a_repair_recomputes_embeddings_whose_log_is_damaged(project: Project) -> None:
     newest_commit(project.settings.open_lake(), "embeddings/rooms").write_text("{")
     assert [each.table for each in repair_lake(no_spark, project.settings, "r").done] == [
         "embeddings/rooms"
     ]
-    project.run(no_spark)
+    project.run()
     assert is_right(project)
 
 
 @pytest.mark.usefixtures("table")
-def test_a_query_with_a_damaged_log_is_computed_again_once_it_is_dropped(
-    project: MaintainedProject,
-) -> None:
+def test_a_query_with_a_damaged_log_is_computed_again_once_it_is_dropped(project: Project) -> None:
     assert weir(["--config", str(project.folder / "weir.toml"), "drop", "rooms", "--yes"]) == 0
-    project.run(no_spark)
-    project.check_answers("rooms", 3, 3)
+    project.run()
+    check_answers(project, "rooms", 3, 3)

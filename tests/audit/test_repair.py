@@ -10,7 +10,6 @@ import pytest
 
 from jobs.audit_lake import examined
 from jobs.errors import QualityError
-from jobs.maintain_queries import maintain_queries
 from jobs.progress.completion import Completion
 from jobs.repair_lake import RepairResult, repair_lake
 from lake.lake import Lake
@@ -23,28 +22,28 @@ from tests.audit.test_audit import (
     wrong_embedding,
 )
 from tests.support.damage import data_files, flip_a_bit
-from tests.support.projects.ingest import no_spark
-from tests.support.projects.maintain import MaintainedProject
+from tests.support.oracles.projects import check_answers
+from tests.support.projects.project import Project, no_spark
 
 
-def repair(project: MaintainedProject) -> RepairResult:
+def repair(project: Project) -> RepairResult:
     """Audit fully, and repair what can be without Spark."""
     return repair_lake(no_spark, project.settings, "repair", full=True)
 
 
-def damaged_file(table: str) -> Callable[[MaintainedProject, Lake], None]:
+def damaged_file(table: str) -> Callable[[Project, Lake], None]:
     """A flipped bit in one of its files."""
 
-    def damage(_: MaintainedProject, lake: Lake) -> None:
+    def damage(_: Project, lake: Lake) -> None:
         flip_a_bit(data_files(lake, table)[-1], random.Random(3))
 
     return damage
 
 
-def is_right(project: MaintainedProject) -> bool:
+def is_right(project: Project) -> bool:
     """Whether a full audit finds nothing, and pyoxigraph gives the same answers at the end."""
-    project.check_answers("rooms", 3, 3)
-    project.check_answers("in_g", 3, 3)
+    check_answers(project, "rooms", 3, 3)
+    check_answers(project, "in_g", 3, 3)
     return [
         each
         for each in examined(no_spark, project.settings, "again", full=True).failed
@@ -64,36 +63,36 @@ def is_right(project: MaintainedProject) -> bool:
     ids=["answer", "embedding", "negative", "file of an answer", "file of embeddings"],
 )
 def test_a_repair_and_a_run_correct_damaged_tables_of_queries(
-    project: MaintainedProject, damage: Callable[[MaintainedProject, Lake], None]
+    project: Project, damage: Callable[[Project, Lake], None]
 ) -> None:
     damage(project, project.settings.open_lake())
     assert repair(project).done
-    project.run(no_spark)
+    project.run()
     assert is_right(project)
 
 
-def test_a_wrong_row_is_taken_back_by_a_signed_row(project: MaintainedProject) -> None:
+def test_a_wrong_row_is_taken_back_by_a_signed_row(project: Project) -> None:
     wrong_answer(project, project.settings.open_lake())
     before = project.signed("rooms")
     repair(project)
-    project.run(no_spark)
+    project.run()
     (new,) = [change for change in project.signed("rooms") if change not in before]
     epoch, weight, solution = new
     assert (epoch, weight, dict(solution)["t"]) == (3, -1, '"never"')
 
 
-def test_a_repaired_answer_knows_its_number_of_rows(project: MaintainedProject) -> None:
+def test_a_repaired_answer_knows_its_number_of_rows(project: Project) -> None:
     for file in data_files(project.settings.open_lake(), "answers/rooms"):
         flip_a_bit(file, random.Random(3))
     repair(project)
-    project.run(no_spark)
+    project.run()
     published = Completion.read(project.settings.open_lake()).published("rooms")
     assert published is not None
     assert published.metadata.extra["rows"] == project.answer("rooms", 3).total()
 
 
 def test_a_repaired_answer_is_corrected_though_the_first_commits_of_its_embeddings_are_deleted(
-    project: MaintainedProject,
+    project: Project,
 ) -> None:
     lake = project.settings.open_lake()
     wrong_answer(project, lake)
@@ -103,35 +102,35 @@ def test_a_repaired_answer_is_corrected_though_the_first_commits_of_its_embeddin
     for version in range(embeddings.version()):
         (Path(lake.root) / f"embeddings/rooms/_delta_log/{version:020d}.json").unlink()
     repair(project)
-    project.run(no_spark)
+    project.run()
     assert is_right(project)
     assert project.signed("rooms") != before
 
 
-def test_nothing_is_repaired_where_nothing_is_wrong(project: MaintainedProject) -> None:
-    versions = project.all_versions()
+def test_nothing_is_repaired_where_nothing_is_wrong(project: Project) -> None:
+    versions = project.versions()
     assert repair(project) == RepairResult()
-    assert {**versions, "quality": 0} == {**project.all_versions(), "quality": 0}
+    assert {**versions, "quality": 0} == {**project.versions(), "quality": 0}
 
 
-def test_a_repair_that_is_not_confirmed_changes_nothing(project: MaintainedProject) -> None:
+def test_a_repair_that_is_not_confirmed_changes_nothing(project: Project) -> None:
     wrong_answer(project, project.settings.open_lake())
-    before = project.all_versions()
+    before = project.versions()
     result = repair_lake(no_spark, project.settings, "repair", confirm=lambda _: False)
     assert result.done == ()
-    assert {**project.all_versions(), "quality": 0} == {**before, "quality": 0}
+    assert {**project.versions(), "quality": 0} == {**before, "quality": 0}
 
 
 @pytest.mark.parametrize("damage", [lost_file, epoch_twice, garbled_commit])
 def test_damage_that_no_other_table_repairs_is_left_to_a_backup(
-    project: MaintainedProject, damage: Callable[[MaintainedProject, Lake], None]
+    project: Project, damage: Callable[[Project, Lake], None]
 ) -> None:
     damage(project, project.settings.open_lake())
     with pytest.raises(QualityError, match="restore it from a backup"):
         repair(project)
 
 
-def test_embeddings_are_not_recomputed_from_a_damaged_log(project: MaintainedProject) -> None:
+def test_embeddings_are_not_recomputed_from_a_damaged_log(project: Project) -> None:
     lake = project.settings.open_lake()
     wrong_embedding(project, lake)
     lost_file(project, lake)
@@ -140,10 +139,10 @@ def test_embeddings_are_not_recomputed_from_a_damaged_log(project: MaintainedPro
     assert project.settings.open_lake().exists("embeddings/rooms")
 
 
-def test_no_answer_is_computed_from_a_damaged_log(project: MaintainedProject) -> None:
+def test_no_answer_is_computed_from_a_damaged_log(project: Project) -> None:
     """A query that has to be computed from the whole graph fails; nothing of it is stored."""
     damaged_file("triples")(project, project.settings.open_lake())
     project.query("new", "SELECT ?x ?t WHERE { ?x <urn:title> ?t ; <urn:room> ?r }")
     with pytest.raises(Exception, match="is not what was written"):
-        maintain_queries(no_spark, project.settings, "test")
+        project.maintain()
     assert not project.settings.open_lake().exists("embeddings/new")

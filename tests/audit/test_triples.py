@@ -11,22 +11,22 @@ from jobs.repair_lake import repair_lake
 from lake.lake import Lake
 from tests.audit.test_audit import wrong_triple
 from tests.audit.test_repair import damaged_file
-from tests.support.projects.ingest import no_spark
-from tests.support.projects.maintain import MaintainedProject
+from tests.support.oracles.projects import check_answers
+from tests.support.projects.project import Project
 
 
 @pytest.mark.parametrize("damage", [wrong_triple, damaged_file("triples")], ids=["row", "file"])
 def test_triples_are_rebuilt_from_quads(
-    project: MaintainedProject,
+    project: Project,
     spark: SparkSession,
-    damage: Callable[[MaintainedProject, Lake], None],
+    damage: Callable[[Project, Lake], None],
 ) -> None:
     expected = project.rows("triples")
     damage(project, project.settings.open_lake())
     result = repair_lake(spark, project.settings, "repair", full=True)
     assert result.done[0].table == "triples"
     assert project.rows("triples") == expected
-    project.run(no_spark)
+    project.run()
     project.change('A <urn:c> <urn:title> "c" <urn:g>', 'A <urn:c> <urn:room> "4" <urn:g>')
-    project.run(no_spark)
-    project.check_answers("rooms", 4, 4)
+    project.run()
+    check_answers(project, "rooms", 4, 4)

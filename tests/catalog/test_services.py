@@ -14,8 +14,8 @@ from jobs.cli.explanation import explain_query
 from jobs.errors import ConfigurationError
 from jobs.ingest.undeclared import undeclared
 from jobs.refresh.filters import Bound
-from jobs.settings import Settings
 from jobs.sparql.algebra.bounds import Top
+from tests.support.projects.project import Project
 
 IRI = "http://remote.example/sparql"
 BLOCK = f"SERVICE <{IRI}> {{ ?city :population ?n }}"
@@ -25,11 +25,9 @@ REMOTE = f"remotes:\n  - name: wd\n    iri: {IRI}\n    contact: tests@example.or
 
 def registered(folder: Path, text: str) -> RegisteredQuery:
     """The query of a text."""
-    (folder / "queries").mkdir(exist_ok=True)
-    (folder / "queries" / "q.rq").write_text(text)
-    (folder / "weir.toml").write_text('lake = "lake"\n')
-    (folder / "sources.yml").write_text("sources: []\n")
-    return Catalog.of(Settings.load(folder / "weir.toml")).query("q")
+    project = Project(folder).declare()
+    project.query("q", text)
+    return Catalog.of(project.settings).query("q")
 
 
 def block(folder: Path, text: str) -> AskedBlock:
@@ -100,7 +98,7 @@ def test_explain_shows_key_partner_and_pattern(tmp_path: Path) -> None:
 
 def test_an_undeclared_remote_is_an_error_at_its_place(tmp_path: Path) -> None:
     query = registered(tmp_path, (WHERE % "").replace("SERVICE", "\n  SERVICE"))
-    settings = Settings.load(tmp_path / "weir.toml")
+    settings = Project(tmp_path).settings
     error = undeclared([query], settings)["q"]
     assert error.where == f"{query.file}:2:11"
     assert "no remote is declared" in error.what

@@ -9,7 +9,7 @@ import pytest
 from jobs.compute import session
 from jobs.settings import Settings
 from tests.support.projects.command_line import Weir
-from tests.support.projects.handmade import HandMadeLake, empty_lake
+from tests.support.projects.handmade import HandMadeLake
 
 
 @pytest.fixture
@@ -18,10 +18,10 @@ def weir(capsys: pytest.CaptureFixture[str]) -> Weir:
 
 
 @pytest.fixture
-def lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> HandMadeLake:
+def lake(lake: HandMadeLake, monkeypatch: pytest.MonkeyPatch) -> HandMadeLake:
     """An empty lake; its project is the current folder."""
-    monkeypatch.chdir(tmp_path)
-    return empty_lake(tmp_path)
+    monkeypatch.chdir(lake.project.folder)
+    return lake
 
 
 @pytest.fixture

@@ -87,7 +87,7 @@ def test_a_replica_in_warning_does_not_fail_the_command(weir: Weir, tables: Remo
 def test_a_damaged_table_is_a_runtime_error_of_every_remote(
     weir: Weir, tables: RemoteTables
 ) -> None:
-    log = tables.folder / "tables/freshness/_delta_log"
+    log = tables.folder / "lake/freshness/_delta_log"
     sorted(log.glob("*.json"))[-1].write_text("")
     called = weir("freshness", "--output", "json")
     assert called.code == EXIT_FAILED
@@ -109,7 +109,7 @@ def test_freshness_without_remotes_says_that_none_is_declared(
 
 
 def test_the_report_writes_the_page_of_remotes_too(weir: Weir, tables: RemoteTables) -> None:
-    page = tables.folder / "tables/reports/freshness.html"
+    page = tables.folder / "lake/reports/freshness.html"
     called = weir("report")
     assert called.out.splitlines() == ["Wrote weir.html.", f"Wrote {page}."]
     assert "wd: <span class=warn>warn</span>" in page.read_text()

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from demo.fuseki import Credentials
 from jobs.stage import claimed
@@ -47,7 +46,7 @@ def project(
     del without_spark
     monkeypatch.chdir(tmp_path)
     found = ReplicaProject(tmp_path)
-    found.declare(
+    found.declare_remote(
         url=endpoint.query_url,
         allow=["127.0.0.1/32"],
         ports=[port_of(endpoint)],
@@ -58,7 +57,7 @@ def project(
     secret = {"login": ACCESS.user, "password": ACCESS.password}
     monkeypatch.setenv("AIRFLOW_CONN_WD", json.dumps(secret))
     found.query("cities", QUERY)
-    found.patch(
+    found.change_set(
         "A <http://x/u> <http://x/city> <http://x/a> .",
         "A <http://x/v> <http://x/city> <http://x/b> .",
     )
@@ -67,9 +66,7 @@ def project(
 
 def declare_also(project: ReplicaProject, **changes: Any) -> None:
     """Declare another remote with the settings of the first one, but for some."""
-    file = project.folder / "remotes.yml"
-    first = yaml.safe_load(file.read_text())["remotes"][0]
-    file.write_text(yaml.safe_dump({"remotes": [{**first, **changes}, first]}))
+    project.remotes(project.declared | changes, project.declared)
 
 
 def test_a_run_without_refresh_asks_nobody(
@@ -84,8 +81,7 @@ def test_a_run_without_refresh_asks_nobody(
 def test_a_remote_with_the_name_of_a_source_is_reported(
     project: ReplicaProject, weir: Weir, command: str
 ) -> None:
-    file = project.folder / "remotes.yml"
-    file.write_text(file.read_text().replace("name: wd", "name: data"))
+    project.remotes(project.declared | {"name": "data"})
     called = weir(command)
     assert called.code != 0
     assert "a source and a remote are named data" in " ".join((called.out + called.err).split())
@@ -114,7 +110,7 @@ def test_rows_that_follow_from_too_old_answers_are_shown_with_the_reason(
 ) -> None:
     weir("run", "--refresh")
     project.query("cities", f"#+ max_staleness: PT0.000001S\n{QUERY}")
-    project.patch("D <http://x/u> <http://x/city> <http://x/a> .")
+    project.change_set("D <http://x/u> <http://x/city> <http://x/a> .")
     assert weir("run").code == 3
     (query,) = weir("status", "--output", "json").json["queries"]
     assert query["state"] == "held"
@@ -128,7 +124,7 @@ def test_an_answer_of_too_old_answers_is_held_in_epochs_that_do_not_touch_it(
 ) -> None:
     weir("run", "--refresh")
     project.query("cities", f"#+ max_staleness: PT0.000001S\n{QUERY}")
-    project.patch("A <http://x/u> <http://x/other> <http://x/a> .")
+    project.change_set("A <http://x/u> <http://x/other> <http://x/a> .")
     assert weir("run").code == 3
     (query,) = weir("status", "--output", "json").json["queries"]
     assert query["state"] == "held"
@@ -139,7 +135,7 @@ def test_nothing_is_held_of_a_query_that_was_removed_while_it_waited(
     project: ReplicaProject, weir: Weir
 ) -> None:
     weir("run")
-    (project.folder / "queries" / "cities.rq").unlink()
+    project.remove_query("cities")
     called = weir("show", "--held", "cities")
     assert called.code == 2
     assert "no rows of cities are held back" in called.err
@@ -218,7 +214,7 @@ def test_refresh_prints_a_line_per_remote(project: ReplicaProject, weir: Weir) -
 
 
 def test_a_remote_that_no_query_asks_is_not_needed(project: ReplicaProject, weir: Weir) -> None:
-    (project.folder / "queries" / "cities.rq").unlink()
+    project.remove_query("cities")
     weir("run")
     (row,) = weir("refresh", "--output", "json").json["remotes"]
     assert (row["outcome"], row["evaluation"], row["next_at"]) == ("not needed", None, None)
@@ -275,7 +271,7 @@ def test_pools_have_a_slot_per_remote(project: ReplicaProject, weir: Weir) -> No
 
 def test_without_remotes_there_is_nothing_to_refresh(project: ReplicaProject, weir: Weir) -> None:
     (project.folder / "remotes.yml").unlink()
-    (project.folder / "queries" / "cities.rq").unlink()
+    project.remove_query("cities")
     assert "No remote is declared" in weir("refresh").out
     assert "No remote is declared" in weir("remotes").out
     assert weir("remotes", "pools").json == {}
@@ -283,10 +279,7 @@ def test_without_remotes_there_is_nothing_to_refresh(project: ReplicaProject, we
 
 def refuse_its_port(project: ReplicaProject) -> None:
     """Declare the remote without the port at which it is asked."""
-    file = project.folder / "remotes.yml"
-    (remote,) = yaml.safe_load(file.read_text())["remotes"]
-    del remote["ports"]
-    file.write_text(yaml.safe_dump({"remotes": [remote]}))
+    project.remotes({key: value for key, value in project.declared.items() if key != "ports"})
 
 
 def test_a_refused_port_is_reported_with_the_setting_that_allows_it(
@@ -310,10 +303,7 @@ def test_a_refused_port_is_reported_with_the_setting_that_allows_it(
 def test_a_refused_address_is_reported_with_the_setting_that_allows_it(
     project: ReplicaProject, weir: Weir
 ) -> None:
-    file = project.folder / "remotes.yml"
-    (remote,) = yaml.safe_load(file.read_text())["remotes"]
-    del remote["allow"]
-    file.write_text(yaml.safe_dump({"remotes": [remote]}))
+    project.remotes({key: value for key, value in project.declared.items() if key != "allow"})
     weir("run")
     (row,) = weir("refresh", "--output", "json").json["remotes"]
     assert "127.0.0.1 is in 127.0.0.0/8" in row["reason"]

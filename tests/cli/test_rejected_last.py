@@ -10,6 +10,7 @@ from lake.commit import write
 from lake.metadata import Metadata
 from lake.tables import TRANSACTIONS
 from tests.support.projects.handmade import HandMadeLake, event_time
+from tests.support.projects.project import PATCHES
 
 
 @pytest.fixture
@@ -36,9 +37,8 @@ def test_an_epoch_without_a_change_set_leaves_the_rejected_lines_of_the_last(
 
 
 def test_a_source_that_is_not_declared_any_more_is_no_fault(lake: HandMadeLake) -> None:
-    (lake.settings.project / "patches").mkdir()
-    declared = "sources:\n  - {name: other, kind: patches, location: patches}\n"
-    (lake.settings.project / "sources.yml").write_text(declared)
+    lake.project.declare(PATCHES)
+    lake.project.folders("changes")
     found = Status.of(lake.settings)
     assert ("s", "removed") in [(each.source, each.state) for each in found.sources.sources]
     assert "rejected" not in [fault for fault, *_ in found.faults()]

@@ -63,10 +63,10 @@ def stages(found: Round | None) -> list[str]:
 def resident(tmp_path: Path, without_spark: None) -> Iterator[Resident]:
     del without_spark
     project = ReplicaProject(tmp_path)
-    project.declare()
+    project.declare_remote()
     project.query("cities", QUERY)
     project.remote.set("http://x/a", "http://x/population", 1)
-    project.patch("A <http://x/u> <http://x/city> <http://x/a> .")
+    project.change_set("A <http://x/u> <http://x/city> <http://x/a> .")
     found = Resident(project)
     with found.rounds:
         yield found
@@ -88,7 +88,7 @@ def test_a_remote_that_becomes_due_wakes_a_resting_process(resident: Resident) -
     # The tables are looked at once a minute all the same.
     assert resident.next(after=wait - 1) is None
     assert resident.next(after=1) is not None
-    assert {row[1] for row in resident.project.answer("cities")} == {
+    assert {dict(row)["n"] for row in resident.project.answer("cities")} == {
         '"7"^^<http://www.w3.org/2001/XMLSchema#integer>'
     }
 
@@ -105,7 +105,7 @@ def test_a_remote_that_is_not_due_is_not_asked_when_the_graph_changes(resident: 
     resident.next()
     resident.settle()
     asked = len(resident.project.remote.asked)
-    resident.project.patch("D <http://x/u> <http://x/city> <http://x/a> .")
+    resident.project.change_set("D <http://x/u> <http://x/city> <http://x/a> .")
     assert stages(resident.next()) == ["ingest", "maintain", "validate", "publish"]
     assert len(resident.project.remote.asked) == asked
 

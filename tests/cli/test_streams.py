@@ -19,13 +19,10 @@ from jobs.engine.windows import SteppedWindow, window_content
 from jobs.errors import EXIT_FAILED, EXIT_USAGE, ConfigurationError, WeirError
 from jobs.ingest.sources.declared import load_sources
 from jobs.ingest.stream_readers import undeclared_stream
-from jobs.maintain_queries import maintain_queries
 from jobs.pending_work import has_pending_work
 from setup.steps import ROOT
 from tests.support.projects.command_line import Called, Weir
-from tests.support.projects.ingest import no_spark
-from tests.support.projects.maintain import MaintainedProject
-from tests.support.streams.projects import run
+from tests.support.projects.project import Project
 from tests.support.streams.sensors import HOT, ROOMS, SENSORS, arrive, sensors
 
 PLACES = "PREFIX ex: <http://example.org/> SELECT ?sensor ?room WHERE { ?sensor ex:in ?room }"
@@ -54,20 +51,18 @@ WHERE { WINDOW <urn:a> { ?s ?p ?o } WINDOW <urn:b> { ?s ?p ?o } WINDOW <urn:c> {
 
 
 @pytest.fixture(scope="module")
-def ran(tmp_path_factory: pytest.TempPathFactory) -> MaintainedProject:
+def ran(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """A project after four runs; an event of the third was late for the query `hot`."""
     project = sensors(tmp_path_factory.mktemp("sensors"))
     project.query("places", PLACES)
     for number in range(4):
         arrive(project, number)
-        run(project)
+        project.run()
     return project
 
 
 @pytest.fixture
-def project(
-    ran: MaintainedProject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> MaintainedProject:
+def project(ran: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     """A copy of it, which is the current folder."""
     folder = tmp_path / "project"
     shutil.copytree(ran.folder, folder)
@@ -80,14 +75,14 @@ def counts(called: Called) -> list[tuple[str, str, int]]:
     return [(row["room"], row["n"], row["weight"]) for row in called.json]
 
 
-def test_show_prints_everything_known_by_default(weir: Weir, project: MaintainedProject) -> None:
+def test_show_prints_everything_known_by_default(weir: Weir, project: Project) -> None:
     del project
     assert counts(weir("show", "hot", "--output", "json")) == [(HALL, "1", 1)]
     assert f"hot at {LAST}, as of epoch 5" in weir("show", "hot").out
 
 
 def test_show_prints_an_answer_at_a_time_as_it_was_known_at_an_epoch(
-    weir: Weir, project: MaintainedProject
+    weir: Weir, project: Project
 ) -> None:
     del project
 
@@ -120,7 +115,7 @@ def test_show_prints_an_answer_at_a_time_as_it_was_known_at_an_epoch(
     ],
 )
 def test_show_refuses_a_time_or_epoch_without_an_answer_and_says_why(
-    weir: Weir, project: MaintainedProject, options: Sequence[str], expected: str
+    weir: Weir, project: Project, options: Sequence[str], expected: str
 ) -> None:
     del project
     called = weir("show", "hot", *options)
@@ -138,7 +133,7 @@ def test_show_refuses_a_time_or_epoch_without_an_answer_and_says_why(
     ],
 )
 def test_show_takes_only_an_epoch_for_a_query_without_streams(
-    weir: Weir, project: MaintainedProject, options: Sequence[str], expected: str
+    weir: Weir, project: Project, options: Sequence[str], expected: str
 ) -> None:
     del project
     called = weir("show", "places", *options)
@@ -147,7 +142,7 @@ def test_show_takes_only_an_epoch_for_a_query_without_streams(
 
 
 def test_as_of_and_at_are_the_same_for_a_query_without_streams(
-    weir: Weir, project: MaintainedProject
+    weir: Weir, project: Project
 ) -> None:
     del project
     at = weir("show", "places", "--at", "4", "--output", "json").json
@@ -155,7 +150,7 @@ def test_as_of_and_at_are_the_same_for_a_query_without_streams(
     assert len(at) == 2
 
 
-def test_intervals_list_since_and_until_rows_held(weir: Weir, project: MaintainedProject) -> None:
+def test_intervals_list_since_and_until_rows_held(weir: Weir, project: Project) -> None:
     del project
 
     def listed(*options: str) -> list[tuple[Any, ...]]:
@@ -176,7 +171,7 @@ def test_intervals_list_since_and_until_rows_held(weir: Weir, project: Maintaine
     assert listed("--as-of", "2") == [(HALL, "1", "10", ""), (KITCHEN, "1", "10", "")]
 
 
-def test_the_log_has_instants_and_marks_corrections(weir: Weir, project: MaintainedProject) -> None:
+def test_the_log_has_instants_and_marks_corrections(weir: Weir, project: Project) -> None:
     del project
     rows = weir("log", "hot", "--from", "3", "--to", "4", "--output", "json").json
     assert [
@@ -189,7 +184,7 @@ def test_the_log_has_instants_and_marks_corrections(weir: Weir, project: Maintai
     assert "correction" not in weir("log", "places", "--output", "json").json[0]
 
 
-def test_sql_has_intervals_and_events_as_views(weir: Weir, project: MaintainedProject) -> None:
+def test_sql_has_intervals_and_events_as_views(weir: Weir, project: Project) -> None:
     del project
     statement = "SELECT n, since, until, weight, n_term FROM hot_intervals WHERE until IS NULL"
     assert weir("sql", statement, "--output", "json").json == [
@@ -215,7 +210,7 @@ def test_sql_has_intervals_and_events_as_views(weir: Weir, project: MaintainedPr
     }
 
 
-def test_sql_lists_the_views_of_streams(weir: Weir, project: MaintainedProject) -> None:
+def test_sql_lists_the_views_of_streams(weir: Weir, project: Project) -> None:
     del project
     for statement in ("SELECT * FROM nothing", "SELECT * FROM places_intervals"):
         called = weir("sql", statement)
@@ -225,16 +220,16 @@ def test_sql_lists_the_views_of_streams(weir: Weir, project: MaintainedProject) 
 
 
 def test_a_query_named_like_the_events_of_a_stream_has_its_own_views(
-    weir: Weir, project: MaintainedProject
+    weir: Weir, project: Project
 ) -> None:
     project.query("readings_events", PLACES)
-    run(project)
+    project.run()
     for view, rows in (("readings_events", 20), ("readings_events_current", 2)):
         counted = weir("sql", f"SELECT count(*) AS n FROM {view}", "--output", "json").json
         assert counted == [{"n": rows}], view
 
 
-def test_a_removed_query_keeps_its_times(weir: Weir, project: MaintainedProject) -> None:
+def test_a_removed_query_keeps_its_times(weir: Weir, project: Project) -> None:
     project.remove_query("hot")
     found = weir("show", "hot", "--at", "2026-01-01T00:00:10Z", "--as-of", "3", "--output", "json")
     assert counts(found) == [(HALL, "1", 1), (KITCHEN, "1", 1)]
@@ -243,7 +238,7 @@ def test_a_removed_query_keeps_its_times(weir: Weir, project: MaintainedProject)
 
 
 def test_status_shows_up_to_when_answers_are_final_and_which_stream_decides(
-    weir: Weir, project: MaintainedProject
+    weir: Weir, project: Project
 ) -> None:
     del project
     rows = {row["query"]: row for row in weir("status", "--output", "json").json["queries"]}
@@ -255,7 +250,7 @@ def test_status_shows_up_to_when_answers_are_final_and_which_stream_decides(
     assert f"readings 5 {LAST}" in printed
 
 
-def test_status_shows_how_far_each_stream_is(weir: Weir, project: MaintainedProject) -> None:
+def test_status_shows_how_far_each_stream_is(weir: Weir, project: Project) -> None:
     silent = SENSORS | {"name": "alarms", "location": "alarms"}
     project.declare(ROOMS, SENSORS, silent)
     alarms, readings = weir("status", "--streams", "--output", "json").json
@@ -281,7 +276,7 @@ def test_status_shows_how_far_each_stream_is(weir: Weir, project: MaintainedProj
     }
 
 
-def test_status_shows_streams_that_no_query_reads(weir: Weir, project: MaintainedProject) -> None:
+def test_status_shows_streams_that_no_query_reads(weir: Weir, project: Project) -> None:
     project.remove_query("hot")
     shutil.rmtree("lake/answers/hot")
     printed = weir("status").out
@@ -290,7 +285,7 @@ def test_status_shows_streams_that_no_query_reads(weir: Weir, project: Maintaine
 
 
 def test_status_of_a_project_without_streams_says_that_none_is_declared(
-    weir: Weir, project: MaintainedProject
+    weir: Weir, project: Project
 ) -> None:
     project.declare(ROOMS)
     shutil.rmtree("lake")
@@ -299,13 +294,13 @@ def test_status_of_a_project_without_streams_says_that_none_is_declared(
     assert "No stream is declared" in weir("status", "--streams").out
 
 
-def test_a_stream_without_events_holds_a_query_back(weir: Weir, project: MaintainedProject) -> None:
+def test_a_stream_without_events_holds_a_query_back(weir: Weir, project: Project) -> None:
     silent = SENSORS | {"name": "alarms", "location": "alarms"}
     project.declare(ROOMS, SENSORS, silent)
     text = HOT.replace("WHERE {", "FROM NAMED WINDOW ex:v ON alarms [ELEMENTS 1]\nWHERE {")
     project.query("both", text.replace("} ?sensor", "} WINDOW ex:v { ?a ex:of ?sensor } ?sensor"))
     Path("alarms").mkdir()
-    run(project)
+    project.run()
     both = next(
         r for r in weir("status", "--output", "json").json["queries"] if r["query"] == "both"
     )
@@ -314,7 +309,7 @@ def test_a_stream_without_events_holds_a_query_back(weir: Weir, project: Maintai
     assert "both: nothing is final, as of epoch 5" in weir("show", "both").out
 
 
-def test_the_report_has_the_streams(weir: Weir, project: MaintainedProject) -> None:
+def test_the_report_has_the_streams(weir: Weir, project: Project) -> None:
     del project
     assert weir("report").code == 0
     page = Path("weir.html").read_text()
@@ -322,7 +317,7 @@ def test_the_report_has_the_streams(weir: Weir, project: MaintainedProject) -> N
     assert "<td>readings</td>" in page
 
 
-def test_explain_describes_the_windows(weir: Weir, project: MaintainedProject) -> None:
+def test_explain_describes_the_windows(weir: Weir, project: Project) -> None:
     del project
     assert EXPLAINED in weir("explain", "hot").out
     explained = weir("explain", "hot", "--sql").out
@@ -330,7 +325,7 @@ def test_explain_describes_the_windows(weir: Weir, project: MaintainedProject) -
         assert f"-- {relation} (" in explained
 
 
-def test_explain_describes_every_kind_of_window(weir: Weir, project: MaintainedProject) -> None:
+def test_explain_describes_every_kind_of_window(weir: Weir, project: Project) -> None:
     project.query("kinds", KINDS)
     explained = weir("explain", "kinds").out
     for line in (
@@ -355,7 +350,7 @@ def test_explain_describes_every_kind_of_window(weir: Weir, project: MaintainedP
     ],
 )
 def test_an_undeclared_stream_is_an_error(
-    weir: Weir, project: MaintainedProject, stream: str, expected: str
+    weir: Weir, project: Project, stream: str, expected: str
 ) -> None:
     project.query("wrong", HOT.replace("ON readings", f"ON {stream}"))
     called = weir("explain", "wrong")
@@ -370,25 +365,23 @@ def test_an_undeclared_stream_is_an_error(
 
 
 def test_a_run_reports_an_undeclared_stream_and_maintains_the_other_queries(
-    project: MaintainedProject,
+    project: Project,
 ) -> None:
     project.query("wrong", HOT.replace("ON readings", "ON alarms"))
     project.query("other", PLACES)
     with pytest.raises(WeirError, match="no source gives the stream alarms"):
-        maintain_queries(no_spark, project.settings, "test")
+        project.maintain()
     lake = project.settings.open_lake()
     assert (lake.exists("embeddings/other"), lake.exists("embeddings/wrong")) == (True, False)
     assert has_pending_work(project.settings)
 
 
-def test_a_query_without_windows_reads_no_stream(project: MaintainedProject) -> None:
+def test_a_query_without_windows_reads_no_stream(project: Project) -> None:
     query = Catalog.of(project.settings).member("places")
     assert undeclared_stream(query, load_sources(project.settings.sources)) is None
 
 
-def test_the_examples_of_the_reference_print_what_they_show(
-    weir: Weir, project: MaintainedProject
-) -> None:
+def test_the_examples_of_the_reference_print_what_they_show(weir: Weir, project: Project) -> None:
     del project
     page = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
     section = page.partition("### Answers with two times")[2].partition("```console\n")[2]
@@ -408,9 +401,7 @@ def _lines(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", ["since", "until", "correction"])
-def test_a_variable_is_not_named_like_a_column_of_the_views(
-    project: MaintainedProject, name: str
-) -> None:
+def test_a_variable_is_not_named_like_a_column_of_the_views(project: Project, name: str) -> None:
     project.query("hot", HOT.replace("?room", f"?{name}"))
     project.query("places", PLACES.replace("?room", f"?{name}"))
     catalog = Catalog.of(project.settings)

@@ -21,7 +21,7 @@ from jobs.compute.sql import alias, rows_of, select
 from jobs.engine.conditions import value_sql
 from jobs.sparql.algebra.expressions import Call, Constant, Variable
 from lake.lake import Lake
-from tests.support.projects.ingest import no_spark
+from tests.support.projects.project import no_spark
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

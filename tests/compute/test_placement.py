@@ -21,7 +21,7 @@ from lake.lake import Lake
 from lake.metadata import Metadata
 from lake.scratch import scratch_folder
 from lake.tables import Column, Table
-from tests.support.projects.ingest import no_spark
+from tests.support.projects.project import no_spark
 
 LOG = Table("log", "Numbers.", (Column("n", "BIGINT", "number"), Column("epoch", "BIGINT", "")))
 METADATA = Metadata("test", "maintain", 1)

@@ -11,10 +11,8 @@ import pyoxigraph as ox
 import pytest
 
 from demo.streams import __main__ as demo
-from jobs.settings import Settings
 from lake.lake import Lake
-from tests.support.projects.ingest import no_spark
-from tests.support.stages import STAGES
+from tests.support.projects.project import Project
 
 Atoms = dict[str, set[str]]
 """By predicate the sensors."""
@@ -22,9 +20,7 @@ CLOSE = datetime.fromisoformat(demo.CLOSE)
 
 
 def run() -> None:
-    settings = Settings.load(demo.PROJECT / "weir.toml")
-    for stage in STAGES.values():
-        stage(no_spark, settings, "test")
+    Project(demo.PROJECT).run()
 
 
 def published(query: str, column: str, at: datetime) -> dict[str, int]:

@@ -7,31 +7,29 @@ from pathlib import Path
 import pytest
 
 from tests.support.projects.graphs import FIRST, LATER, NAMES, PAIRS
-from tests.support.projects.ingest import no_spark
-from tests.support.projects.maintain import MaintainedProject
+from tests.support.projects.project import PATCHES, Project
 from tests.support.stages import STAGES, opened_lakes
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> MaintainedProject:
+def project(tmp_path: Path) -> Project:
     """Two queries whose answers are published, and a change set that is not ingested."""
-    project = MaintainedProject(tmp_path)
-    project.begin()
+    project = Project(tmp_path).declare(PATCHES)
     project.query("pairs", PAIRS)
     project.query("names", NAMES)
     for lines in FIRST:
         project.change(*lines)
-    project.run(no_spark)
-    for number, change_set in enumerate(LATER, start=len(FIRST) + 1):
-        project.patch(f"changes/{number:04}.rdfp", *(f"{line} ." for line in change_set))
+    project.run()
+    for change_set in LATER:
+        project.change_set(*change_set)
     return project
 
 
 def test_each_table_is_opened_once_a_stage(
-    project: MaintainedProject, monkeypatch: pytest.MonkeyPatch
+    project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, stage in STAGES.items():
+    for name in STAGES:
         with opened_lakes(monkeypatch) as lakes:
-            stage(no_spark, project.settings, "test")
+            project.stages(name)
         (lake,) = lakes
         assert set(lake.opened.values()) == {1}, (name, lake.opened)

@@ -10,29 +10,17 @@ import pytest
 from jobs.compute.duck import DuckEngine
 from jobs.compute.relations import Statement
 from jobs.progress.completion import Completion
-from tests.support.killed import run_killed
-from tests.support.projects.ingest import no_spark
-from tests.support.projects.maintain import MaintainedProject
-from tests.support.stages import STAGES, opened_lakes
+from tests.support.killed import call_killed
+from tests.support.projects.project import PATCHES, Project
+from tests.support.stages import opened_lakes
 
 REGISTERED = 50
 TOUCHED = ("facts0", "facts1", "facts2")
-_RUN = """
-import sys
-from pathlib import Path
-from tests.support.projects.ingest import no_spark
-from tests.support.projects.maintain import MaintainedProject
-project = MaintainedProject(Path(sys.argv[1]))
-project.ingest()
-project.run(no_spark)
-"""
 
 
-def published(folder: Path, registered: int) -> MaintainedProject:
+def published(folder: Path, registered: int) -> Project:
     """A project with published answers, half of each of two shapes, and a change set to take in."""
-    folder.mkdir()
-    project = MaintainedProject(folder)
-    project.begin()
+    project = Project(folder).declare(PATCHES)
     for number in range(registered // 2):
         thing = f"<urn:thing{number}>"
         project.query(f"facts{number}", f"SELECT ?p ?o WHERE {{ {thing} ?p ?o }}")
@@ -46,32 +34,27 @@ def published(folder: Path, registered: int) -> MaintainedProject:
             for number in range(30)
         ),
     )
-    project.run(no_spark)
-    project.patch(
-        "changes/0002.rdfp",
-        *(
-            f'A <urn:thing{number}> <urn:age> "{number}" <urn:g> .'
-            for number in range(len(TOUCHED))
-        ),
+    project.run()
+    project.change_set(
+        *(f'A <urn:thing{number}> <urn:age> "{number}" <urn:g>' for number in range(len(TOUCHED)))
     )
     return project
 
 
 @pytest.fixture(scope="module")
-def fifty(tmp_path_factory: pytest.TempPathFactory) -> MaintainedProject:
+def fifty(tmp_path_factory: pytest.TempPathFactory) -> Project:
     return published(tmp_path_factory.mktemp("fifty") / "project", REGISTERED)
 
 
 @pytest.fixture(scope="module")
-def done(fifty: MaintainedProject, tmp_path_factory: pytest.TempPathFactory) -> MaintainedProject:
+def done(fifty: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
     """The same project after an undisturbed run."""
     project = fifty.copy(tmp_path_factory.mktemp("done") / "project")
-    project.ingest()
-    project.run(no_spark)
+    project.run()
     return project
 
 
-def watermarks(project: MaintainedProject) -> dict[str, tuple[int | None, int | None]]:
+def watermarks(project: Project) -> dict[str, tuple[int | None, int | None]]:
     """How far each query is maintained, and published."""
     completion = Completion.read(project.settings.open_lake())
     found = {}
@@ -86,7 +69,7 @@ def watermarks(project: MaintainedProject) -> dict[str, tuple[int | None, int | 
     return found
 
 
-def cost(project: MaintainedProject, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+def cost(project: Project, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """What a run of all stages opens, makes and commits."""
     counted: Counter[str] = Counter()
     make = DuckEngine.make
@@ -102,24 +85,23 @@ def cost(project: MaintainedProject, monkeypatch: pytest.MonkeyPatch) -> Counter
     before = versions()
     with opened_lakes(monkeypatch) as lakes, monkeypatch.context() as patched:
         patched.setattr(DuckEngine, "make", making)
-        for stage in STAGES.values():
-            stage(no_spark, project.settings, "test")
+        project.run()
     counted["tables opened"] = sum(lake.opened.total() for lake in lakes)
     counted["commits"] = versions() - before
     return counted
 
 
 def test_a_run_costs_the_same_however_many_queries_are_registered(
-    fifty: MaintainedProject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    fifty: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     few = cost(published(tmp_path / "few", 10), monkeypatch)
     assert cost(fifty.copy(tmp_path / "many"), monkeypatch) == few
 
 
 def test_a_change_set_commits_to_the_tables_of_touched_queries_only(
-    fifty: MaintainedProject, done: MaintainedProject
+    fifty: Project, done: Project
 ) -> None:
-    before, after = fifty.all_versions(), done.all_versions()
+    before, after = fifty.versions(), done.versions()
     changed = {name for name in after if after[name] != before.get(name)}
     answers = {name for name in changed if name.startswith(("answers/", "embeddings/"))}
     assert answers == {f"{kind}/{query}" for kind in ("answers", "embeddings") for query in TOUCHED}
@@ -136,15 +118,15 @@ def test_a_change_set_commits_to_the_tables_of_touched_queries_only(
     ],
 )
 def test_a_run_over_many_queries_that_is_killed_is_completed(
-    fifty: MaintainedProject, done: MaintainedProject, tmp_path: Path, point: str
+    fifty: Project, done: Project, tmp_path: Path, point: str
 ) -> None:
     project = fifty.copy(tmp_path / "project")
-    run_killed(_RUN, str(project.folder), at=point)
-    project.run(no_spark)
+    call_killed(Project.run, project, at=point)
+    project.run()
     for query in (*TOUCHED, "facts3", "links1"):
         assert project.signed(query) == done.signed(query)
         assert project.table(f"embeddings/{query}") == done.table(f"embeddings/{query}")
     assert watermarks(project) == watermarks(done)
-    before = project.all_versions()
-    assert project.run(no_spark).modes == {}
-    assert project.all_versions() == before
+    before = project.versions()
+    assert project.run().modes == {}
+    assert project.versions() == before

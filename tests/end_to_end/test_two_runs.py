@@ -12,14 +12,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from jobs.errors import EXIT_BUSY
+from tests.support.oracles.projects import check_answers
 from tests.support.projects.graphs import FIRST, LATER, QUERIES, ingest_change_sets
-from tests.support.projects.maintain import MaintainedProject
+from tests.support.projects.project import PATCHES, Project
 
 _PATIENCE = 300
 """Seconds; on a busy machine Spark starts slowly."""
 
 
-def weir_run(project: MaintainedProject) -> subprocess.Popen[str]:
+def weir_run(project: Project) -> subprocess.Popen[str]:
     """Start `weir run` in a process of its own."""
     return subprocess.Popen(
         [sys.executable, "-c", "import sys, jobs.cli; sys.exit(jobs.cli.main())", "run"],
@@ -31,7 +32,7 @@ def weir_run(project: MaintainedProject) -> subprocess.Popen[str]:
     )
 
 
-def claim_of(project: MaintainedProject, process: subprocess.Popen[str]) -> str | None:
+def claim_of(project: Project, process: subprocess.Popen[str]) -> str | None:
     """The run id of the claim that a process holds, if it holds one."""
     if not project.settings.open_lake().exists("runs"):
         return None
@@ -42,9 +43,7 @@ def claim_of(project: MaintainedProject, process: subprocess.Popen[str]) -> str 
 
 
 @contextmanager
-def stopped_with_a_claim(
-    project: MaintainedProject, process: subprocess.Popen[str]
-) -> Iterator[str]:
+def stopped_with_a_claim(project: Project, process: subprocess.Popen[str]) -> Iterator[str]:
     """Stop the process while it holds a claim, yield the run id, and continue it at the end."""
     deadline = time.monotonic() + _PATIENCE
     while time.monotonic() < deadline and process.poll() is None:
@@ -62,8 +61,7 @@ def stopped_with_a_claim(
 
 
 def test_of_two_concurrent_runs_one_exits_and_names_the_other(tmp_path: Path) -> None:
-    project = MaintainedProject(tmp_path)
-    project.begin()
+    project = Project(tmp_path).declare(PATCHES)
     for query, text in QUERIES.items():
         project.query(query, f"#+ history: full\n{text}")
     ingest_change_sets(project, FIRST + LATER)
@@ -81,6 +79,6 @@ def test_of_two_concurrent_runs_one_exits_and_names_the_other(tmp_path: Path) ->
         first.kill()
         first.wait()
     for query in QUERIES:
-        project.check_answers(query, 1, len(project.states))
+        check_answers(project, query, 1, len(project.change_sets))
         rows = project.signed(query)
         assert len(rows) == len({(epoch, solution) for epoch, _, solution in rows})

@@ -17,6 +17,7 @@ from jobs.freshness.remote_state import RemoteState
 from lake.lake import Lake
 from lake.ledger import ABANDONED, LedgerRow, record
 from lake.tables import QUALITY, RUNS, Table
+from tests.support.projects.project import Project
 from tests.support.replicas.written import (
     EVERY,
     REMOTES,
@@ -417,7 +418,7 @@ def test_rounds_begin_again_when_the_tables_were_removed(tables: RemoteTables) -
         tables.refresh({"a": ('"1"',)})
     assert failures(tables, run_id="before") == {}
     for name in ("requests", "replicas", "freshness"):
-        shutil.rmtree(tables.folder / "tables" / name)
+        shutil.rmtree(tables.folder / "lake" / name)
     again = RemoteTables(tables.folder)
     written = again.next({"a": ('"1"',)})
     wrong_sum(written)
@@ -452,9 +453,7 @@ def test_a_remote_that_never_answers_is_an_error_when_that_is_due(tables: Remote
 
 
 def test_a_remote_that_no_query_asks_for_is_never_late(tmp_path: Path) -> None:
-    (tmp_path / "queries").mkdir()
-    (tmp_path / "weir.toml").write_text('lake = "tables"\n')
-    (tmp_path / "remotes.yml").write_text(REMOTES)
+    Project(tmp_path).write("remotes.yml", REMOTES)
     tables = RemoteTables(tmp_path)
     assert state(tables, START + timedelta(days=9)).state == "unused"
 

@@ -52,7 +52,7 @@ def test_the_page_has_every_part_and_loads_nothing(tables: RemoteTables) -> None
     tables.refresh({"a": None, HOSTILE: ('"1"',)}, policy=HOSTILE, state="warn")
     now = tables.evaluation(2) + timedelta(minutes=1)
     file = write_page(tables.settings, current_states(tables.settings, now), now)
-    assert file == tables.folder / "tables" / PAGE
+    assert file == tables.folder / "lake" / PAGE
     text = file.read_text()
     found = _Elements()
     found.feed(text)
@@ -123,4 +123,4 @@ def test_a_remote_that_was_never_evaluated_has_a_page(tables: RemoteTables) -> N
 def test_the_check_writes_the_page(tables: RemoteTables) -> None:
     tables.refresh({"a": ('"1"',)})
     check_freshness(tables.settings, "c", now=tables.evaluation(1))
-    assert "no remote in error" in (tables.folder / "tables" / PAGE).read_text()
+    assert "no remote in error" in (tables.folder / "lake" / PAGE).read_text()

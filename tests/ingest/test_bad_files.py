@@ -16,7 +16,7 @@ import pytest
 
 from jobs.ingest_changes import SourceResult
 from tests.support.laws import Seeds
-from tests.support.projects.ingest import Project
+from tests.support.projects.project import Project
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 LINE = '<urn:s{0}> <urn:p> "value {0} \\u00e9"@en .'
@@ -168,7 +168,7 @@ def outcomes(project: Project, seeds: Seeds) -> dict[int, str | None]:
     """What is lost of each file, all of which are ingested by one run, each as a source."""
     files = {f"f{seed}": bad_file(seed) for seed in seeds}
     for name, file in files.items():
-        (project.folder / name).mkdir()
+        project.folders(name)
         (project.folder / name / file.name).write_bytes(file.stored)
     project.declare(
         *(

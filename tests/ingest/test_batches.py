@@ -15,7 +15,7 @@ from jobs.ingest.sources.patches import Patches
 from jobs.rdf.records import ParseRequest
 from jobs.settings import Limits
 from lake.lake import Lake
-from tests.support.projects.ingest import Project
+from tests.support.projects.project import Project
 
 PATCHES = Patches(name="p", kind="patches", location="x")
 TABLE = DeltaTable(name="t", kind="delta", location="x")
@@ -68,13 +68,13 @@ def test_a_foreign_table_is_in_no_batch_with_files() -> None:
 def test_a_run_reads_the_positions_once_however_many_batches_it_has(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    project.declare({"name": "p", "kind": "patches", "location": "p"}, batch_epochs=1)
-    project.patch("p/0.rdfp", "A <urn:s> <urn:p> <urn:o> .", id_="urn:0")
+    project.configure(batch_epochs=1)
+    project.patch("changes/0.rdfp", "A <urn:s> <urn:p> <urn:o> .", id_="urn:0")
     project.ingest()
     for number in (1, 2, 3):
         line = f"A <urn:s> <urn:p> <urn:{number}> ."
         before = f"urn:{number - 1}"
-        project.patch(f"p/{number}.rdfp", line, id_=f"urn:{number}", previous=before)
+        project.patch(f"changes/{number}.rdfp", line, id_=f"urn:{number}", previous=before)
     read: list[str] = []
     rows = Lake.rows
 

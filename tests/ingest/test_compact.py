@@ -12,9 +12,8 @@ from lake.ledger import SUCCEEDED, LedgerRow, record
 from lake.metadata import Metadata
 from lake.removal import remove_table
 from lake.tables import embeddings
-from tests.support.projects.ingest import Project
+from tests.support.projects.project import Project
 
-PATCHES = {"name": "p", "kind": "patches", "location": "changes"}
 QUERY = "#+ history: {history}\nSELECT ?o WHERE {{ ?s <urn:p> ?o }}\n"
 
 
@@ -31,8 +30,7 @@ def toggle(project: Project, first: int, last: int) -> None:
 
 @pytest.fixture
 def history(project: Project) -> Project:
-    project.declare(PATCHES, keep_epochs=2)
-    (project.folder / "queries").mkdir()
+    project.configure(keep_epochs=2)
     toggle(project, 1, 9)
     project.ingest()
     checked(project, 9)
@@ -76,9 +74,7 @@ def test_epochs_that_are_not_validated_are_kept(history: Project) -> None:
     assert needed_after(history.settings, history.settings.open_lake()) == 9
 
 
-def test_the_changes_that_a_removed_query_has_not_read_are_kept(
-    history: Project,
-) -> None:
+def test_the_changes_that_a_removed_query_has_not_read_are_kept(history: Project) -> None:
     table = embeddings("gone", 1)
     write(history.settings.open_lake(), table, [], Metadata("test", "maintain", 3))
     claim(history.settings.open_lake(), "maintain", "test", lease_seconds=60)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.support.dying import dies_at
-from tests.support.killed import run_killed
-from tests.support.projects.ingest import Project
+from tests.support.killed import call_killed
+from tests.support.projects.project import PATCHES, SNAPSHOTS, Project
 
 POINTS = [
     f"ingest:{moment}:{table}"
@@ -22,21 +22,11 @@ POINTS = [
     )
     for moment in ("before", "after")
 ]
-_RUN = """
-import sys
-from pathlib import Path
-from tests.support.projects.ingest import Project
-Project(Path(sys.argv[1])).ingest()
-"""
 
 
 def fill(project: Project) -> None:
     """Three batches: an earlier one, one with everything, one after it."""
-    project.declare(
-        {"name": "p", "kind": "patches", "location": "changes"},
-        {"name": "s", "kind": "snapshots", "location": "versions"},
-        batch_epochs=3,
-    )
+    project.declare(PATCHES, SNAPSHOTS, batch_epochs=3)
     project.patch("changes/1.rdfp", 'A <urn:s> <urn:p> "1" .', 'A <urn:s> <urn:p> "1" <urn:g> .')
     project.ingest()
     project.patch("changes/2.rdfp", 'D <urn:s> <urn:p> "1" .', "broken", 'A <urn:s> <urn:p> "2" .')
@@ -70,7 +60,7 @@ def test_a_process_that_is_killed_and_run_again_leaves_the_same_lake(
     project: Project, unbroken: Project
 ) -> None:
     fill(project)
-    run_killed(_RUN, str(project.folder), at="ingest:after:quads")
+    call_killed(Project.ingest, project, at="ingest:after:quads")
     project.ingest()
     assert project.contents() == unbroken.contents()
 
@@ -78,13 +68,11 @@ def test_a_process_that_is_killed_and_run_again_leaves_the_same_lake(
 def test_rejections_are_not_repeated_if_the_batches_of_the_next_run_differ(
     project: Project,
 ) -> None:
-    patches = {"name": "p", "kind": "patches", "location": "changes"}
-    project.declare(patches)
     for number in (1, 2, 3):
         project.patch(f"changes/{number}.rdfp", f"broken {number}")
     with dies_at("ingest:after:rejected"):
         project.ingest()
-    project.declare(patches, batch_epochs=1)
+    project.configure(batch_epochs=1)
     project.ingest()
     assert project.rows("rejected", "position", "raw") == [
         (f"{number}.rdfp", f"broken {number}") for number in (1, 2, 3)

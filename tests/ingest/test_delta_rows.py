@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
-from tests.support.projects.ingest import Project
+from tests.support.projects.project import Project
 
 HOUSE = {"name": "house", "kind": "delta", "location": "house"}
 FEED = {"delta.enableChangeDataFeed": "true"}

@@ -10,10 +10,9 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 from pyspark.sql import SparkSession
 
-from jobs.ingest_changes import ingest_changes
 from tests.ingest.test_crash import fill
 from tests.ingest.test_stopped_sources import FEED
-from tests.support.projects.ingest import Project
+from tests.support.projects.project import Project
 
 HOUSE = {"name": "house", "kind": "delta", "location": "house"}
 
@@ -22,11 +21,8 @@ def test_spark_leaves_the_same_lake_as_the_driver(spark: SparkSession, tmp_path:
     lakes = []
     for name, limits in (("here", {}), ("there", {"driver_parse_bytes": 0, "broadcast_rows": 1})):
         project = Project(tmp_path / name)
-        project.folder.mkdir()
         fill(project)
-        (project.folder / "weir.toml").write_text(
-            "\n".join(['lake = "lake"', "[limits]", *(f"{k} = {v}" for k, v in limits.items())])
-        )
+        project.configure(**limits)
         project.write("versions/3/a.ttl", '<urn:s> <urn:p> "4" .')
         project.write("versions/3/b.ttl", '<urn:s> <urn:p> "5" .')
         project.write("versions/4/a.ttl", "broken")
@@ -212,7 +208,7 @@ def test_without_a_starting_version_the_newest_content_is_the_first_epoch(
     spark: SparkSession, house: Project
 ) -> None:
     house.declare(HOUSE)
-    result = ingest_changes(lambda: spark, house.settings, "test")
+    result = house.ingest(lambda: spark)
     assert (result.from_epoch, result.to_epoch) == (0, 1)
     assert objects(house) == [{'"1"', '"2"'}]
 

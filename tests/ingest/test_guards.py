@@ -17,11 +17,8 @@ from jobs.ingest.parsing import parse_on_driver
 from jobs.ingest.reading import ChangeSetReading
 from jobs.ingest.sources.errors import SourceError
 from jobs.ingest.sources.guards import FEW_QUADS, Guards, Tolerance
-from jobs.ingest_changes import IngestResult, _all_or_fail, ingest_changes
-from tests.support.projects.ingest import Project, no_spark
-
-SNAPSHOTS = {"name": "s", "kind": "snapshots", "location": "versions"}
-PATCHES = {"name": "p", "kind": "patches", "location": "changes"}
+from jobs.ingest_changes import IngestResult, _all_or_fail
+from tests.support.projects.project import PATCHES, SNAPSHOTS, Project, no_spark
 
 
 def lines(*numbers: int) -> str:
@@ -29,7 +26,7 @@ def lines(*numbers: int) -> str:
 
 
 def accept(project: Project, *names: str) -> IngestResult:
-    return ingest_changes(no_spark, project.settings, "test", accept=names)
+    return project.ingest(accept=names)
 
 
 def only_error(result: IngestResult) -> WeirError:
@@ -91,9 +88,7 @@ def test_a_version_that_lost_most_of_its_lines_stops_its_source(project: Project
     assert held(project) == 301
 
 
-def test_the_deletions_of_a_change_set_are_counted_from_the_one_before_it(
-    project: Project,
-) -> None:
+def test_the_deletions_of_a_change_set_are_counted_from_the_one_before_it(project: Project) -> None:
     """Each version deletes less than half of what the one before it left, all of them more."""
     project.declare(SNAPSHOTS)
     for version, count in enumerate((400, 250, 150, 110), start=1):
@@ -171,9 +166,7 @@ def test_a_compressed_version_that_is_cut_off_stops_its_source(project: Project)
     assert held(project) == 4
 
 
-def test_the_change_set_that_is_accepted_is_taken_and_the_next_one_is_not(
-    project: Project,
-) -> None:
+def test_the_change_set_that_is_accepted_is_taken_and_the_next_one_is_not(project: Project) -> None:
     with_versions(project, lines(1, 2), "")
     project.write("versions/3.nt", lines(3, 4))
     project.write("versions/4.nt", "")
@@ -218,7 +211,7 @@ def test_a_corrected_file_continues_the_source(project: Project) -> None:
 
 
 def test_a_graph_that_only_a_stopped_change_set_writes_stays_free(project: Project) -> None:
-    (project.folder / "changes").mkdir()
+    project.folders("changes")
     project.declare(SNAPSHOTS | {"location": "quads"}, PATCHES)
     project.write("quads/1.nq", "<urn:s> <urn:p> <urn:o> <urn:g> .\noops\n")
     only_error(project.ingest())
@@ -239,7 +232,6 @@ def test_a_stopped_run_fails_as_a_check_does(project: Project) -> None:
 
 
 def test_rejected_input_is_reported_with_its_source(project: Project) -> None:
-    project.declare(PATCHES)
     project.patch("changes/1.rdfp", "A nonsense .", "A <urn:s> <urn:p> <urn:o> .")
     reported: list[str] = []
     _all_or_fail(no_spark, project.settings, "run", reported.append)

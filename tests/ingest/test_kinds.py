@@ -14,7 +14,7 @@ from jobs.ingest.reading import ChangeSetReading, Reader, SourceReading
 from jobs.ingest.sources.source import Source
 from jobs.rdf.records import ParseRequest
 from jobs.settings import Settings
-from tests.support.projects.ingest import Project, no_spark
+from tests.support.projects.project import Project, no_spark
 
 
 class Pages(Source):

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from jobs.errors import EXIT_FAILED
-from tests.support.projects.ingest import Project
+from tests.support.projects.project import Project
 
 LARGE = {"name": "large", "kind": "patches", "location": "large"}
 GOOD = {"name": "good", "kind": "patches", "location": "good"}
@@ -19,7 +19,7 @@ def declare(project: Project, content: str, **limits: int) -> None:
     """A source with one file of some content between two files of another one."""
     project.declare(LARGE, GOOD, **limits)
     project.patch("good/1.rdfp", 'A <urn:s> <urn:p> "good" .')
-    (project.folder / "large").mkdir()
+    project.folders("large")
     (project.folder / "large/1.rdfp.gz").write_bytes(gzip.compress(content.encode()))
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow.compute as pc
 import pyoxigraph
 
-from tests.support.projects.ingest import Project
+from tests.support.projects.project import Project
 
 BASE_ID = "urn:uuid:f3dd7e3d-d9a4-5650-89e3-090c2022e7c9"
 

@@ -16,7 +16,7 @@ from jobs.maintain.changes import read_changes
 from jobs.plan.leaves import Scope
 from jobs.progress.watermarks import epochs_after
 from lake.change_feed import ChangeFeedGap
-from tests.support.projects.ingest import Project
+from tests.support.projects.project import Project
 
 Read = Callable[[], set[str]]
 
@@ -24,7 +24,7 @@ Read = Callable[[], set[str]]
 @pytest.fixture
 def filled(project: Project) -> Project:
     """Three epochs, each a commit."""
-    project.declare({"name": "p", "kind": "patches", "location": "changes"}, batch_epochs=1)
+    project.configure(batch_epochs=1)
     for number in (1, 2, 3):
         project.patch(f"changes/{number}.rdfp", f'A <urn:s> <urn:p> "{number}" .')
     project.ingest()

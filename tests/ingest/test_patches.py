@@ -15,9 +15,9 @@ from jobs.ingest.sources.errors import SourceError
 from jobs.ingest_changes import _all_or_fail, is_anything_pending
 from jobs.rdf import worker
 from lake.claims import claim
-from tests.support.projects.ingest import Project, no_spark
+from tests.support.projects.project import PATCHES, Project, no_spark
 
-PATCHES = {"name": "p", "kind": "patches", "location": "changes"}
+OTHER = PATCHES | {"name": "q", "location": "other"}
 OWN_GRAPH = "<urn:weir:graph:p>"
 S, P = "<urn:s>", "<urn:p>"
 
@@ -38,8 +38,7 @@ def test_the_state_at_every_epoch_is_that_of_the_patches_so_far(
     change_sets: list[list[tuple[str, tuple[str, int]]]], batch: int, first_run: int
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        project = Project(Path(folder))
-        project.declare(PATCHES, batch_epochs=batch)
+        project = Project(Path(folder)).declare(PATCHES, batch_epochs=batch)
         state: set[tuple[str, str, str, str]] = set()
         states = []
         for number, change_set in enumerate(change_sets, start=1):
@@ -64,7 +63,6 @@ def test_the_state_at_every_epoch_is_that_of_the_patches_so_far(
 
 
 def test_running_again_commits_nothing(project: Project) -> None:
-    project.declare(PATCHES)
     project.patch("changes/1.rdfp", line("A", 1))
     project.ingest()
     versions = project.versions()
@@ -75,7 +73,6 @@ def test_running_again_commits_nothing(project: Project) -> None:
 
 
 def test_every_change_set_is_an_epoch_even_if_nothing_changes(project: Project) -> None:
-    project.declare(PATCHES)
     project.patch("changes/1.rdfp", line("A", 1))
     project.patch("changes/2.rdfp", line("A", 1), "A nonsense .")
     project.patch("changes/3.rdfp")
@@ -91,7 +88,6 @@ def test_every_change_set_is_an_epoch_even_if_nothing_changes(project: Project) 
 def test_a_malformed_line_is_rejected_with_its_place_and_its_neighbours_are_ingested(
     project: Project,
 ) -> None:
-    project.declare(PATCHES)
     project.patch("changes/1.rdfp", line("A", 1), f'A {S} {P} "2 .', line("A", 3))
     project.ingest()
     assert {quad[3] for quad in project.state(1)} == {'"1"', '"3"'}
@@ -119,8 +115,7 @@ def test_the_base_is_the_first_epoch(project: Project) -> None:
 def test_a_patch_that_does_not_follow_the_last_stops_its_source_only(
     project: Project, in_one_run: bool
 ) -> None:
-    other = {"name": "q", "kind": "patches", "location": "other"}
-    project.declare(PATCHES, other)
+    project.declare(PATCHES, OTHER)
     project.patch("changes/1.rdfp", line("A", 1), id_="urn:1")
     if not in_one_run:
         project.ingest()
@@ -140,8 +135,7 @@ def test_a_patch_that_does_not_follow_the_last_stops_its_source_only(
 def test_a_source_that_writes_anothers_graph_is_stopped_before_that_change_set(
     project: Project,
 ) -> None:
-    other = {"name": "q", "kind": "patches", "location": "other"}
-    project.declare(PATCHES, other)
+    project.declare(PATCHES, OTHER)
     project.patch("changes/1.rdfp", line("A", 1, "<urn:g>"))
     project.patch("other/1.rdfp", line("A", 2, "<urn:h>"))
     project.patch("other/2.rdfp", line("A", 3, "<urn:h>"), line("D", 1, "<urn:g>"))
@@ -160,7 +154,6 @@ def test_stopped_sources_make_the_command_fail(project: Project) -> None:
 
 
 def test_a_patch_that_appears_late_stops_the_source(project: Project) -> None:
-    project.declare(PATCHES)
     project.patch("changes/2.rdfp", line("A", 2))
     project.ingest()
     project.patch("changes/1.rdfp", line("A", 1))
@@ -171,8 +164,7 @@ def test_a_patch_that_appears_late_stops_the_source(project: Project) -> None:
 def test_blank_nodes_of_a_source_are_the_same_in_every_patch_and_of_no_other_source(
     project: Project,
 ) -> None:
-    other = {"name": "q", "kind": "patches", "location": "other"}
-    project.declare(PATCHES, other)
+    project.declare(PATCHES, OTHER)
     project.patch("changes/1.rdfp", f'A _:x {P} "1" .')
     project.patch("changes/2.rdfp", f'D _:x {P} "1" .', f'A _:x {P} "2" .')
     project.patch("other/1.rdfp", f'A _:x {P} "3" .')
@@ -183,7 +175,6 @@ def test_blank_nodes_of_a_source_are_the_same_in_every_patch_and_of_no_other_sou
 
 
 def test_a_second_ingest_at_the_same_time_is_refused(project: Project) -> None:
-    project.declare(PATCHES)
     project.patch("changes/1.rdfp", line("A", 1))
     claim(project.settings.open_lake(), "ingest", "other", lease_seconds=60)
     with pytest.raises(BusyError, match="run other of ingest"):
@@ -202,8 +193,7 @@ BROKEN_FILES = {
 def test_a_patch_that_is_broken_as_a_whole_stops_its_source_until_it_is_repaired(
     project: Project, name: str, in_one_run: bool
 ) -> None:
-    other = {"name": "q", "kind": "patches", "location": "other"}
-    project.declare(PATCHES, other)
+    project.declare(PATCHES, OTHER)
     content, reason = BROKEN_FILES[name]
     project.patch("changes/1.rdfp", line("A", 1), id_="urn:1")
     if not in_one_run:
@@ -236,7 +226,7 @@ def test_one_parser_process_serves_all_sources_of_a_batch(
     monkeypatch.setattr(
         worker._Child, "__init__", lambda child, limits: started.append(start(child, limits))
     )
-    project.declare(PATCHES, {"name": "q", "kind": "patches", "location": "other"})
+    project.declare(PATCHES, OTHER)
     for folder in ("changes", "other"):
         project.patch(f"{folder}/1.rdfp", line("A", 1))
     assert project.ingest().to_epoch == 2
@@ -266,7 +256,6 @@ def test_a_patch_that_kills_the_parser_stops_its_source(project: Project) -> Non
 def test_of_a_broken_chain_and_a_broken_patch_after_it_the_chain_is_reported(
     project: Project,
 ) -> None:
-    project.declare(PATCHES)
     project.patch("changes/1.rdfp", line("A", 1), id_="urn:1")
     project.patch("changes/2.rdfp", line("A", 2), id_="urn:2", previous="urn:lost")
     project.write("changes/3.rdfp", UNFINISHED)
@@ -281,8 +270,7 @@ def test_of_a_broken_chain_and_a_broken_patch_after_it_the_chain_is_reported(
 def test_a_base_that_is_no_file_of_a_known_format_stops_its_source_only(
     project: Project, base: str, message: str
 ) -> None:
-    other = {"name": "q", "kind": "patches", "location": "other"}
-    project.declare(PATCHES | {"base": base}, other)
+    project.declare(PATCHES | {"base": base}, OTHER)
     project.write("two/a.nq", f'{S} {P} "1" .')
     project.write("two/b.nq", f'{S} {P} "2" .')
     (project.folder / "none").mkdir()

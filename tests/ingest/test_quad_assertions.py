@@ -23,7 +23,7 @@ from jobs.ingest.quad_assertions import (
 from jobs.ingest.reading import Carried
 from jobs.ingest.rows import CHANGE_COLUMNS, SCHEMA
 from jobs.settings import Settings
-from tests.support.projects.ingest import no_spark
+from tests.support.projects.project import no_spark
 
 Quad = tuple[str, str, str, str]
 GRAPHS = ["", "<g>", "<h>"]

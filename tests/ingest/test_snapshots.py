@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from jobs.ingest.reading import Carried
 from jobs.ingest.sources.versions import Version, carried
-from tests.support.projects.ingest import Project
+from tests.support.projects.project import SNAPSHOTS, Project
 
-SNAPSHOTS = {"name": "s", "kind": "snapshots", "location": "versions"}
 BROKEN = "<urn:s> <urn:p> oops"
 
 
@@ -118,9 +117,7 @@ def test_a_version_that_is_broken_as_a_whole_changes_nothing(project: Project) -
     assert [objects(project, epoch) for epoch in (1, 2, 3)] == ["1", "1", "2"]
 
 
-def test_a_broken_document_without_its_last_good_version_stops_the_source(
-    project: Project,
-) -> None:
+def test_a_broken_document_without_its_last_good_version_stops_the_source(project: Project) -> None:
     project.declare(SNAPSHOTS)
     project.write("versions/1/a.ttl", turtle(1))
     project.write("versions/1/b.ttl", turtle(2))

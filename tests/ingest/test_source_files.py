@@ -8,7 +8,7 @@ import pytest
 
 from jobs.cli.source_status import source_statuses
 from jobs.ingest import source_files
-from tests.support.projects.ingest import Project
+from tests.support.projects.project import SNAPSHOTS, Project
 
 FILE = "versions/1.nt"
 
@@ -16,7 +16,7 @@ FILE = "versions/1.nt"
 @pytest.fixture
 def read(project: Project) -> Project:
     """A source of one version, which is ingested."""
-    project.declare({"name": "s", "kind": "snapshots", "location": "versions"})
+    project.declare(SNAPSHOTS)
     project.write(FILE, "<urn:s> <urn:p> <urn:1> .\n")
     os.utime(project.folder / FILE, (1, 1))
     assert project.ingest().warnings == ()

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from jobs.ingest.sources.errors import SourceError
 from jobs.ingest_changes import IngestResult, _all_or_fail
-from tests.support.projects.ingest import Project, no_spark
+from tests.support.projects.project import Project, no_spark
 
 GOOD = {"name": "good", "kind": "patches", "location": "good"}
 FEED = {"delta.enableChangeDataFeed": "true"}
@@ -125,7 +125,7 @@ def test_a_foreign_table_whose_newest_files_are_lost_stops_its_source_only(
 
 def test_a_folder_that_is_linked_from_elsewhere_stops_its_source_only(project: Project) -> None:
     project.write("elsewhere/1.nq", '<urn:s> <urn:p> "1" <urn:g> .')
-    (project.folder / "bad").mkdir()
+    project.folders("bad")
     (project.folder / "bad/link").symlink_to("../elsewhere")
     source = {"kind": "snapshots", "location": "bad"}
     result, message = ingest_beside_a_good_source(project, source)

@@ -8,7 +8,7 @@ import pytest
 
 from jobs.ingest_changes import is_anything_pending
 from tests.support.dying import dies_at
-from tests.support.projects.ingest import Project
+from tests.support.projects.project import Project
 
 _TABLES = ("late", "streams/r", "stream_epochs")
 _DATE_TIME = "<http://www.w3.org/2001/XMLSchema#dateTime>"

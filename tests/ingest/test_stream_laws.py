@@ -15,7 +15,7 @@ from jobs.ingest import clock
 from jobs.progress.streams import Frontiers
 from lake.instants import INSTANT_0
 from tests.support.oracles.streams import TIME, Keys, Row, StreamModel, Triple
-from tests.support.projects.ingest import Project
+from tests.support.projects.project import Project
 
 DATE_TIME = "<http://www.w3.org/2001/XMLSchema#dateTime>"
 SECOND = 1_000_000
@@ -144,7 +144,7 @@ def test_random_arrivals_leave_the_tables_of_the_model(
     keys = random_keys(rng)
     model = StreamModel(keys)
     project.declare(declaration(keys), batch_epochs=rng.choice([1, 2, 500]))
-    (project.folder / "r").mkdir()
+    project.folders("r")
     for run in random_runs(rng):
         set_clock(run.now)
         write(project, run.files)
@@ -163,9 +163,8 @@ def in_runs(
     files: Sequence[tuple[str, list[Triple]]], keys: Keys, cuts: set[int], batch: int
 ) -> dict[str, list[Row]]:
     with tempfile.TemporaryDirectory() as folder:
-        project = Project(Path(folder))
-        project.declare(declaration(keys), batch_epochs=batch)
-        (project.folder / "r").mkdir()
+        project = Project(Path(folder)).declare(declaration(keys), batch_epochs=batch)
+        project.folders("r")
         for number, (name, triples) in enumerate(files):
             write(project, {name: triples})
             if number in cuts:

@@ -17,7 +17,7 @@ from jobs.ingest_changes import is_anything_pending
 from jobs.progress.streams import Frontiers, StreamRows, stream_names, stream_rows
 from lake.instants import microseconds
 from tests.ingest.test_stream_laws import SECOND, START, moment, set_clock
-from tests.support.projects.ingest import Project
+from tests.support.projects.project import Project
 
 __all__ = ["set_clock"]
 

@@ -14,14 +14,13 @@ from jobs.errors import ConfigurationError
 from jobs.validate.stream_rows import checked_streams
 from jobs.validate.validation import validate_graph
 from tests.ingest.test_stream_crash import STREAM, contents, event, fill
-from tests.support.projects.ingest import Project
+from tests.support.projects.project import Project
 
 
 def test_spark_leaves_the_same_streams_as_the_driver(spark: SparkSession, tmp_path: Path) -> None:
     lakes = []
     for name, limits in (("here", {}), ("there", {"driver_rows": 0, "driver_parse_bytes": 0})):
         project = Project(tmp_path / name)
-        project.folder.mkdir()
         by_graph = {"name": "g", "kind": "snapshots", "location": "g"}
         fill(project)
         project.declare(

@@ -20,8 +20,7 @@ from lake.ledger import SUCCEEDED, LedgerRow, record
 from lake.maintenance import Consolidated
 from lake.tables import QUADS, Table
 from tests.support.projects.graphs import FIRST, PAIRS, ingest_change_sets
-from tests.support.projects.ingest import no_spark
-from tests.support.projects.maintain import MaintainedProject
+from tests.support.projects.project import Project, no_spark
 
 NOBODY = "no session"
 MERGES = ("compact:after:quads", "compact:before:answers/pairs")
@@ -32,7 +31,7 @@ Noting = Callable[[], AbstractContextManager[object]]
 class Life:
     """A project whose graph changes, and that is brought up to date, again and again."""
 
-    def __init__(self, project: MaintainedProject) -> None:
+    def __init__(self, project: Project) -> None:
         self.project, self.done, self._is_running = project, list[Done](), False
 
     def goes_on(self) -> None:
@@ -40,11 +39,8 @@ class Life:
         if self._is_running:
             return
         self._is_running = True
-        number = len(self.project.states) + 1
-        self.project.write(
-            f"changes/{number:04}.rdfp", f"TX .\nA <urn:a> <urn:knows> <urn:n{number}> .\nTC .\n"
-        )
-        self.project.states.append(self.project.states[-1])
+        number = len(self.project.change_sets) + 1
+        self.project.change_set(f"A <urn:a> <urn:knows> <urn:n{number}>")
         self.done += run_stages(no_spark, self.project.settings, f"run-{number}")
         self._is_running = False
 
@@ -54,9 +50,9 @@ class Life:
 
 
 @pytest.fixture
-def life(project: MaintainedProject, monkeypatch: pytest.MonkeyPatch) -> Life:
+def life(project: Project, monkeypatch: pytest.MonkeyPatch) -> Life:
     """A project of two epochs whose logs may be consolidated up to the first."""
-    project.begin(keep_epochs=1)
+    project.configure(keep_epochs=1)
     project.query("pairs", PAIRS)
     ingest_change_sets(project, FIRST)
     row = LedgerRow("checks", "validate", 1, SUCCEEDED, to_epoch=len(FIRST))
@@ -75,7 +71,7 @@ def compact(life: Life) -> list[str]:
 def test_no_stage_is_refused_at_any_point_of_a_compaction(
     life: Life, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    life.project.run(no_spark)
+    life.project.run()
     points: list[str] = []
 
     def consolidate(

@@ -17,14 +17,13 @@ from lake.change_feed import ChangeFeedGap
 from lake.commit import write
 from lake.metadata import Metadata
 from lake.tables import TRANSACTIONS, TRIPLES
-from tests.support.projects.handmade import HandMadeLake, empty_lake
-from tests.support.projects.ingest import no_spark
+from tests.support.projects.handmade import HandMadeLake
+from tests.support.projects.project import no_spark
 
 
 @pytest.fixture
-def lake(tmp_path: Path) -> HandMadeLake:
+def lake(lake: HandMadeLake) -> HandMadeLake:
     """Epochs 1, 2 and 4 are a commit of `triples` each; epoch 3 changed nothing."""
-    lake = empty_lake(tmp_path)
     for epoch in (1, 2, 3, 4):
         version = ingest(lake, epoch)
     assert version == 3

@@ -17,6 +17,7 @@ from jobs.errors import WeirError
 from lake.lake import Lake
 from lake.maintenance import compact_files
 from tests.support.generators import registry_life as random_life
+from tests.support.oracles.projects import check_answers
 from tests.support.projects.graphs import (
     FIRST,
     LATER,
@@ -27,8 +28,7 @@ from tests.support.projects.graphs import (
     ingest_change_sets,
     knows,
 )
-from tests.support.projects.ingest import no_spark
-from tests.support.projects.maintain import Change, MaintainedProject
+from tests.support.projects.project import Change, Project
 
 WHERE = (
     "?a <urn:knows> ?b .",
@@ -44,9 +44,7 @@ FORMS = {
 }
 
 
-def test_answers_stay_right_when_patterns_and_filters_are_reordered(
-    project: MaintainedProject,
-) -> None:
+def test_answers_stay_right_when_patterns_and_filters_are_reordered(project: Project) -> None:
     orders = list(permutations(WHERE))[::5]
     ingest_change_sets(project, FIRST)
     for order, change_set in zip(orders, (None, *LATER), strict=True):
@@ -54,15 +52,15 @@ def test_answers_stay_right_when_patterns_and_filters_are_reordered(
             project.query(name, f"{form} {{ {' '.join(order)} }}")
         if change_set is not None:
             project.change(*change_set)
-        project.run(no_spark)
+        project.run()
         for name in FORMS:
-            project.check_answers(name, len(project.states), len(project.states))
+            check_answers(project, name, len(project.change_sets), len(project.change_sets))
 
 
 def test_a_product_that_is_too_large_is_refused_before_it_is_computed(
-    project: MaintainedProject, monkeypatch: pytest.MonkeyPatch
+    project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    project.begin(product_rows=20)
+    project.configure(product_rows=20)
     pairs = "{ ?a <urn:knows> ?b . ?c <urn:knows> ?d }"
     queries = {
         "bag": f"SELECT * {pairs}",
@@ -82,18 +80,18 @@ def test_a_product_that_is_too_large_is_refused_before_it_is_computed(
 
     monkeypatch.setattr(Engine, "make", made_and_counted)
     with pytest.raises(WeirError, match="4 queries could not be maintained") as error:
-        project.maintain(no_spark)
+        project.maintain()
     message = "their product has 5 x 5 = 25 rows, more than product_rows = 20"
     assert str(error.value).count(message) == 4
     assert max(made) == 5
 
 
-def test_queries_whose_changes_were_vacuumed_are_rebuilt(project: MaintainedProject) -> None:
+def test_queries_whose_changes_were_vacuumed_are_rebuilt(project: Project) -> None:
     behind = {"pairs": PAIRS, "names": NAMES, "one_graph": ONE_GRAPH, "two_graphs": TWO_GRAPHS}
     for query, text in behind.items():
         project.query(query, text)
     ingest_change_sets(project, FIRST)
-    project.run(no_spark)
+    project.run()
     ingest_change_sets(project, LATER)
     for table in ("quads", "triples"):
         compact_files(project.settings.open_lake(), table, 10**8)
@@ -101,38 +99,38 @@ def test_queries_whose_changes_were_vacuumed_are_rebuilt(project: MaintainedProj
         gone = stored.vacuum(0, dry_run=False, enforce_retention_duration=False)
         assert gone
     project.query("fresh", PAIRS)
-    assert project.run(no_spark).modes == {**dict.fromkeys(behind, "rebased"), "fresh": "initial"}
+    assert project.run().modes == {**dict.fromkeys(behind, "rebased"), "fresh": "initial"}
     assert "no longer there" in project.ledger("maintain")["names"]["reason"]
     for query in (*behind, "fresh"):
-        project.check_answers(query, 6, 6)
+        check_answers(project, query, 6, 6)
 
 
-def test_an_epoch_that_changes_nothing_needs_no_feed(project: MaintainedProject) -> None:
+def test_an_epoch_that_changes_nothing_needs_no_feed(project: Project) -> None:
     """The feed of the last change may be gone by then."""
     project.query("pairs", PAIRS)
     ingest_change_sets(project, FIRST)
-    project.run(no_spark)
+    project.run()
     for table in ("quads", "triples"):
         compact_files(project.settings.open_lake(), table, 10**8)
         stored = DeltaTable(project.settings.open_lake().location(table))
         assert stored.vacuum(0, dry_run=False, enforce_retention_duration=False)
     nothing = "D " + knows("never", "there")
     project.change(nothing)
-    assert project.run(no_spark).modes == {"pairs": "untouched"}
+    assert project.run().modes == {"pairs": "untouched"}
     project.change(nothing)
     project.change("A " + knows("a", "zoe"))
     project.change(nothing)
-    assert project.run(no_spark).modes == {"pairs": "incremental"}
-    project.check_answers("pairs", 2, 6)
+    assert project.run().modes == {"pairs": "incremental"}
+    check_answers(project, "pairs", 2, 6)
 
 
 def test_a_failed_read_for_some_queries_does_not_affect_the_others(
-    project: MaintainedProject, monkeypatch: pytest.MonkeyPatch
+    project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project.query("pairs", PAIRS)
     project.query("names", NAMES)
     ingest_change_sets(project, FIRST)
-    project.run(no_spark)
+    project.run()
     ingest_change_sets(project, LATER)
     project.query("fresh", PAIRS)
 
@@ -142,7 +140,7 @@ def test_a_failed_read_for_some_queries_does_not_affect_the_others(
     with monkeypatch.context() as patch:
         patch.setattr("jobs.maintain.group.read_touched", fail)
         with pytest.raises(WeirError, match="2 queries could not be maintained") as error:
-            project.maintain(no_spark)
+            project.maintain()
     assert str(error.value).count("the disk is on fire") == 2
     rows = project.ledger("maintain")
     assert {query: rows[query]["status"] for query in ("pairs", "names", "fresh")} == {
@@ -150,14 +148,14 @@ def test_a_failed_read_for_some_queries_does_not_affect_the_others(
         "names": "failed",
         "fresh": "succeeded",
     }
-    assert set(project.run(no_spark).modes) == {"pairs", "names"}
+    assert set(project.run().modes) == {"pairs", "names"}
     for query in ("pairs", "names", "fresh"):
-        project.check_answers(query, 6, 6)
+        check_answers(project, query, 6, 6)
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_answers_are_right_at_the_head_after_any_changes_of_graph_and_registry(
-    project: MaintainedProject, seed: int
+    project: Project, seed: int
 ) -> None:
     """However epochs are cut into runs of the stages: ten queries a project, 30 lives in all."""
     chance = random.Random(seed)
@@ -165,7 +163,7 @@ def test_answers_are_right_at_the_head_after_any_changes_of_graph_and_registry(
     for life in lives:
         project.query(life.query, str(life.text))
     for step in range(6):
-        for _ in range(chance.randint(0 if project.states else 1, 2)):
+        for _ in range(chance.randint(0 if project.change_sets else 1, 2)):
             project.change(*random_life.change_set(chance))
         for life in lives if step else ():
             life.advance(project, chance)
@@ -176,30 +174,30 @@ def test_answers_are_right_at_the_head_after_any_changes_of_graph_and_registry(
             run_and_check(project, lives)
 
 
-def run_and_check(project: MaintainedProject, lives: list[random_life.Life]) -> None:
+def run_and_check(project: Project, lives: list[random_life.Life]) -> None:
     """Run the stages; answers equal pyoxigraph's, and published rows stay published."""
     before = {life.query: published(project, life.query) for life in lives}
     broken = any(life.file == "broken" for life in lives)
     with pytest.raises(WeirError, match="could not be maintained") if broken else nullcontext():
-        project.maintain(no_spark)
-    project.publish(no_spark)
-    head = len(project.states)
+        project.maintain()
+    project.stages("validate", "publish")
+    head = len(project.change_sets)
     for life in lives:
         assert before[life.query] <= published(project, life.query), "the log lost rows"
         if life.file == "there":
-            project.check_answers(life.query, head, head)
+            check_answers(project, life.query, head, head)
 
 
-def published(project: MaintainedProject, query: str) -> Counter[Change]:
+def published(project: Project, query: str) -> Counter[Change]:
     """The rows of an answer's log, none before its first publication."""
     there = project.settings.open_lake().exists(f"answers/{query}")
     return Counter(project.signed(query) if there else ())
 
 
-def compact(project: MaintainedProject, *, lose_the_feed: bool) -> None:
+def compact(project: Project, *, lose_the_feed: bool) -> None:
     """Merge the files of every table; delete the merged ones if the feed may be lost."""
     lake = project.settings.lake
-    for table in project.all_versions():
+    for table in project.versions():
         compact_files(Lake(lake), table, 10**8)
         if lose_the_feed:
             stored = DeltaTable(Lake(lake).location(table))

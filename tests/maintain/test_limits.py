@@ -11,10 +11,9 @@ import pytest
 from jobs import maintain_queries as module
 from jobs.cli.query_status import query_statuses
 from jobs.errors import ConfigurationError, WeirError
-from jobs.maintain_queries import maintain_queries
 from jobs.progress.completion import Completion
-from tests.support.projects.ingest import no_spark
-from tests.support.projects.maintain import MaintainedProject
+from tests.support.oracles.projects import check_answers
+from tests.support.projects.project import Project
 
 LONG = "a" * 25
 TEXTS = (
@@ -42,10 +41,10 @@ BACKTRACKING = 'SELECT ?x WHERE { ?x <urn:text> ?t FILTER(!REGEX(?t, "^(a+)+!$",
 EXPONENTIAL = r'SELECT ?x WHERE { ?x <urn:text> ?t FILTER(!REGEX(?t, "^(a+)+$")) }'
 
 
-def failures(project: MaintainedProject, *retry: str) -> str:
+def failures(project: Project, *retry: str) -> str:
     """Run maintain; gives the message of what could not be maintained."""
     try:
-        maintain_queries(no_spark, project.settings, "test", retry=retry)
+        project.maintain(retry=retry)
     except WeirError as error:
         return str(error)
     return ""
@@ -78,9 +77,9 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 def test_a_literal_that_is_too_long_fails_its_query_until_the_limit_is_raised(
-    project: MaintainedProject,
+    project: Project,
 ) -> None:
-    project.begin(literal_length=100)
+    project.configure(literal_length=100)
     project.query("good", GOOD)
     for name, text in BOMBS.items():
         project.query(name, text)
@@ -88,31 +87,29 @@ def test_a_literal_that_is_too_long_fails_its_query_until_the_limit_is_raised(
     message = failures(project)
     for name in BOMBS:
         assert f"{name}: an expression makes a literal of more than literal_length = 100" in message
-    project.publish(no_spark)
-    project.check_answers("good", 1, 1)
-    project.begin(literal_length=10_000)
+    project.stages("validate", "publish")
+    check_answers(project, "good", 1, 1)
+    project.configure(literal_length=10_000)
     assert failures(project) == ""
-    project.publish(no_spark)
+    project.stages("validate", "publish")
     for name in BOMBS:
-        project.check_answers(name, 1, 1)
+        check_answers(project, name, 1, 1)
 
 
 def test_a_search_that_backtracks_fails_its_query_until_the_limit_is_raised(
-    project: MaintainedProject,
+    project: Project,
 ) -> None:
-    project.begin(query_seconds=0.3)
+    project.configure(query_seconds=0.3)
     project.query("bomb", BACKTRACKING)
     project.change(*TEXTS)
     assert "bomb: it takes more than query_seconds = 0.3" in failures(project)
-    project.begin(query_seconds=60)
+    project.configure(query_seconds=60)
     assert failures(project) == ""
-    project.publish(no_spark)
-    project.check_answers("bomb", 1, 1)
+    project.stages("validate", "publish")
+    check_answers(project, "bomb", 1, 1)
 
 
-def test_an_exponential_search_of_a_regular_language_takes_linear_time(
-    project: MaintainedProject,
-) -> None:
+def test_an_exponential_search_of_a_regular_language_takes_linear_time(project: Project) -> None:
     project.query("bomb", EXPONENTIAL)
     project.change(f'A <urn:x> <urn:text> "{"a" * 2_000}!" <urn:g>')
     assert failures(project) == ""
@@ -126,9 +123,9 @@ PRODUCT = (
 )
 
 
-def test_a_query_that_runs_too_long_fails_alone(project: MaintainedProject) -> None:
+def test_a_query_that_runs_too_long_fails_alone(project: Project) -> None:
     """A closure and a product are DuckDB's, a search is that of a process."""
-    project.begin(query_seconds=1)
+    project.configure(query_seconds=1)
     project.query("good", "SELECT ?x WHERE { ?x <urn:e> <urn:3> }")
     project.query("paths", PATHS)
     project.query("product", PRODUCT)
@@ -139,14 +136,12 @@ def test_a_query_that_runs_too_long_fails_alone(project: MaintainedProject) -> N
     message = failures(project)
     for name in ("paths", "product", "search"):
         assert f"{name}: it takes more than query_seconds = 1" in message
-    project.publish(no_spark)
-    project.check_answers("good", 1, 1)
+    project.stages("validate", "publish")
+    check_answers(project, "good", 1, 1)
 
 
-def test_of_queries_of_one_shape_only_the_one_that_takes_too_much_fails(
-    project: MaintainedProject,
-) -> None:
-    project.begin(literal_length=100)
+def test_of_queries_of_one_shape_only_the_one_that_takes_too_much_fails(project: Project) -> None:
+    project.configure(literal_length=100)
     shape = 'SELECT ?x ?d WHERE {{ ?x <urn:text> ?a BIND(REPLACE(?a, "b", "{}") AS ?d) }}'
     for name, text in (("short", "0"), ("long", "0" * 100), ("other", "1")):
         project.query(name, shape.format(text))
@@ -154,15 +149,15 @@ def test_of_queries_of_one_shape_only_the_one_that_takes_too_much_fails(
     message = failures(project)
     assert "long:" in message
     assert "short:" not in message
-    project.publish(no_spark)
+    project.stages("validate", "publish")
     for name in ("short", "other"):
-        project.check_answers(name, 1, 1)
+        check_answers(project, name, 1, 1)
 
 
 def test_a_stored_answer_stays_and_nothing_is_lost_when_the_limit_is_raised(
-    project: MaintainedProject,
+    project: Project,
 ) -> None:
-    project.begin(literal_length=100)
+    project.configure(literal_length=100)
     project.query("bomb", DOUBLED)
     project.change(TEXTS[0])
     assert failures(project) == ""
@@ -170,16 +165,16 @@ def test_a_stored_answer_stays_and_nothing_is_lost_when_the_limit_is_raised(
         project.change(f'A <urn:{epoch}> <urn:text> "{LONG}" <urn:g>', "D" + TEXTS[0][1:])
         assert "literal_length" in failures(project)
         assert project.watermark("bomb") == 1
-    project.begin(literal_length=1_000)
+    project.configure(literal_length=1_000)
     assert failures(project) == ""
-    project.publish(no_spark)
-    project.check_answers("bomb", 1, 4)
+    project.stages("validate", "publish")
+    check_answers(project, "bomb", 1, 4)
 
 
 class Attempts:
     """How often the bomb was computed."""
 
-    def __init__(self, project: MaintainedProject) -> None:
+    def __init__(self, project: Project) -> None:
         self.project = project
 
     def count(self) -> int:
@@ -188,9 +183,9 @@ class Attempts:
 
 
 def test_a_failed_query_is_tried_again_over_new_changes_when_it_is_due(
-    project: MaintainedProject, clock: Clock
+    project: Project, clock: Clock
 ) -> None:
-    project.begin(literal_length=10)
+    project.configure(literal_length=10)
     project.query("bomb", DOUBLED)
     attempts = Attempts(project)
     for minute, count in ((0, 1), (0.9, 1), (1, 2), (2.9, 2), (3, 3)):
@@ -201,9 +196,9 @@ def test_a_failed_query_is_tried_again_over_new_changes_when_it_is_due(
 
 
 def test_a_failed_query_is_not_tried_again_over_the_same_changes(
-    project: MaintainedProject, clock: Clock
+    project: Project, clock: Clock
 ) -> None:
-    project.begin(literal_length=10)
+    project.configure(literal_length=10)
     project.query("bomb", DOUBLED)
     project.change(*TEXTS)
     failures(project)
@@ -212,8 +207,8 @@ def test_a_failed_query_is_not_tried_again_over_the_same_changes(
     assert Attempts(project).count() == 1
 
 
-def test_a_failed_query_is_tried_at_once_if_asked_for(project: MaintainedProject) -> None:
-    project.begin(literal_length=10)
+def test_a_failed_query_is_tried_at_once_if_asked_for(project: Project) -> None:
+    project.configure(literal_length=10)
     project.query("bomb", DOUBLED)
     project.change(*TEXTS)
     failures(project)
@@ -221,8 +216,8 @@ def test_a_failed_query_is_tried_at_once_if_asked_for(project: MaintainedProject
     assert Attempts(project).count() == 2
 
 
-def test_a_failed_query_is_tried_at_once_if_it_was_edited(project: MaintainedProject) -> None:
-    project.begin(literal_length=10)
+def test_a_failed_query_is_tried_at_once_if_it_was_edited(project: Project) -> None:
+    project.configure(literal_length=10)
     project.query("bomb", DOUBLED)
     project.change(*TEXTS)
     failures(project)
@@ -230,15 +225,15 @@ def test_a_failed_query_is_tried_at_once_if_it_was_edited(project: MaintainedPro
     assert failures(project) == ""
 
 
-def test_a_query_to_be_tried_that_does_not_exist_is_an_error(project: MaintainedProject) -> None:
+def test_a_query_to_be_tried_that_does_not_exist_is_an_error(project: Project) -> None:
     project.query("good", GOOD)
     project.change(*TEXTS)
     with pytest.raises(ConfigurationError, match="there is no query god"):
-        maintain_queries(no_spark, project.settings, "test", retry=["god"])
+        project.maintain(retry=["god"])
 
 
-def test_the_status_says_which_limit_and_when_it_is_tried_again(project: MaintainedProject) -> None:
-    project.begin(literal_length=10)
+def test_the_status_says_which_limit_and_when_it_is_tried_again(project: Project) -> None:
+    project.configure(literal_length=10)
     project.query("bomb", DOUBLED)
     project.change(*TEXTS)
     failures(project)

@@ -11,6 +11,7 @@ from deltalake import DeltaTable
 from jobs.errors import WeirError
 from lake.maintenance import consolidate
 from lake.tables import QUADS, TRIPLES
+from tests.support.oracles.projects import check_answers
 from tests.support.projects.graphs import (
     FIRST,
     LATER,
@@ -23,17 +24,16 @@ from tests.support.projects.graphs import (
     knows,
     name,
 )
-from tests.support.projects.maintain import MaintainedProject
+from tests.support.projects.project import PATCHES, Project
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
 @pytest.fixture(scope="module")
-def begun(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> MaintainedProject:
+def begun(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Project:
     """All queries after the first two epochs; not to be changed."""
-    project = MaintainedProject(tmp_path_factory.mktemp("begun"))
-    project.begin()
+    project = Project(tmp_path_factory.mktemp("begun")).declare(PATCHES)
     for query, text in QUERIES.items():
         project.query(query, text)
     ingest_change_sets(project, FIRST)
@@ -42,36 +42,34 @@ def begun(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Main
 
 
 @pytest.fixture
-def going(begun: MaintainedProject, tmp_path: Path) -> MaintainedProject:
+def going(begun: Project, tmp_path: Path) -> Project:
     """A copy of `begun`."""
     return begun.copy(tmp_path / "going")
 
 
-def test_a_new_query_starts_with_the_state_at_the_newest_epoch(begun: MaintainedProject) -> None:
+def test_a_new_query_starts_with_the_state_at_the_newest_epoch(begun: Project) -> None:
     rows = begun.ledger("maintain")
     for query in QUERIES:
         row = rows[query]
         assert (row["mode"], row["from_epoch"], row["to_epoch"]) == ("initial", 0, 2)
         assert {epoch for epoch, *_ in begun.signed(query)} <= {2}
-        begun.check_answers(query, 2, 2)
+        check_answers(begun, query, 2, 2)
 
 
-def test_a_query_with_full_history_has_every_epoch(
-    spark: SparkSession, project: MaintainedProject
-) -> None:
+def test_a_query_with_full_history_has_every_epoch(spark: SparkSession, project: Project) -> None:
     for query, text in QUERIES.items():
         project.query(query, f"#+ history: full\n{text}")
     ingest_change_sets(project, FIRST + LATER)
     assert project.run(spark).modes == dict.fromkeys(QUERIES, "initial")
     for query in QUERIES:
-        project.check_answers(query, 1, 6)
+        check_answers(project, query, 1, 6)
     before = {query: project.signed(query) for query in QUERIES}
     project.change("D " + name("c", "C"))
     modes = project.run(spark).modes
     assert {query for query in QUERIES if modes[query] == "untouched"} == {"pairs", "mutual"}
     assert set(modes.values()) == {"incremental", "untouched"}
     for query in QUERIES:
-        project.check_answers(query, 1, 7)
+        check_answers(project, query, 1, 7)
         assert [row for row in project.signed(query) if row[0] <= 6] == before[query]
 
 
@@ -89,31 +87,31 @@ WAYS = {
 
 @pytest.mark.parametrize("way", WAYS)
 def test_changes_give_the_delta_of_every_epoch(
-    spark: SparkSession, going: MaintainedProject, way: str
+    spark: SparkSession, going: Project, way: str
 ) -> None:
     limits, mode = WAYS[way]
     ingest_change_sets(going, LATER)
     # Afterwards: the limits hold for ingest too.
-    going.begin(**limits)
+    going.configure(**limits)
     modes = going.run(spark).modes
     assert set(modes) == set(QUERIES)
     assert {modes[query] for query in ("pairs", "names", "knowers", "mutual")} == {mode}
     for query in QUERIES:
         assert going.watermark(query) == 6
-        going.check_answers(query, 2, 6)
+        check_answers(going, query, 2, 6)
 
 
 def test_an_untouched_query_costs_a_row_of_the_ledger_and_no_commit(
-    spark: SparkSession, project: MaintainedProject
+    spark: SparkSession, project: Project
 ) -> None:
     project.query("pairs", PAIRS)
     project.query("names", NAMES)
     ingest_change_sets(project, FIRST)
     project.run(spark)
-    before = project.all_versions()
+    before = project.versions()
     ingest_change_sets(project, (('A <urn:a> <urn:age> "7"',), ("A " + name("c", "Z"),)))
     assert project.run(spark).modes == {"pairs": "untouched", "names": "incremental"}
-    after = project.all_versions()
+    after = project.versions()
     assert after["embeddings/pairs"] == before["embeddings/pairs"]
     assert after["answers/pairs"] == before["answers/pairs"]
     row = project.ledger("maintain")["pairs"]
@@ -125,12 +123,12 @@ def test_an_untouched_query_costs_a_row_of_the_ledger_and_no_commit(
     rows = project.ledger("maintain")
     assert {rows[query]["from_epoch"] for query in ("pairs", "names")} == {4}
     assert {rows[query]["rows_in"] for query in ("pairs", "names")} == {1}
-    project.check_answers("pairs", 2, 5)
-    project.check_answers("names", 2, 5)
+    check_answers(project, "pairs", 2, 5)
+    check_answers(project, "names", 2, 5)
 
 
 def test_a_run_records_that_a_plan_looks_at_all_of_its_rows(
-    spark: SparkSession, project: MaintainedProject
+    spark: SparkSession, project: Project
 ) -> None:
     project.query("first", f"{NAMES} LIMIT 1")
     project.query("all", NAMES)
@@ -144,7 +142,7 @@ def test_a_run_records_that_a_plan_looks_at_all_of_its_rows(
 
 
 def test_an_edited_query_publishes_the_difference_at_the_newest_epoch(
-    spark: SparkSession, project: MaintainedProject
+    spark: SparkSession, project: Project
 ) -> None:
     project.query("q", "SELECT ?a ?b WHERE { ?a <urn:knows> ?b . ?b <urn:name> ?n }")
     project.query("other", NAMES)
@@ -157,26 +155,26 @@ def test_an_edited_query_publishes_the_difference_at_the_newest_epoch(
     assert (row["from_epoch"], row["to_epoch"]) == (2, 2)
     assert project.columns("answers/q") == ["epoch", "weight", "a", "b", "event_time", "n"]
     assert old != project.answer("q", 2)
-    project.check_answers("q", 2, 2)
+    check_answers(project, "q", 2, 2)
     ingest_change_sets(project, LATER)
     assert project.run(spark).modes == {"q": "incremental", "other": "incremental"}
-    project.check_answers("q", 2, 6)
+    check_answers(project, "q", 2, 6)
 
 
 def test_an_edit_without_a_change_of_meaning_changes_nothing(
-    spark: SparkSession, project: MaintainedProject
+    spark: SparkSession, project: Project
 ) -> None:
     project.query("q", PAIRS)
     ingest_change_sets(project, FIRST)
     project.run(spark)
-    before = project.all_versions()
+    before = project.versions()
     project.query("q", f"#+ description: the same\n# really\n{PAIRS.replace(' ?', '  ?')}")
     assert project.run(spark).modes == {}
-    assert project.all_versions() == before
+    assert project.versions() == before
 
 
 def test_a_query_that_is_edited_while_it_is_behind_skips_to_the_newest_epoch(
-    spark: SparkSession, project: MaintainedProject
+    spark: SparkSession, project: Project
 ) -> None:
     project.query("q", PAIRS)
     ingest_change_sets(project, FIRST)
@@ -187,10 +185,10 @@ def test_a_query_that_is_edited_while_it_is_behind_skips_to_the_newest_epoch(
     assert project.run(spark).modes == {"q": "migrated"}
     assert [row for row in project.signed("q") if row[0] <= 2] == published
     assert {row[0] for row in project.signed("q")} == {2, 6}
-    project.check_answers("q", 6, 6)
+    check_answers(project, "q", 6, 6)
 
 
-def lose_the_oldest_commits(project: MaintainedProject, table: str, keep: int) -> None:
+def lose_the_oldest_commits(project: Project, table: str, keep: int) -> None:
     """As the clean-up of the log does: write a checkpoint and delete the commits before it."""
     log = Path(project.settings.open_lake().location(table)) / "_delta_log"
     DeltaTable(str(log.parent)).create_checkpoint()
@@ -199,7 +197,7 @@ def lose_the_oldest_commits(project: MaintainedProject, table: str, keep: int) -
 
 
 def test_after_a_gap_in_the_change_feed_the_answer_is_rebuilt(
-    spark: SparkSession, going: MaintainedProject
+    spark: SparkSession, going: Project
 ) -> None:
     published = {query: going.signed(query) for query in QUERIES}
     ingest_change_sets(going, LATER)
@@ -212,16 +210,16 @@ def test_after_a_gap_in_the_change_feed_the_answer_is_rebuilt(
     for query in QUERIES:
         assert [row for row in going.signed(query) if row[0] <= 2] == published[query]
         assert {row[0] for row in going.signed(query)} <= {2, 6}
-        going.check_answers(query, 2, 2)
-        going.check_answers(query, 6, 6)
+        check_answers(going, query, 2, 2)
+        check_answers(going, query, 6, 6)
     going.change("D " + name("c", "C"))
     assert "rebased" not in going.run(spark).modes.values()
     for query in QUERIES:
-        going.check_answers(query, 6, 7)
+        check_answers(going, query, 6, 7)
 
 
 def test_a_removed_query_keeps_its_tables_and_catches_up_when_it_returns(
-    spark: SparkSession, project: MaintainedProject
+    spark: SparkSession, project: Project
 ) -> None:
     project.query("q", PAIRS)
     project.query("stays", NAMES)
@@ -234,14 +232,14 @@ def test_a_removed_query_keeps_its_tables_and_catches_up_when_it_returns(
     assert project.signed("q") == before
     project.query("q", PAIRS)
     assert project.run(spark).modes == {"q": "incremental"}
-    project.check_answers("q", 2, 6)
+    check_answers(project, "q", 2, 6)
 
 
 @pytest.mark.parametrize("way", ["incremental", "full"])
 def test_a_query_that_returns_to_consolidated_logs_is_rebuilt(
-    spark: SparkSession, project: MaintainedProject, way: str
+    spark: SparkSession, project: Project, way: str
 ) -> None:
-    project.begin(**WAYS["bulk"][0] if way == "full" else {})
+    project.configure(**WAYS["bulk"][0] if way == "full" else {})
     queries = {"one": PAIRS, "two": TWO_GRAPHS}
     for query, text in queries.items():
         project.query(query, text)
@@ -250,7 +248,7 @@ def test_a_query_that_returns_to_consolidated_logs_is_rebuilt(
     for query in queries:
         project.remove_query(query)
     project.change("D " + knows("a", "b"))
-    project.publish(spark)
+    project.stages("validate", "publish", spark=spark)
     for table in (QUADS, TRIPLES):
         result = consolidate(spark, project.settings.open_lake(), table, 2, 0.01, 100)
         assert result.after < result.before
@@ -263,14 +261,14 @@ def test_a_query_that_returns_to_consolidated_logs_is_rebuilt(
     assert "epoch 2" in project.ledger("maintain")["two"]["reason"]
     assert "history from epoch 2 on" in project.ledger("maintain")["with_history"]["reason"]
     for query in queries:
-        project.check_answers(query, 3, 3)
-    project.check_answers("with_history", 2, 3)
+        check_answers(project, query, 3, 3)
+    check_answers(project, "with_history", 2, 3)
 
 
 def test_a_query_that_cannot_be_maintained_fails_alone(
-    spark: SparkSession, project: MaintainedProject
+    spark: SparkSession, project: Project
 ) -> None:
-    project.begin(product_rows=3)
+    project.configure(product_rows=3)
     project.query("good", NAMES)
     project.query("large", PRODUCT)
     project.query("wrong", "SELECT ?a WHERE { ?a <urn:knows> }")
@@ -286,32 +284,32 @@ def test_a_query_that_cannot_be_maintained_fails_alone(
         "good": "succeeded",
         "large": "failed",
     }
-    project.publish(spark)
-    project.check_answers("good", 2, 2)
+    project.stages("validate", "publish", spark=spark)
+    check_answers(project, "good", 2, 2)
     # Corrected, it starts where it would have started; the others continue from where they are.
     ingest_change_sets(project, LATER)
     project.remove_query("wrong")
     project.query("large", f"#+ allow_product: true\n{PRODUCT}")
     assert project.run(spark).modes == {"good": "incremental", "large": "initial"}
-    project.check_answers("good", 2, 6)
-    project.check_answers("large", 6, 6)
+    check_answers(project, "good", 2, 6)
+    check_answers(project, "large", 6, 6)
 
 
-def test_running_again_commits_nothing(spark: SparkSession, going: MaintainedProject) -> None:
+def test_running_again_commits_nothing(spark: SparkSession, going: Project) -> None:
     ingest_change_sets(going, LATER)
     going.run(spark)
-    before = going.all_versions()
+    before = going.versions()
     going.ingest()
     assert going.run(spark).modes == {}
-    assert going.all_versions() == before
+    assert going.versions() == before
 
 
 def test_nothing_is_maintained_before_the_first_epoch(
-    spark: SparkSession, project: MaintainedProject
+    spark: SparkSession, project: Project
 ) -> None:
     project.query("q", PAIRS)
     project.ingest()
     assert project.run(spark).modes == {}
     ingest_change_sets(project, FIRST)
     assert project.run(spark).modes == {"q": "initial"}
-    project.check_answers("q", 2, 2)
+    check_answers(project, "q", 2, 2)

@@ -14,9 +14,9 @@ from jobs.compute.engine import Engine
 from jobs.compute.relations import Statement
 from jobs.errors import WeirError
 from jobs.maintain import new_rows, same_shape
+from tests.support.oracles.projects import check_answers
 from tests.support.projects.graphs import FIRST, LATER, ingest_change_sets, knows, name
-from tests.support.projects.ingest import no_spark
-from tests.support.projects.maintain import MaintainedProject
+from tests.support.projects.project import Project
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -41,7 +41,7 @@ SHAPES = {
 CHANGES = (*LATER, ("A " + name("a", "A"), "A " + knows("d", "a")), ("D " + name("a", "A"),))
 
 
-def register(project: MaintainedProject, names: Iterable[str] = SHAPES) -> None:
+def register(project: Project, names: Iterable[str] = SHAPES) -> None:
     for shape in names:
         for person in PEOPLE:
             project.query(f"{shape}_{person}", SHAPES[shape].format(person))
@@ -53,7 +53,7 @@ def alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(same_shape, "_MEMBERS_WITH_STATE", 1)
 
 
-def stored(project: MaintainedProject) -> dict[str, Counter[tuple[Any, ...]]]:
+def stored(project: Project) -> dict[str, Counter[tuple[Any, ...]]]:
     """The rows of every embedding table."""
     files = sorted((project.folder / "queries").glob("*.rq"))
     return {
@@ -63,7 +63,7 @@ def stored(project: MaintainedProject) -> dict[str, Counter[tuple[Any, ...]]]:
 
 
 def test_each_query_of_a_shape_stores_what_it_stores_alone(
-    project: MaintainedProject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """From nothing, in runs of one and several epochs, with new, edited and removed members."""
     register(project)
@@ -91,7 +91,7 @@ def test_each_query_of_a_shape_stores_what_it_stores_alone(
             with monkeypatch.context() as patched:
                 if each is other:
                     alone(patched)
-                result = each.maintain(no_spark)
+                result = each.maintain()
             assert result.errors == []
             if each is project:
                 modes = result.modes
@@ -99,16 +99,16 @@ def test_each_query_of_a_shape_stores_what_it_stores_alone(
                 assert result.modes == modes
             each.change(*change_set)
         assert stored(project) == stored(other)
-    project.maintain(no_spark)
+    project.maintain()
     with monkeypatch.context() as patched:
         alone(patched)
-        other.maintain(no_spark)
+        other.maintain()
     assert stored(project) == stored(other)
-    project.publish(no_spark)
-    last = len(project.states)
+    project.stages("validate", "publish")
+    last = len(project.change_sets)
     for query in stored(project):
         if not query.startswith(("first", "made")):
-            project.check_answers(query, last, last)
+            check_answers(project, query, last, last)
 
 
 @pytest.fixture
@@ -134,7 +134,7 @@ def statements(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
 
 def test_statements_do_not_grow_with_the_members_and_tables_with_those_touched(
-    project: MaintainedProject, tmp_path: Path, statements: Counter[str]
+    project: Project, tmp_path: Path, statements: Counter[str]
 ) -> None:
     people = [f"p{i}" for i in range(100)]
     ingest_change_sets(project, FIRST)
@@ -146,11 +146,11 @@ def test_statements_do_not_grow_with_the_members_and_tables_with_those_touched(
             each.query(f"star_{person}", SHAPES["star"].format(person))
             each.query(f"optional_{person}", SHAPES["optional"].format(person))
         statements.clear()
-        each.maintain(no_spark)
+        each.maintain()
         initial.append((statements["statements"], statements["tables"], statements["commits"]))
         each.change("A " + knows(people[0], "b"), "A " + knows(people[1], "b"))
         statements.clear()
-        assert Counter(each.maintain(no_spark).modes.values())["incremental"] == 4
+        assert Counter(each.maintain().modes.values())["incremental"] == 4
         later.append((statements["statements"], statements["tables"], statements["commits"]))
     assert [commits for *_, commits in initial] == [4, 20, 200]
     assert len({counts[:2] for counts in initial}) == 1
@@ -159,22 +159,20 @@ def test_statements_do_not_grow_with_the_members_and_tables_with_those_touched(
     assert len(set(later)) == 1
 
 
-def test_a_query_without_a_new_row_has_no_commit_and_is_complete(
-    project: MaintainedProject,
-) -> None:
+def test_a_query_without_a_new_row_has_no_commit_and_is_complete(project: Project) -> None:
     register(project, ("known",))
     project.query("alone", "SELECT ?x ?n { ?x <urn:knows> ?y . ?y <urn:name> ?n ; <urn:age> 7 }")
     ingest_change_sets(project, FIRST)
-    project.maintain(no_spark)
-    before = project.all_versions()
+    project.maintain()
+    before = project.versions()
     # The name concerns all of them; only one of the four has a solution with it.
     project.change("A " + name("a", "A"))
-    modes = project.maintain(no_spark).modes
+    modes = project.maintain().modes
     assert modes == {
         **dict.fromkeys(("known_a", "known_c", "known_d", "alone"), "untouched"),
         "known_b": "incremental",
     }
-    after = project.all_versions()
+    after = project.versions()
     changed = {table for table in after if after[table] != before[table]}
     assert {table for table in changed if table.startswith("embeddings/")} == {"embeddings/known_b"}
     assert {project.watermark(query) for query in modes} == {3}
@@ -184,22 +182,20 @@ def test_a_query_without_a_new_row_has_no_commit_and_is_complete(
     assert (rows["*"]["from_epoch"], rows["*"]["to_epoch"]) == (2, 3)
     # What was left out by mistake would be missing now.
     project.change("A " + knows("a", "d"), "A " + name("b", "Bea"))
-    project.maintain(no_spark)
-    project.publish(no_spark)
+    project.maintain()
+    project.stages("validate", "publish")
     for query in modes:
-        project.check_answers(query, 4, 4)
+        check_answers(project, query, 4, 4)
 
 
-def test_a_member_whose_product_is_too_large_does_not_affect_the_others(
-    project: MaintainedProject,
-) -> None:
-    project.begin(product_rows=2)
+def test_a_member_whose_product_is_too_large_does_not_affect_the_others(project: Project) -> None:
+    project.configure(product_rows=2)
     for person in PEOPLE:
         text = f"SELECT * {{ ?x <urn:knows> <urn:{person}> . ?y <urn:name> ?n }}"
         project.query(f"pairs_{person}", text)
     project.change("A " + name("a", "A"), *("A " + knows(x, "b") for x in "acd"))
     with pytest.raises(WeirError) as raised:
-        project.maintain(no_spark)
+        project.maintain()
     assert "pairs_b" in str(raised.value)
     assert "3 x 1 = 3" in str(raised.value)
     assert "pairs_a" not in str(raised.value)
@@ -210,7 +206,7 @@ def test_a_member_whose_product_is_too_large_does_not_affect_the_others(
 
 
 def test_a_member_whose_commit_fails_does_not_affect_the_others(
-    project: MaintainedProject, monkeypatch: pytest.MonkeyPatch
+    project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     register(project, ("star",))
     ingest_change_sets(project, FIRST)
@@ -224,14 +220,14 @@ def test_a_member_whose_commit_fails_does_not_affect_the_others(
     with monkeypatch.context() as patched:
         patched.setattr(Engine, "write_rows", failing)
         with pytest.raises(WeirError, match="star_b: OSError: the disk is full"):
-            project.maintain(no_spark)
+            project.maintain()
     rows = project.ledger("maintain")
     assert {query for query in rows if rows[query]["status"] == "failed"} == {"star_b", ""}
-    assert project.maintain(no_spark).modes == {"star_b": "initial"}
+    assert project.maintain().modes == {"star_b": "initial"}
 
 
 def test_members_are_computed_one_by_one_if_their_statements_fail(
-    project: MaintainedProject, monkeypatch: pytest.MonkeyPatch
+    project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     register(project, ("star", "counted"))
     ingest_change_sets(project, FIRST)
@@ -243,30 +239,30 @@ def test_members_are_computed_one_by_one_if_their_statements_fail(
         make(self, statement)
 
     monkeypatch.setattr(Engine, "make", failing)
-    result = project.maintain(no_spark)
+    result = project.maintain()
     assert set(result.modes.values()) == {"initial"}
     assert len(result.modes) == 8
     assert result.errors == []
 
 
 def test_many_new_rows_are_written_by_condition(
-    project: MaintainedProject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     register(project, ("star", "optional", "counted"))
     ingest_change_sets(project, FIRST)
     other = project.copy(tmp_path / "other")
-    project.maintain(no_spark)
+    project.maintain()
     monkeypatch.setattr(Engine, "fetch_few", lambda *_: None)
-    other.maintain(no_spark)
+    other.maintain()
     assert stored(other) == stored(project)
     for each in (project, other):
         ingest_change_sets(each, LATER)
-        each.maintain(no_spark)
+        each.maintain()
     assert stored(other) == stored(project)
 
 
 def test_groups_of_one_shape_have_a_bounded_number_of_members(
-    project: MaintainedProject, monkeypatch: pytest.MonkeyPatch
+    project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     register(project, ("star", "optional"))
     ingest_change_sets(project, FIRST)
@@ -280,26 +276,26 @@ def test_groups_of_one_shape_have_a_bounded_number_of_members(
         return original(engine, members, *args)
 
     monkeypatch.setattr(new_rows, "rows_of_members", noted)
-    project.maintain(no_spark)
+    project.maintain()
     assert sizes == [3, 3]
     sizes.clear()
     project.change(*("A " + knows(x, "z") for x in PEOPLE))
-    project.maintain(no_spark)
+    project.maintain()
     assert sizes == [2, 2, 3]
 
 
 def test_spark_alone_stores_what_the_driver_stores(
-    spark: SparkSession, project: MaintainedProject, tmp_path: Path
+    spark: SparkSession, project: Project, tmp_path: Path
 ) -> None:
     register(project, ("star", "optional", "asked"))
     ingest_change_sets(project, FIRST)
     other = project.copy(tmp_path / "other")
     for _ in range(2):
-        project.maintain(no_spark)
+        project.maintain()
         # Not before: the limits hold for ingest, too.
-        other.begin(driver_rows=0)
+        other.configure(driver_rows=0)
         other.maintain(spark)
         assert stored(other) == stored(project)
-        other.begin()
+        other.configure()
         for each in (project, other):
             each.change(*LATER[0], "A " + knows("d", "a"))

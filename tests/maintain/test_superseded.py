@@ -17,14 +17,10 @@ from typing import Any
 import pytest
 
 from jobs.errors import BusyError
-from jobs.ingest_changes import ingest_changes
-from jobs.maintain_queries import maintain_queries
-from jobs.publish_answers import publish_answers
-from jobs.validate_answers import validate_answers
 from lake import claims, commit
+from tests.support.oracles.projects import check_answers
 from tests.support.projects.graphs import FIRST, LATER, NAMES, PAIRS, ingest_change_sets
-from tests.support.projects.ingest import no_spark
-from tests.support.projects.maintain import MaintainedProject
+from tests.support.projects.project import PATCHES, Project
 
 ANYWHERE = "any thread"
 STAGES = ("maintain", "validate", "publish")
@@ -58,27 +54,19 @@ def paused(monkeypatch: pytest.MonkeyPatch) -> Paused:
 
 
 @pytest.fixture(scope="module")
-def begun(tmp_path_factory: pytest.TempPathFactory) -> MaintainedProject:
+def begun(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """Two queries that are published up to epoch 2; epochs 3 to 6 are not maintained."""
-    folder = tmp_path_factory.mktemp("begun")
-    project = MaintainedProject(folder)
-    project.begin()
+    project = Project(tmp_path_factory.mktemp("begun")).declare(PATCHES)
     project.query("pairs", PAIRS)
     project.query("names", NAMES)
     ingest_change_sets(project, FIRST)
-    project.run(no_spark)
+    project.run()
     ingest_change_sets(project, LATER)
     return project
 
 
-def stage(name: str, project: MaintainedProject, run_id: str) -> object:
-    stages: dict[str, Callable[..., object]] = {
-        "ingest": ingest_changes,
-        "maintain": maintain_queries,
-        "validate": validate_answers,
-        "publish": publish_answers,
-    }
-    return stages[name](no_spark, project.settings, run_id)
+def stage(name: str, project: Project, run_id: str) -> None:
+    project.stages(name, run_id=run_id)
 
 
 MAINTAINED = (
@@ -94,7 +82,7 @@ MAINTAINED = (
 
 @pytest.mark.parametrize(("job", "table"), MAINTAINED)
 def test_a_stage_that_was_paused_before_a_commit_commits_nothing_twice(
-    begun: MaintainedProject, paused: Paused, tmp_path: Path, job: str, table: str
+    begun: Project, paused: Paused, tmp_path: Path, job: str, table: str
 ) -> None:
     project = begun.copy(tmp_path / "project")
     for earlier in STAGES[: STAGES.index(job)]:
@@ -104,9 +92,9 @@ def test_a_stage_that_was_paused_before_a_commit_commits_nothing_twice(
     reported = _superseded(partial(stage, job, project, "zombie"))
     assert reported is (table != "claim")
     assert paused.at == {}
-    project.run(no_spark)
+    project.run()
     for query in ("pairs", "names"):
-        project.check_answers(query, 2, 6)
+        check_answers(project, query, 2, 6)
         rows = project.signed(query)
         assert len(rows) == len({*map(repr, rows)})
 
@@ -121,13 +109,12 @@ def _superseded(run: Callable[[], object]) -> bool:
 
 
 @pytest.fixture(scope="module")
-def offered(tmp_path_factory: pytest.TempPathFactory) -> tuple[MaintainedProject, dict[str, Any]]:
+def offered(tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, dict[str, Any]]:
     """A project with change sets to ingest, and what an unbroken ingest makes of them."""
-    project = MaintainedProject(tmp_path_factory.mktemp("offered"))
-    project.begin()
+    project = Project(tmp_path_factory.mktemp("offered")).declare(PATCHES)
     ingest_change_sets(project, FIRST)
-    for number, lines in enumerate((*LATER, (BAD,)), len(FIRST) + 1):
-        project.patch(f"changes/{number:04}.rdfp", *(f"{line} ." for line in lines))
+    for lines in (*LATER, (BAD,)):
+        project.change_set(*lines)
     unbroken = project.copy(tmp_path_factory.mktemp("unbroken") / "project")
     stage("ingest", unbroken, "unbroken")
     return project, unbroken.contents()
@@ -166,7 +153,7 @@ def running(run: Callable[[], object], paused: Paused, at: str) -> Iterator[Call
 @pytest.mark.parametrize("wakes_at", INGEST)
 @pytest.mark.parametrize("paused_at", ["rejected", "quads", "triples", "transactions"])
 def test_of_two_ingests_that_hold_one_claim_each_change_set_is_committed_by_one(
-    offered: tuple[MaintainedProject, dict[str, Any]],
+    offered: tuple[Project, dict[str, Any]],
     paused: Paused,
     tmp_path: Path,
     paused_at: str,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -13,16 +12,10 @@ from jobs.maintain.tasks import Task, commit_metadata, tasks_behind
 from jobs.progress.completion import Completion
 from lake.consolidated import note_consolidation
 from lake.ledger import FAILED, LedgerRow, record
-from tests.support.projects.handmade import HandMadeLake, empty_lake
+from tests.support.projects.handmade import HandMadeLake
 
 QUERY = "SELECT ?s { ?s <http://a/p> ?o }"
 MAX_ROWS = "row_count_is_within_max_rows"
-
-
-@pytest.fixture
-def lake(tmp_path: Path) -> HandMadeLake:
-    """An empty lake of a project without queries."""
-    return empty_lake(tmp_path)
 
 
 def mode_after(lake: HandMadeLake, reason: str) -> str:

@@ -12,20 +12,20 @@ from jobs.publish_answers import publish_answers
 from jobs.stage import Claim, Job, claimed
 from jobs.validate_answers import validate_answers
 from lake.lake import Lake
+from tests.support.oracles.projects import check_answers
 from tests.support.projects.graphs import FIRST, LATER, NAMES, PAIRS, ingest_change_sets
-from tests.support.projects.ingest import no_spark
-from tests.support.projects.maintain import MaintainedProject
+from tests.support.projects.project import Project, no_spark
 
 
 @pytest.fixture
-def begun(project: MaintainedProject) -> MaintainedProject:
+def begun(project: Project) -> Project:
     """Two queries that are published up to epoch 2 and maintained up to 6."""
     project.query("pairs", PAIRS)
     project.query("names", NAMES)
     ingest_change_sets(project, FIRST)
-    project.run(no_spark)
+    project.run()
     ingest_change_sets(project, LATER)
-    project.maintain(no_spark)
+    project.maintain()
     return project
 
 
@@ -44,9 +44,9 @@ def paused(meanwhile: Callable[[], object]) -> Callable[..., Any]:
 
 
 def test_a_publish_that_was_overtaken_publishes_nothing_twice(
-    begun: MaintainedProject, monkeypatch: pytest.MonkeyPatch
+    begun: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    validate_answers(no_spark, begun.settings, "test")
+    begun.validate()
 
     def other() -> None:
         assert publish_answers(no_spark, begun.settings, "other").publications
@@ -54,19 +54,19 @@ def test_a_publish_that_was_overtaken_publishes_nothing_twice(
     monkeypatch.setattr("jobs.publish_answers.claimed", paused(other))
     publish_answers(no_spark, begun.settings, "late")
     for query in ("pairs", "names"):
-        begun.check_answers(query, 2, 6)
+        check_answers(begun, query, 2, 6)
 
 
 def test_a_validation_that_was_overtaken_leaves_the_newer_verdict(
-    begun: MaintainedProject, monkeypatch: pytest.MonkeyPatch
+    begun: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def other() -> None:
         begun.change("A <urn:z> <urn:knows> <urn:b> <urn:g>")
-        begun.maintain(no_spark)
+        begun.maintain()
         validate_answers(no_spark, begun.settings, "other")
 
     monkeypatch.setattr("jobs.validate_answers.claimed", paused(other))
     validate_answers(no_spark, begun.settings, "late")
-    publish_answers(no_spark, begun.settings, "test")
+    begun.publish()
     for query in ("pairs", "names"):
-        begun.check_answers(query, 2, 7)
+        check_answers(begun, query, 2, 7)

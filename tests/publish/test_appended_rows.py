@@ -15,7 +15,7 @@ from lake.commit import write
 from lake.metadata import Metadata
 from lake.tables import TRANSACTIONS, embeddings
 from tests.support.projects.handmade import HandMadeLake
-from tests.support.projects.ingest import no_spark
+from tests.support.projects.project import no_spark
 
 QUERIES = ("pairs", "names", "one_graph", "two_graphs", "a", "a_b", "a1")
 

@@ -15,7 +15,7 @@ from jobs.publish_answers import PublishResult, publish_answers
 from jobs.validate_answers import validate_answers
 from lake.ledger import FAILED, SUCCEEDED, LedgerRow, record
 from tests.support.projects.handmade import Change, HandMadeLake, event_time
-from tests.support.projects.ingest import no_spark
+from tests.support.projects.project import no_spark
 
 SELECT = "SELECT ?s ?o WHERE { ?s <http://a/p> ?o }"
 DISTINCT = "SELECT DISTINCT ?s ?o WHERE { ?s <http://a/p> ?o }"

@@ -19,7 +19,7 @@ from jobs.validate_answers import validate_answers
 from lake import claims, commit, ledger
 from lake.removal import remove_table
 from tests.support.projects.handmade import HandMadeLake, event_time
-from tests.support.projects.ingest import no_spark
+from tests.support.projects.project import no_spark
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -303,7 +303,7 @@ def test_rows_that_cannot_be_read_hold_back_their_query_alone(
     for name in ("damaged", "good"):
         lake.query(name, SELECT)
         lake.maintain(name, [(1, 1, A, B)], mode="initial")
-    (file,) = (lake.settings.project / "tables/embeddings/damaged").glob("*.parquet")
+    (file,) = (lake.settings.project / "lake/embeddings/damaged").glob("*.parquet")
     file.write_bytes(b"PAR1 no PAR1")
     with pytest.raises(QualityError, match="damaged: rows_can_be_read"):
         validate_answers(spark, lake.settings, "r")
@@ -354,7 +354,7 @@ def test_the_results_of_checks_are_on_a_page_with_examples_escaped(
     lake.maintain("q", [(1, -1, "<http://a/a&b>", B)], mode="initial")
     with pytest.raises(QualityError):
         validate_answers(spark, lake.settings, "r")
-    page = (lake.settings.project / "tables" / PAGE).read_text()
+    page = (lake.settings.project / "lake" / PAGE).read_text()
     assert "No row vanishes more often than it appeared." in page
     assert "http://a/a&amp;b" in page
 

@@ -66,12 +66,12 @@ def change(rng: random.Random, store: ox.Store, predicates: tuple[str, ...]) -> 
 def test_published_answers_are_those_of_the_federated_query(tmp_path: Path, seed: int) -> None:
     rng = random.Random(f"chain {seed}")
     project, graph = ReplicaProject(tmp_path), ox.Store()
-    project.declare(budget={"keys": 1000, "requests": 200, "seconds": 3600}, batch_keys=3)
+    project.declare_remote(budget={"keys": 1000, "requests": 200, "seconds": 3600}, batch_keys=3)
     for name, text in QUERIES.items():
         project.query(name, text)
     for step in range(STEPS):
         if step % 3 != 2 and (lines := change(rng, graph, (P, P, Q))):
-            project.patch(*lines)
+            project.change_set(*lines)
         change(rng, project.remote.store, (Q, R, R))
         project.stages("ingest", "maintain")
         # The keys of a block whose partner has a block are known when that was answered.

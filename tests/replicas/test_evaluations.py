@@ -17,7 +17,7 @@ from jobs.freshness.current import current_states
 from jobs.refresh_remotes import refresh_remotes
 from jobs.replicas.schedule import schedule
 from jobs.web.outcomes import Failure
-from tests.support.projects.ingest import no_spark
+from tests.support.projects.project import no_spark
 from tests.support.projects.replicas import IRI, START, ReplicaProject
 
 POPULATION = "http://x/population"
@@ -36,11 +36,11 @@ class Killed(BaseException):
 def project_of(folder: Path, **settings: object) -> ReplicaProject:
     """Two users in two cities, and their first evaluation."""
     project = ReplicaProject(folder)
-    project.declare(**settings)
+    project.declare_remote(**settings)
     project.query("cities", QUERY)
     for city, n in (("a", 1), ("b", 2)):
         project.remote.set(f"http://x/{city}", POPULATION, n)
-    project.patch(
+    project.change_set(
         "A <http://x/u> <http://x/city> <http://x/a> .",
         "A <http://x/v> <http://x/city> <http://x/b> .",
     )
@@ -175,7 +175,10 @@ def test_the_files_of_rounds_are_merged_and_refreshes_go_on(tmp_path: Path) -> N
     assert statuses(project) == [(2, 0, 0), *[(1, 1, 0)] * 4]
     project.run()
     literal = '"{}"^^<http://www.w3.org/2001/XMLSchema#integer>'
-    assert {row[1] for row in project.answer("cities")} == {literal.format(7), literal.format(9)}
+    assert {dict(row)["n"] for row in project.answer("cities")} == {
+        literal.format(7),
+        literal.format(9),
+    }
 
 
 def test_requests_of_an_earlier_version_get_the_column_that_is_new(tmp_path: Path) -> None:
@@ -275,7 +278,7 @@ def test_a_remote_whose_url_was_edited_is_asked_at_once(tmp_path: Path, failure:
     project.now += timedelta(minutes=1)
     assert project.freshness()[-1]["state"] == "backing_off"
     check_freshness(project.settings, "before", now=project.now)
-    project.declare(url="http://remote.example/other")
+    project.declare_remote(url="http://remote.example/other")
     project.now += EVERY
     project.refresh()
     assert project.freshness()[-1]["answered"] == 2
@@ -289,7 +292,7 @@ def test_a_remote_whose_url_was_edited_is_asked_at_once(tmp_path: Path, failure:
 def test_the_state_of_a_remote_whose_url_was_edited_does_not_wait(tmp_path: Path) -> None:
     project = project_of(tmp_path)
     failing(project, BROKEN, 7)
-    project.declare(url="http://remote.example/other")
+    project.declare_remote(url="http://remote.example/other")
     (state,) = current_states(project.settings, project.now)
     assert state.state != "backing_off"
     assert state.next_allowed == project.freshness()[-1]["evaluation"] + EVERY
@@ -331,7 +334,7 @@ def test_keys_beyond_max_rows_are_said_with_what_to_do(tmp_path: Path) -> None:
 
 def test_keys_that_are_not_believed_to_be_empty_are_said(tmp_path: Path) -> None:
     project = project_of(tmp_path)
-    project.patch(*(f"A <http://x/u{n}> <http://x/city> <http://x/c{n}> ." for n in range(10)))
+    project.change_set(*(f"A <http://x/u{n}> <http://x/city> <http://x/c{n}> ." for n in range(10)))
     for n in range(10):
         project.remote.set(f"http://x/c{n}", POPULATION, n)
     project.stages("ingest", "maintain")

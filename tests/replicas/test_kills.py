@@ -79,7 +79,7 @@ def prepare(folder: Path, step: Step) -> None:
     """Change the graph, and maintain the keys."""
     if step.patch:
         project = ReplicaProject(folder)
-        project.patch(*step.patch)
+        project.change_set(*step.patch)
         project.stages("ingest", "maintain")
 
 

@@ -39,19 +39,16 @@ def test_spark_finds_the_rounds_that_the_driver_finds(tmp_path: Path, spark: Spa
             remote = filled(PlannedRemote(step=step, folder=folder))
             project = ReplicaProject(folder, remote, START + EVERY * step.number)
             if step.patch:
-                project.patch(*step.patch)
+                project.change_set(*step.patch)
                 project.stages("ingest", "maintain")
-            settings = project.settings
-            if folder == there:
-                limits = settings.limits.model_copy(update={"driver_rows": 0})
-                settings = settings.model_copy(update={"limits": limits})
+            project.configure(**({"driver_rows": 0} if folder == there else {}))
 
             def session(of: Path = folder) -> SparkSession:
                 started.append(of)
                 return spark
 
             result = refresh_remotes(
-                session, settings, "refresh", surroundings=project.surroundings()
+                session, project.settings, "refresh", surroundings=project.surroundings()
             )
             assert not result.errors
     assert {*started} == {there}

@@ -16,9 +16,7 @@ from jobs.errors import QualityError
 from jobs.freshness.current import current_states
 from jobs.progress.backlog import answered_since
 from jobs.progress.completion import Completion
-from jobs.publish_answers import publish_answers
 from jobs.web.outcomes import Failure
-from tests.support.projects.ingest import Project, no_spark
 from tests.support.projects.replicas import IRI, ReplicaProject
 
 QUERY = f"""SELECT ?user ?n WHERE {{
@@ -32,11 +30,11 @@ POPULATION = "http://x/population"
 @pytest.fixture
 def project(tmp_path: Path) -> ReplicaProject:
     found = ReplicaProject(tmp_path)
-    found.declare()
+    found.declare_remote()
     found.query("cities", QUERY)
     for city, n in (("a", 1), ("b", 2), ("c", 3)):
         found.remote.set(f"http://x/{city}", POPULATION, n)
-    found.patch(
+    found.change_set(
         "A <http://x/u> <http://x/city> <http://x/a> .",
         "A <http://x/v> <http://x/city> <http://x/b> .",
     )
@@ -69,7 +67,7 @@ def test_an_answer_follows_the_remote_after_refresh_and_run(project: ReplicaProj
 
 
 def test_a_first_answer_waits_until_all_its_keys_were_answered(project: ReplicaProject) -> None:
-    project.declare(budget={"keys": 1})
+    project.declare_remote(budget={"keys": 1})
     project.run()
     assert not (project.folder / "lake" / "answers").exists()
     project.refresh()
@@ -85,7 +83,7 @@ def test_a_first_answer_waits_until_all_its_keys_were_answered(project: ReplicaP
 
 
 def test_a_first_answer_waits_for_a_key_whose_requests_failed(project: ReplicaProject) -> None:
-    project.declare(batch_keys=1)
+    project.declare_remote(batch_keys=1)
     project.run()
     project.remote.failures = [Failure("client_error", "the server answered 400")]
     project.refresh()
@@ -100,7 +98,7 @@ def test_a_first_answer_waits_for_a_key_whose_requests_failed(project: ReplicaPr
 def test_a_first_answer_waits_for_a_key_with_more_mappings_than_max_rows(
     project: ReplicaProject,
 ) -> None:
-    project.declare(max_rows=2)
+    project.declare_remote(max_rows=2)
     project.remote.set("http://x/a", POPULATION, 1, 2, 3)
     project.run()
     project.refresh()
@@ -113,7 +111,7 @@ def test_why_a_first_answer_waits_has_the_reason_of_a_failure(project: ReplicaPr
     project.remote.failures = [Failure("client_error", "the server answered 400")]
     project.refresh()
     project.stages("validate")
-    (found,) = publish_answers(no_spark, project.settings, "test").publications
+    (found,) = project.publish().publications
     assert found.mode == "waiting"
     assert found.reason.startswith(
         "2 of 2 keys of wd were never answered (one of them: the server answered 400)"
@@ -123,7 +121,7 @@ def test_why_a_first_answer_waits_has_the_reason_of_a_failure(project: ReplicaPr
 def test_a_first_answer_says_nothing_of_epochs_at_which_keys_were_not_answered(
     project: ReplicaProject,
 ) -> None:
-    project.declare(budget={"keys": 1})
+    project.declare_remote(budget={"keys": 1})
     project.query("cities", f"#+ history: full\n{QUERY}")
     project.run()
     for _ in range(2):
@@ -138,8 +136,8 @@ def test_changes_after_a_first_answer_have_their_own_epochs(project: ReplicaProj
     project.run()
     project.refresh()
     project.run()
-    project.patch("D <http://x/u> <http://x/city> <http://x/a> .")
-    project.patch("D <http://x/v> <http://x/city> <http://x/b> .")
+    project.change_set("D <http://x/u> <http://x/city> <http://x/a> .")
+    project.change_set("D <http://x/v> <http://x/city> <http://x/b> .")
     project.run()
     found = sorted((row["epoch"], row["weight"]) for row in project.table("answers/cities"))
     assert found == [(2, 1), (2, 1), (3, -1), (4, -1)]
@@ -174,7 +172,7 @@ def test_an_unchanged_text_is_still_answered_since_its_first_answer(
     project.run()
     project.refresh()
     project.run()
-    project.patch("D <http://x/u> <http://x/city> <http://x/a> .")
+    project.change_set("D <http://x/u> <http://x/city> <http://x/a> .")
     project.run()
     published = Completion.read(project.settings.open_lake()).published("cities")
     assert published is not None
@@ -185,7 +183,7 @@ def test_a_remote_without_answers_may_be_renamed(project: ReplicaProject) -> Non
     project.run()
     project.remote.failures = [Failure("url_refused", "port 3030 is not allowed")]
     project.refresh()
-    project.declare(name="other")
+    project.declare_remote(name="other")
     project.now += timedelta(minutes=10)
     assert project.refresh().errors == ()
     project.run()
@@ -197,7 +195,7 @@ def test_a_remote_without_answers_may_be_renamed(project: ReplicaProject) -> Non
 def test_a_remote_that_was_renamed_is_not_asked(project: ReplicaProject) -> None:
     project.run()
     project.refresh()
-    project.declare(name="other")
+    project.declare_remote(name="other")
     project.now += timedelta(minutes=10)
     asked = len(project.remote.asked)
     (error,) = project.refresh().errors
@@ -209,7 +207,7 @@ def test_a_remote_that_was_renamed_is_not_asked(project: ReplicaProject) -> None
 def test_a_remote_that_was_renamed_is_not_fresh(project: ReplicaProject) -> None:
     project.run()
     project.refresh()
-    project.declare(name="other")
+    project.declare_remote(name="other")
     with pytest.raises(QualityError, match="stored under the name wd, not other"):
         check_freshness(project.settings, "check", now=project.now)
 
@@ -218,7 +216,7 @@ def test_a_later_key_does_not_hold_an_answer_that_was_published(project: Replica
     project.run()
     project.refresh()
     project.run()
-    project.patch("A <http://x/w> <http://x/city> <http://x/c> .")
+    project.change_set("A <http://x/w> <http://x/city> <http://x/c> .")
     project.run()
     assert project.answer("cities") == project.federated(BOTH, QUERY)
     project.now += timedelta(minutes=10)
@@ -276,8 +274,8 @@ def test_a_remote_that_asks_to_wait_is_left_alone(project: ReplicaProject) -> No
 def test_a_source_cannot_write_the_graph_of_a_replica(project: ReplicaProject) -> None:
     project.run()
     project.refresh()
-    project.patch("A <http://x/s> <http://x/p> <http://x/o> <urn:weir:replica:other> .")
-    result = Project(project.folder).ingest()
+    project.change_set("A <http://x/s> <http://x/p> <http://x/o> <urn:weir:replica:other> .")
+    result = project.ingest()
     (error,) = result.errors
     assert "reserved for the answers of a remote" in str(error)
     # The replica itself is ingested.
@@ -285,7 +283,9 @@ def test_a_source_cannot_write_the_graph_of_a_replica(project: ReplicaProject) -
 
 
 def test_what_refreshes_write_passes_every_check(project: ReplicaProject) -> None:
-    project.declare(budget={"keys": 2, "requests": 2}, batch_keys=1, explore=1, warn_after="PT15M")
+    project.declare_remote(
+        budget={"keys": 2, "requests": 2}, batch_keys=1, explore=1, warn_after="PT15M"
+    )
     project.run()
     fails = Failure("server_error", "500", 500)
     planned: list[list[Failure | None]] = [[], [fails, None], [fails] * 3, [], []]
@@ -303,7 +303,7 @@ def test_what_refreshes_write_passes_every_check(project: ReplicaProject) -> Non
 
 
 def test_a_replica_that_is_not_refreshed_fails_the_check(project: ReplicaProject) -> None:
-    project.declare(error_after="PT1H")
+    project.declare_remote(error_after="PT1H")
     project.run()
     project.refresh()
     check_freshness(project.settings, "check", now=project.now)
@@ -344,7 +344,7 @@ def test_max_staleness_looks_at_the_answers_that_are_in_the_graph(project: Repli
     project.refresh()
     project.run()
     project.query("cities", f"#+ max_staleness: PT1H\n{QUERY}")
-    project.patch("A <http://x/w> <http://x/city> <http://x/a> .")
+    project.change_set("A <http://x/w> <http://x/city> <http://x/a> .")
     project.stages("ingest", "maintain", "validate")
     project.now = datetime.now(UTC)
     project.remote.set("http://x/a", POPULATION, 10)
@@ -361,11 +361,11 @@ def test_a_remote_of_another_name_cannot_write_the_same_replica(project: Replica
     project.run()
     project.refresh()
     project.run()
-    project.declare(name="other")
+    project.declare_remote(name="other")
     # Else the remote would not be asked at all.
     shutil.rmtree(project.folder / "lake" / "services")
     project.now += timedelta(minutes=10)
     project.remote.set("http://x/a", POPULATION, 10)
     project.refresh()
-    (error,) = Project(project.folder).ingest().errors
+    (error,) = project.ingest().errors
     assert "which belongs to the source wd" in str(error)

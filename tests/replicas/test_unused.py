@@ -30,7 +30,7 @@ def dropped(project: ReplicaProject) -> list[str]:
 
 def removed(project: ReplicaProject) -> None:
     """Remove the query."""
-    (project.folder / "queries" / "cities.rq").unlink()
+    project.remove_query("cities")
 
 
 def test_answers_of_a_removed_query_leave_the_graph_once_they_are_old(tmp_path: Path) -> None:
@@ -86,8 +86,8 @@ def test_a_block_that_comes_back_is_asked_for_as_if_for_the_first_time(tmp_path:
     project.refresh()
     project.run()
     assert project.answer("cities") == {
-        ("<http://x/u>", '"1"^^<http://www.w3.org/2001/XMLSchema#integer>'): 1,
-        ("<http://x/v>", '"2"^^<http://www.w3.org/2001/XMLSchema#integer>'): 1,
+        (("n", f'"{n}"^^<http://www.w3.org/2001/XMLSchema#integer>'), ("user", user)): 1
+        for n, user in ((1, "<http://x/u>"), (2, "<http://x/v>"))
     }
     assert project.freshness()[-1]["changed"] == 2
 

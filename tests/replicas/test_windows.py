@@ -14,7 +14,7 @@ from jobs.compute.engine import Engine
 from jobs.compute.sql import column, rows_of, select
 from jobs.progress.completion import Completion
 from jobs.replicas.wanted import WANTED, askers, make_wanted
-from tests.support.projects.ingest import Project, no_spark
+from tests.support.projects.project import no_spark
 from tests.support.projects.replicas import IRI, START, ReplicaProject
 
 NAMESPACE = "http://example.org/"
@@ -36,10 +36,10 @@ MINUTE = 60_000_000
 @pytest.fixture
 def project(tmp_path: Path) -> ReplicaProject:
     found = ReplicaProject(tmp_path)
-    found.declare(every="PT1M", budget={"keys": 2})
+    found.declare_remote(every="PT1M", budget={"keys": 2})
     mentions = {"name": "mentions", "kind": "patches", "location": "mentions"}
-    Project(tmp_path).declare(mentions | {"stream": {"time": "transaction"}})
-    (tmp_path / "mentions").mkdir()
+    found.declare(mentions | {"stream": {"time": "transaction"}})
+    found.folders("mentions")
     found.query("influencers", LISTING)
     return found
 
@@ -52,7 +52,7 @@ def mention(project: ReplicaProject, minute: float, *users: str) -> None:
     what = what or [f'A <{NAMESPACE}x> <{NAMESPACE}beat> "{number}" .']
     head = f'H time "{at}"^^<http://www.w3.org/2001/XMLSchema#dateTime> .'
     text = "\n".join([head, "TX .", *what, "TC .", ""])
-    Project(project.folder).write(f"mentions/{number:04}.rdfp", text)
+    project.write(f"mentions/{number:04}.rdfp", text)
 
 
 def answer_at(project: ReplicaProject, minute: int) -> Counter[str]:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import yaml
 
-from tests.support.projects.maintain import MaintainedProject
-from tests.support.streams.projects import SECOND, answer_log, local, run
+from tests.support.projects.project import Project
+from tests.support.streams.projects import SECOND, answer_log, local
 
 TEXT = (Path(__file__).parents[2] / "docs" / "rules.md").read_text()
 
@@ -21,14 +21,12 @@ def block(language: str) -> str:
 
 
 def test_the_example_of_the_document_derives_the_atoms_that_it_shows(tmp_path: Path) -> None:
-    project = MaintainedProject(tmp_path)
-    sensors, readings = yaml.safe_load(block("yaml"))["sources"]
-    project.declare(sensors, readings)
-    (tmp_path / "queries").mkdir()
-    project.write("programs/heat.lars", block("prolog"))
+    project = Project(tmp_path)
+    project.declare(*yaml.safe_load(block("yaml"))["sources"])
+    project.program("heat", block("prolog"))
     project.write("data/sensors/1.ttl", "@prefix : <http://example.org/> .\n:s1 a :Sensor .\n")
     project.write("data/readings/1.ttl", block("turtle"))
-    run(project)
+    project.run()
     held: dict[tuple[str, str], list[tuple[int, int]]] = {}
     for _, instant, weight, (predicate, sensor) in answer_log(project, "heat"):
         assert predicate is not None

@@ -13,15 +13,13 @@ from jobs.cli.program_explanation import explain_program
 from jobs.cli.sql import query_lake
 from jobs.cli.views import view_names
 from jobs.compact_lake import compact_lake
-from tests.support.projects.ingest import no_spark
-from tests.support.projects.maintain import PATCHES, MaintainedProject
+from tests.support.projects.project import PATCHES, Project, no_spark
 from tests.support.streams.memory import StreamRow
-from tests.support.streams.projects import SECOND, answer_log, local, readings, run
+from tests.support.streams.projects import READINGS, SECOND, STREAM, answer_log, local, readings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_TIME = "http://www.w3.org/ns/sosa/resultTime"
 PROGRAM = """\
 %+ description: which sensors are heard of
 %+ stream: readings
@@ -42,8 +40,8 @@ FILES = (
     readings(("s2", 15), ("s1", 52)),
     readings(("s1", 90)),
 )
-GRAPH = "TX .\nA <http://example.org/s2> <{type}> <http://example.org/Watched> .\nTC .\n".format(
-    type="http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
+GRAPH = "A <http://example.org/s2> <{}> <http://example.org/Watched>".format(
+    "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 )
 HOLDS = {
     # by point, with everything known
@@ -59,19 +57,16 @@ HOLDS = {
 }
 
 
-def project_of(folder: Path, program: str = PROGRAM, **limits: int) -> MaintainedProject:
-    project = MaintainedProject(folder)
-    stream = {"time": {"predicate": _TIME}, "lateness": "PT1H"}
-    events = {"name": "readings", "kind": "snapshots", "location": "events", "stream": stream}
-    project.declare(PATCHES, events, **limits)
-    for name in ("events", "queries", "programs", "changes"):
-        (folder / name).mkdir()
-    project.write("programs/plant.lars", program)
-    project.write("changes/1.rdfp", GRAPH)
+def project_of(folder: Path, program: str = PROGRAM, **limits: int) -> Project:
+    project = Project(folder)
+    project.declare(PATCHES, READINGS, **limits)
+    project.folders("events")
+    project.program("plant", program)
+    project.change_set(GRAPH)
     return project
 
 
-def arrive(project: MaintainedProject, *numbers: int) -> None:
+def arrive(project: Project, *numbers: int) -> None:
     for number in numbers:
         project.write(f"events/{number}.ttl", FILES[number])
 
@@ -93,62 +88,60 @@ def state(log: list[StreamRow], second: int) -> set[str]:
 
 
 @pytest.fixture
-def often(tmp_path: Path) -> MaintainedProject:
+def often(tmp_path: Path) -> Project:
     """A project with a run per file."""
     project = project_of(tmp_path)
     for number in range(len(FILES)):
         arrive(project, number)
-        run(project)
+        project.run()
     return project
 
 
-def test_atoms_are_published_at_every_point(often: MaintainedProject) -> None:
+def test_atoms_are_published_at_every_point(often: Project) -> None:
     assert holds(answer_log(often, "plant")) == HOLDS
 
 
 def test_a_late_event_corrects_published_atoms_at_a_later_epoch(tmp_path: Path) -> None:
     project = project_of(tmp_path)
     arrive(project, 0, 1)
-    run(project)
+    project.run()
     before = answer_log(project, "plant")
     assert holds(before)[10] == {"heard s1", "heard s2", "steady s1"}
     arrive(project, 2)
-    run(project)
+    project.run()
     after = answer_log(project, "plant")
     assert after[: len(before)] == before
     assert holds(after)[10] == HOLDS[10]
 
 
-def test_one_run_gives_the_log_of_many(often: MaintainedProject, tmp_path: Path) -> None:
-    folder = tmp_path / "at_once"
-    folder.mkdir()
-    at_once = project_of(folder)
+def test_one_run_gives_the_log_of_many(often: Project, tmp_path: Path) -> None:
+    at_once = project_of(tmp_path / "at_once")
     arrive(at_once, *range(len(FILES)))
-    run(at_once)
+    at_once.run()
     assert answer_log(at_once, "plant") == answer_log(often, "plant")
 
 
-def test_a_run_without_new_epochs_commits_nothing(often: MaintainedProject) -> None:
+def test_a_run_without_new_epochs_commits_nothing(often: Project) -> None:
     lake = often.settings.open_lake()
     before = [lake.version(f"{table}/plant") for table in ("embeddings", "answers")]
-    run(often)
+    often.run()
     lake.refresh()
     assert [lake.version(f"{table}/plant") for table in ("embeddings", "answers")] == before
 
 
-def test_an_edited_program_publishes_the_difference(often: MaintainedProject) -> None:
-    often.write("programs/plant.lars", PROGRAM.replace("steady(S) <- win^1", "steady(S) <- win^0"))
+def test_an_edited_program_publishes_the_difference(often: Project) -> None:
+    often.program("plant", PROGRAM.replace("steady(S) <- win^1", "steady(S) <- win^0"))
     before = answer_log(often, "plant")
-    run(often)
+    often.run()
     after = answer_log(often, "plant")
     assert [row for row in before if row not in after] == []
     assert "steady s2" in holds(after)[40]
 
 
-def test_an_edit_of_comments_and_places_publishes_nothing(often: MaintainedProject) -> None:
+def test_an_edit_of_comments_and_places_publishes_nothing(often: Project) -> None:
     before = answer_log(often, "plant")
-    often.write("programs/plant.lars", "% A comment.\n" + PROGRAM.replace(" <- ", "  <-  "))
-    run(often)
+    often.program("plant", "% A comment.\n" + PROGRAM.replace(" <- ", "  <-  "))
+    often.run()
     assert answer_log(often, "plant") == before
 
 
@@ -158,23 +151,21 @@ def test_a_program_that_is_registered_after_events_were_deleted_has_the_atoms_of
     """It begins where its windows lack nothing; what holds there began before."""
     logs = {}
     for name in ("before", "after"):
-        (tmp_path / name).mkdir()
         project = project_of(tmp_path / name)
-        stream = {"time": {"predicate": _TIME}, "keep": "PT30S"}
-        events = {"name": "readings", "kind": "snapshots", "location": "events", "stream": stream}
-        project.declare(PATCHES, events)
+        stream = {"time": STREAM["time"], "keep": "PT30S"}
+        project.declare(PATCHES, READINGS | {"stream": stream})
         if name == "after":
             (project.folder / "programs/plant.lars").unlink()
         for number, second in enumerate((1, 60, 120, 180)):
             seconds = range(second, second + 60, 5)
             project.write(f"events/{number}.ttl", readings(*(("s1", each) for each in seconds)))
-            run(project)
+            project.run()
         if name == "after":
             (deleted,) = compact_lake(no_spark, project.settings, "compact").events
             assert deleted.deleted
-        project.write("programs/plant.lars", PROGRAM)
+        project.program("plant", PROGRAM)
         project.write("events/9.ttl", readings(("s2", 250), ("s1", 260)))
-        run(project)
+        project.run()
         logs[name] = answer_log(project, "plant")
     begins = min(instant for _, instant, *_ in logs["after"])
     assert begins > 120 * SECOND
@@ -182,7 +173,7 @@ def test_a_program_that_is_registered_after_events_were_deleted_has_the_atoms_of
         assert state(logs["after"], second) == state(logs["before"], second), second
 
 
-def test_each_predicate_has_a_view_with_its_arguments(often: MaintainedProject) -> None:
+def test_each_predicate_has_a_view_with_its_arguments(often: Project) -> None:
     assert {"plant_heard", "plant_silent", "plant_steady"} <= {*view_names(often.settings)}
     statement = "SELECT s, since::VARCHAR, until::VARCHAR FROM plant_silent ORDER BY since"
     columns, rows = query_lake(often.settings, statement)
@@ -203,7 +194,7 @@ def test_a_query_reads_the_stream_that_a_program_writes(tmp_path: Path) -> None:
     )
     for number in range(len(FILES)):
         arrive(project, number)
-        run(project)
+        project.run()
     log = answer_log(project, "alerted")
     state: dict[int, int] = {}
     for second in range(0, 90, 10):
@@ -230,11 +221,11 @@ def test_explain_prints_strata_look_back_and_shared_windows(tmp_path: Path) -> N
 
 
 def test_spark_alone_publishes_the_same_atoms(
-    often: MaintainedProject, tmp_path: Path, spark: SparkSession
+    often: Project, tmp_path: Path, spark: SparkSession
 ) -> None:
-    folder = tmp_path / "on_spark"
-    folder.mkdir()
-    alone = project_of(folder, driver_rows=0, driver_table_bytes=0, driver_parse_bytes=0)
+    alone = project_of(
+        tmp_path / "on_spark", driver_rows=0, driver_table_bytes=0, driver_parse_bytes=0
+    )
     arrive(alone, *range(len(FILES)))
-    run(alone, spark)
+    alone.run(spark)
     assert answer_log(alone, "plant") == answer_log(often, "plant")

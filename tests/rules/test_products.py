@@ -8,8 +8,8 @@ import pytest
 
 from jobs.errors import WeirError
 from jobs.rules.products import is_product
-from tests.support.projects.maintain import MaintainedProject
-from tests.support.streams.projects import answer_log, event_project, readings, run
+from tests.support.projects.project import Project
+from tests.support.streams.projects import answer_log, event_project, readings
 
 HEAD = """%+ stream: readings
 %+ unit: PT10S
@@ -18,9 +18,9 @@ HEAD = """%+ stream: readings
 """
 
 
-def project_of(tmp_path: Path, rule: str, limit: int) -> MaintainedProject:
-    project = event_project(tmp_path, "SELECT * { ?s ?p ?o }", limits={"product_rows": limit})
-    project.write("programs/p.lars", HEAD + rule)
+def project_of(tmp_path: Path, rule: str, limit: int) -> Project:
+    project = event_project(tmp_path, "SELECT * { ?s ?p ?o }", product_rows=limit)
+    project.program("p", HEAD + rule)
     project.write("events/1.ttl", readings(("s1", 1), ("s2", 3), ("s3", 4), ("s1", 30)))
     return project
 
@@ -28,19 +28,19 @@ def project_of(tmp_path: Path, rule: str, limit: int) -> MaintainedProject:
 def test_a_product_beyond_the_limit_names_the_rule(tmp_path: Path) -> None:
     project = project_of(tmp_path, "pair(X,Y) <- of(X), of(Y).\n", 8)
     with pytest.raises(WeirError, match="pairs atoms that share no variable") as raised:
-        run(project)
+        project.run()
     assert "p.lars:5:1" in str(raised.value)
 
 
 def test_a_product_within_the_limit_is_computed(tmp_path: Path) -> None:
     project = project_of(tmp_path, "pair(X,Y) <- of(X), of(Y).\n", 9)
-    run(project)
+    project.run()
     assert sum(weight > 0 for _, _, weight, _ in answer_log(project, "p")) == 9
 
 
 def test_a_join_is_not_limited(tmp_path: Path) -> None:
     project = project_of(tmp_path, "pair(X) <- of(X), win^1 diamond of(X).\n", 1)
-    run(project)
+    project.run()
     assert answer_log(project, "p")
 
 

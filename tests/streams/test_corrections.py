@@ -13,9 +13,9 @@ from jobs.compact_lake import needed_after
 from jobs.errors import ConfigurationError, WeirError
 from jobs.streams.reading import graph_epochs
 from lake.removal import remove_table
-from tests.support.projects.maintain import MaintainedProject
+from tests.support.projects.project import Project
 from tests.support.streams.memory import StreamRow
-from tests.support.streams.projects import SECOND, START, answer_log, event_project, readings, run
+from tests.support.streams.projects import SECOND, START, answer_log, event_project, readings
 from tests.support.streams.sensors import HOT, ROOMS, SENSORS, arrive, sensors
 
 _HEAD = "PREFIX ex: <http://example.org/>\n"
@@ -53,7 +53,7 @@ def rooms(log: Sequence[StreamRow], second: int) -> dict[str, int]:
     return {room: held for room, held in found.items() if held}
 
 
-def step(project: MaintainedProject, number: int) -> None:
+def step(project: Project, number: int) -> None:
     """The readings, with a change of the graph of second 5 after the first."""
     if number == 1:
         project.write("changes/0002.rdfp", dated(at(5), is_in("s2", "cellar")))
@@ -69,7 +69,6 @@ def test_a_reader_is_corrected_where_the_graph_corrects_the_stream_that_it_reads
     """The reader does not read the graph itself."""
     logs = []
     for name in ("often", "at_once"):
-        (tmp_path / name).mkdir()
         project = sensors(tmp_path / name)
         project.remove_query("hot")
         project.query("q", "#+ corrects_back: PT1H\n" + _HEAD + _SEEN.format(op=operator))
@@ -77,10 +76,10 @@ def test_a_reader_is_corrected_where_the_graph_corrects_the_stream_that_it_reads
         for number in range(4):
             step(project, number)
             if name == "often":
-                run(project)
+                project.run()
             else:
                 project.ingest()
-        run(project)
+        project.run()
         logs.append(answer_log(project, "reader"))
     assert logs[0] == logs[1]
     corrected = {epoch for epoch, *_ in logs[0]}
@@ -94,7 +93,7 @@ def test_the_graph_is_kept_for_a_query_over_streams_without_a_usable_file(
 ) -> None:
     project = sensors(tmp_path, keep_epochs=0)
     arrive(project, 0, 1)
-    run(project)
+    project.run()
     if file == "broken":
         project.query("hot", "SELECT")
     else:
@@ -112,15 +111,15 @@ def test_a_query_over_a_consolidated_graph_begins_where_the_graph_has_all_that_h
     project = sensors(tmp_path, keep_epochs=0)
     project.remove_query("hot")
     arrive(project, 0, 1)
-    run(project)
+    project.run()
     moved = (is_in("s1", "kitchen", "D"), is_in("s1", "hall"))
     project.write("changes/0002.rdfp", dated(at(15), *moved))
     arrive(project, 2)
-    run(project)
+    project.run()
     monkeypatch.setattr("jobs.maintain.stream_query.consolidated_until", lambda *_: 4)
     project.query("hot", HOT)
     arrive(project, 3)
-    run(project)
+    project.run()
     log = answer_log(project, "hot")
     assert min(instant for _, instant, *_ in log) >= 15 * SECOND
     assert rooms(log, 40) == {"hall": 1}
@@ -139,7 +138,7 @@ def test_a_consolidated_log_is_not_consolidated_to_an_earlier_instant(
             project.declare(ROOMS, SENSORS | {"stream": stream | {"lateness": "PT1H"}})
         second = 60 * number
         project.write(f"events/{number}.nt", readings(("s1", second), ("s2", second + 30)))
-        run(project)
+        project.run()
         last = project.settings.open_lake().last_metadata("embeddings/hot", job="maintain")
         assert last is not None
         until.append(last[1].extra.get("consolidated_until", 0))
@@ -150,9 +149,9 @@ def test_a_consolidated_log_is_not_consolidated_to_an_earlier_instant(
 def test_a_stream_of_all_rows_waits_for_the_first_event(tmp_path: Path) -> None:
     project = sensors(tmp_path)
     project.query("q", _HEAD + _SEEN.format(op="RSTREAM"))
-    run(project)
+    project.run()
     arrive(project, 0, 1)
-    run(project)
+    project.run()
     assert {weight for (weight,) in project.rows("output_streams/q", "weight")} == {1}
 
 
@@ -161,11 +160,11 @@ def test_closes_without_rows_do_not_count_against_the_limit_of_elements(tmp_path
         "SELECT RSTREAM ?sensor FROM NAMED WINDOW ex:w ON readings [RANGE PT10S STEP PT1S]\n"
         "WHERE { WINDOW ex:w { ?reading ex:of ?sensor } }\n"
     )
-    project = event_project(tmp_path, text, limits={"rstream_rows": 20})
+    project = event_project(tmp_path, text, rstream_rows=20)
     project.write("events/1.ttl", readings(("s1", 1)))
-    run(project)
+    project.run()
     project.write("events/2.ttl", readings(("s1", 86_400)))
-    run(project)
+    project.run()
     assert len(project.rows("output_streams/q", "instant")) == 10
 
 
@@ -199,14 +198,14 @@ def test_a_log_that_is_recomputed_is_complete_up_to_what_was_published(tmp_path:
     files = (readings(("s1", 1), ("s2", 23)), readings(("s2", 25), ("s1", 45)), other)
     for number, each in enumerate(files):
         project.write(f"events/{number}.ttl", each)
-        run(project)
+        project.run()
     before = answer_log(project, "q")
     assert max(epoch for epoch, *_ in before) == 3
     project.query("q", _HEAD + _SENSORS.format(p="ex:of"))
-    run(project)
+    project.run()
     assert published_to(project, "q") == 3
     project.write("events/3.ttl", readings(("s1", 90)))
-    run(project)
+    project.run()
     after = answer_log(project, "q")
     assert published_to(project, "q") == 4
     assert sorted(row for row in after if row in before) == sorted(before)
@@ -214,7 +213,7 @@ def test_a_log_that_is_recomputed_is_complete_up_to_what_was_published(tmp_path:
         assert {*held(after, 4, second).values()} <= {1}
 
 
-def published_to(project: MaintainedProject, query: str) -> int:
+def published_to(project: Project, query: str) -> int:
     """The watermark of an answer."""
     last = project.settings.open_lake().last_metadata(f"answers/{query}", job="publish")
     assert last is not None
@@ -236,24 +235,22 @@ def test_a_second_file_for_a_stream_leaves_what_its_readers_published(tmp_path: 
     project.query("q", _HEAD + _SEEN.format(op="ISTREAM"))
     project.query("reader", _HEAD + _READER.format(window="[RANGE PT30S STEP PT10S]"))
     arrive(project, 0, 1)
-    run(project)
+    project.run()
     before = answer_log(project, "reader")
     project.query("another", _HEAD + _SEEN.format(op="DSTREAM"))
     arrive(project, 2)
     with pytest.raises(WeirError, match="register"):
-        run(project)
+        project.run()
     assert answer_log(project, "reader") == before
     project.remove_query("another")
     arrive(project, 3)
-    run(project)
+    project.run()
     after = answer_log(project, "reader")
     assert after[: len(before)] == before
-    undisturbed = tmp_path / "undisturbed"
-    undisturbed.mkdir()
-    whole = sensors(undisturbed)
+    whole = sensors(tmp_path / "undisturbed")
     whole.remove_query("hot")
     whole.query("q", _HEAD + _SEEN.format(op="ISTREAM"))
     whole.query("reader", _HEAD + _READER.format(window="[RANGE PT30S STEP PT10S]"))
     arrive(whole, 0, 1, 2, 3)
-    run(whole)
+    whole.run()
     assert answer_log(whole, "reader") == after

@@ -12,9 +12,6 @@ from jobs.compute import database, engine
 from jobs.compute.connection import connect
 from lake.lake import Lake
 from lake.tables import STREAM_EPOCHS
-from tests.support.projects.ingest import no_spark
-from tests.support.stages import STAGES
-from tests.support.streams.projects import run
 from tests.support.streams.sensors import HOT, arrive, sensors
 
 MANY = 6
@@ -22,14 +19,13 @@ MANY = 6
 
 def cost(folder: Path, queries: int, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """The reads of small tables and the databases of the maintain stage after a second file."""
-    folder.mkdir()
     project = sensors(folder)
     for number in range(1, queries):
         project.query(f"hot{number}", HOT.replace("PT10S", f"PT{10 + number}S"))
     arrive(project, 0)
-    run(project)
+    project.run()
     arrive(project, 1)
-    STAGES["ingest"](no_spark, project.settings, "test")
+    project.ingest()
     counted: Counter[str] = Counter()
     read = Lake.rows
 
@@ -45,7 +41,7 @@ def cost(folder: Path, queries: int, monkeypatch: pytest.MonkeyPatch) -> Counter
         patched.setattr(Lake, "rows", rows)
         for module in (database, engine):
             patched.setattr(module, "connect", connected)
-        STAGES["maintain"](no_spark, project.settings, "test")
+        project.maintain()
     return counted
 
 

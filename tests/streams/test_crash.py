@@ -13,8 +13,8 @@ import pytest
 from lake.commit import KILL_AT
 from tests.support.killed import call_killed
 from tests.support.laws import Seeds
-from tests.support.projects.maintain import MaintainedProject
-from tests.support.streams.projects import answer_log, readings, run
+from tests.support.projects.project import Project
+from tests.support.streams.projects import answer_log, readings
 from tests.support.streams.sensors import FILES, ROOMS, SENSORS, arrive, sensors
 
 POINTS = [
@@ -53,7 +53,7 @@ _LEAST_ROWS = "jobs.streams.consolidation._LEAST_ROWS"
 _CONSOLIDATED = "jobs.maintain.stream_query.consolidated"
 
 
-def killed_at(project: MaintainedProject, point: str) -> None:
+def killed_at(project: Project, point: str) -> None:
     """Run all stages in a process that dies at `point`."""
     job, moment, table = point.split(":")
     if table == "consolidation":
@@ -62,12 +62,12 @@ def killed_at(project: MaintainedProject, point: str) -> None:
         call_killed(_run, project, at=point)
 
 
-def _run(project: MaintainedProject) -> None:
+def _run(project: Project) -> None:
     with mock.patch(_LEAST_ROWS, 10**9):
-        run(project)
+        project.run()
 
 
-def _consolidate(project: MaintainedProject, point: str) -> None:
+def _consolidate(project: Project, point: str) -> None:
     """Die at the second commit of the embeddings: the first has new rows."""
     from jobs.streams.consolidation import consolidated
 
@@ -76,7 +76,7 @@ def _consolidate(project: MaintainedProject, point: str) -> None:
         return consolidated(*arguments)
 
     with mock.patch(_LEAST_ROWS, -(10**9)), mock.patch(_CONSOLIDATED, and_die):
-        run(project)
+        project.run()
 
 
 def history(seed: int) -> list[str]:
@@ -96,16 +96,14 @@ def history(seed: int) -> list[str]:
     return files
 
 
-def project_of(folder: Path) -> MaintainedProject:
-    folder.mkdir()
-    project = sensors(folder)
-    project.declare(ROOMS, _DECLARED)
-    project.write("programs/steady.lars", _PROGRAM)
-    run(project)
+def project_of(folder: Path) -> Project:
+    project = sensors(folder).declare(ROOMS, _DECLARED)
+    project.program("steady", _PROGRAM)
+    project.run()
     return project
 
 
-def contents(project: MaintainedProject) -> dict[str, list[tuple[Any, ...]]]:
+def contents(project: Project) -> dict[str, list[tuple[Any, ...]]]:
     """What ingest recorded of the stream, without the columns that differ from run to run."""
     found = {}
     for table in ("streams/readings", "stream_epochs", "late", "output_streams/steady"):
@@ -123,17 +121,17 @@ def test_runs_that_are_killed_at_every_commit_leave_the_tables_of_an_undisturbed
     project, undisturbed = (project_of(tmp_path / name) for name in ("killed", "undisturbed"))
     for each in (project, undisturbed):
         each.write("events/00.nt", first)
-        run(each)
+        each.run()
     for number, file in enumerate(files, start=1):
         undisturbed.write(f"events/{number:02}.nt", file)
-    run(undisturbed)
+    undisturbed.run()
     expected = {name: answer_log(undisturbed, name) for name in ("hot", "steady")}
     for number, (point, file) in enumerate(zip(POINTS, files, strict=True), start=1):
         project.write(f"events/{number:02}.nt", file)
         killed_at(project, point)
         for name, log in expected.items():
             assert {*answer_log(project, name)} <= {*log}, point
-    run(project)
+    project.run()
     assert {name: answer_log(project, name) for name in expected} == expected
     assert contents(project) == contents(undisturbed)
 
@@ -142,8 +140,8 @@ def test_a_run_that_is_killed_after_each_leg_goes_on_with_the_next(tmp_path: Pat
     project, undisturbed = (project_of(tmp_path / name) for name in ("killed", "undisturbed"))
     for each in (project, undisturbed):
         arrive(each, *range(len(FILES)))
-    run(undisturbed)
+    undisturbed.run()
     for _ in range(2):
         killed_at(project, "maintain:after:embeddings/hot")
-    run(project)
+    project.run()
     assert answer_log(project, "hot") == answer_log(undisturbed, "hot")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.oracles.answers import comparable
-from tests.support.projects.maintain import MaintainedProject
+from tests.support.projects.project import Project
 from tests.support.streams.csrbench import (
     ENGINES,
     NOTES,
@@ -21,7 +21,7 @@ from tests.support.streams.csrbench import (
     second,
 )
 from tests.support.streams.memory import state
-from tests.support.streams.projects import SECOND, START, answer_log, run
+from tests.support.streams.projects import SECOND, START, answer_log
 
 SENSORS = {
     "name": "sensors",
@@ -39,13 +39,11 @@ def benchmark(shared: Path) -> Benchmark:
 
 
 @pytest.fixture(scope="module")
-def project(benchmark: Benchmark, tmp_path_factory: pytest.TempPathFactory) -> MaintainedProject:
+def project(benchmark: Benchmark, tmp_path_factory: pytest.TempPathFactory) -> Project:
     """The whole stream, then one event that closes all windows."""
     folder = tmp_path_factory.mktemp("csrbench")
-    project = MaintainedProject(folder)
-    project.declare(SENSORS)
-    for name in ("data", "queries"):
-        (folder / name).mkdir()
+    project = Project(folder).declare(SENSORS)
+    project.folders("data")
     last = folder / "data" / f"data_{OPEN_END}.ttl"
     last.write_text("<urn:the> <urn:last> <urn:event> .\n")
     for file in [*benchmark.files, last]:
@@ -56,13 +54,13 @@ def project(benchmark: Benchmark, tmp_path_factory: pytest.TempPathFactory) -> M
         os.utime(copy, (time, time))
     for number in QUERIES:
         project.query(f"query{number}", TRANSLATED[number].text)
-    run(project)
+    project.run()
     return project
 
 
 @pytest.mark.parametrize("number", QUERIES)
 def test_the_answer_at_every_close_is_pyoxigraphs_over_the_window(
-    benchmark: Benchmark, project: MaintainedProject, number: int
+    benchmark: Benchmark, project: Project, number: int
 ) -> None:
     """Of pyoxigraph, with the benchmark's own text, over the triples of [c - R, c)."""
     query, name = TRANSLATED[number], f"query{number}"

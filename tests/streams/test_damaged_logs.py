@@ -8,60 +8,56 @@ import pytest
 
 from jobs.cli.query_status import query_statuses
 from jobs.errors import WeirError
-from jobs.ingest_changes import ingest_changes
-from jobs.maintain_queries import maintain_queries
 from jobs.pending_work import has_pending_work
 from jobs.progress.completion import Completion
 from tests.streams.test_output_streams import STREAMS, arrive, often, project_of, seen_before
 from tests.support.damage import newest_commit
-from tests.support.projects.ingest import no_spark
-from tests.support.projects.maintain import MaintainedProject
-from tests.support.streams.projects import run
+from tests.support.projects.project import Project
 
 TABLES = ("answers/q", "embeddings/q", "output_streams/q")
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> MaintainedProject:
+def project(tmp_path: Path) -> Project:
     """The query `often` reads the stream of `q`; three of five files are published."""
     project = project_of(tmp_path, "ISTREAM")
     arrive(project, 0, 1, 2)
-    run(project)
+    project.run()
     return project
 
 
 @pytest.mark.parametrize("table", TABLES)
 def test_the_reader_of_a_damaged_stream_waits_and_catches_up_once_it_is_restored(
-    project: MaintainedProject, table: str
+    project: Project, table: str
 ) -> None:
     commit = newest_commit(project.settings.open_lake(), table)
     right = commit.read_bytes()
     commit.write_text("{")
     arrive(project, 3, 4)
-    ingest_changes(no_spark, project.settings, "test")
+    project.ingest()
     with pytest.raises(WeirError, match=r"q: .*is not JSON"):
-        maintain_queries(no_spark, project.settings, "test")
+        project.maintain()
     lake = project.settings.open_lake()
     reader = Completion.read(lake).maintained("often")
     assert reader is not None
     assert reader.epoch < Completion.read(lake).head
     commit.write_bytes(right)
-    run(project)
+    project.run()
     assert often(project) == seen_before(STREAMS["ISTREAM"])
 
 
 @pytest.mark.parametrize("table", TABLES)
 def test_a_damaged_log_fails_its_query_without_a_new_epoch_too(
-    project: MaintainedProject, table: str
+    project: Project, table: str
 ) -> None:
     newest_commit(project.settings.open_lake(), table).write_text("{")
     assert has_pending_work(project.settings)
     with pytest.raises(WeirError, match="could not be maintained:"):
-        maintain_queries(no_spark, project.settings, "test")
+        project.maintain()
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_the_status_says_which_query_is_broken(project: MaintainedProject, table: str) -> None:
+def test_the_status_says_which_query_is_broken(project: Project, table: str) -> None:
     newest_commit(project.settings.open_lake(), table).write_text("{")
     states = {each.query: each.state for each in query_statuses(project.settings)}
     assert states == {"often": "current", "q": "broken"}

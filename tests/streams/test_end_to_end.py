@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.projects.maintain import MaintainedProject
+from tests.support.projects.project import Project
 from tests.support.streams.memory import StreamRow
-from tests.support.streams.projects import SECOND, answer_log, local, readings, run
+from tests.support.streams.projects import SECOND, answer_log, local, readings
 from tests.support.streams.sensors import FILES, ROOMS, SENSORS, arrive, sensors
 
 if TYPE_CHECKING:
@@ -27,11 +27,9 @@ COUNTS = {
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> MaintainedProject:
+def project(tmp_path: Path) -> Project:
     """A project whose stream has no file yet."""
-    folder = tmp_path / "project"
-    folder.mkdir()
-    return sensors(folder)
+    return sensors(tmp_path / "project")
 
 
 def state(log: list[StreamRow], second: int) -> dict[str, int]:
@@ -42,28 +40,24 @@ def state(log: list[StreamRow], second: int) -> dict[str, int]:
     return {local(room): int(str(n).split('"')[1]) for (room, n), held in found.items() if held}
 
 
-def test_windows_are_published_as_the_frontier_passes_their_end(
-    project: MaintainedProject,
-) -> None:
+def test_windows_are_published_as_the_frontier_passes_their_end(project: Project) -> None:
     for number in range(len(FILES)):
         arrive(project, number)
-        run(project)
+        project.run()
     log = answer_log(project, "hot")
     for second, expected in COUNTS.items():
         assert state(log, second) == expected, second
 
 
-def test_late_events_correct_published_answers_at_a_later_epoch(
-    project: MaintainedProject,
-) -> None:
+def test_late_events_correct_published_answers_at_a_later_epoch(project: Project) -> None:
     arrive(project, 0)
-    run(project)
+    project.run()
     arrive(project, 1)
-    run(project)
+    project.run()
     before = answer_log(project, "hot")
     assert state(before, 10) == {"kitchen": 1, "hall": 1}
     arrive(project, 2)
-    run(project)
+    project.run()
     after = answer_log(project, "hot")
     assert {*before} < {*after}
     assert state(after, 10) == COUNTS[10]
@@ -71,59 +65,56 @@ def test_late_events_correct_published_answers_at_a_later_epoch(
     assert {(row[0], row[2]) for row in corrections} == {(4, -1), (4, 1)}
 
 
-def test_one_run_gives_the_log_of_many(project: MaintainedProject, tmp_path: Path) -> None:
+def test_one_run_gives_the_log_of_many(project: Project, tmp_path: Path) -> None:
     at_once = project.copy(tmp_path / "at_once")
     for number in range(len(FILES)):
         arrive(project, number)
-        run(project)
+        project.run()
     arrive(at_once, *range(len(FILES)))
-    run(at_once)
+    at_once.run()
     assert answer_log(at_once, "hot") == answer_log(project, "hot")
 
 
 def test_spark_alone_publishes_the_same_log(
-    project: MaintainedProject, tmp_path: Path, spark: SparkSession
+    project: Project, tmp_path: Path, spark: SparkSession
 ) -> None:
-    (tmp_path / "on_spark").mkdir()
     on_spark = sensors(
-        tmp_path / "on_spark", driver_rows=0, driver_table_bytes=0, driver_parse_bytes=0
+        tmp_path / "spark", driver_rows=0, driver_table_bytes=0, driver_parse_bytes=0
     )
     for numbers in ((0, 1), (2, 3)):
         arrive(project, *numbers)
-        run(project)
+        project.run()
         arrive(on_spark, *numbers)
-        run(on_spark, spark)
+        on_spark.run(spark)
     assert answer_log(on_spark, "hot") == answer_log(project, "hot")
 
 
 def test_a_query_that_is_registered_later_has_the_same_answers_at_every_instant(
-    project: MaintainedProject,
+    project: Project,
 ) -> None:
     text = (project.folder / "queries/hot.rq").read_text()
     project.remove_query("hot")
     arrive(project, *range(len(FILES)))
-    run(project)
+    project.run()
     project.query("hot", text)
-    run(project)
+    project.run()
     log = answer_log(project, "hot")
     for second, expected in COUNTS.items():
         assert state(log, second) == expected, second
 
 
-def test_an_edited_query_publishes_the_difference_at_every_instant(
-    project: MaintainedProject,
-) -> None:
+def test_an_edited_query_publishes_the_difference_at_every_instant(project: Project) -> None:
     arrive(project, 0, 1)
-    run(project)
+    project.run()
     text = (project.folder / "queries/hot.rq").read_text()
     project.query("hot", text.replace("?sensor ex:in ?room", "?sensor ex:in ?room . FILTER(true)"))
     arrive(project, 2, 3)
-    run(project)
+    project.run()
     log = answer_log(project, "hot")
     for second, expected in COUNTS.items():
         assert state(log, second) == expected, second
     project.query("hot", text.replace("STEP PT10S", "STEP PT20S"))
-    run(project)
+    project.run()
     edited = answer_log(project, "hot")
     assert {*log} < {*edited}
     assert state(edited, 10) == {"kitchen": 1, "hall": 2}
@@ -132,40 +123,40 @@ def test_an_edited_query_publishes_the_difference_at_every_instant(
 
 
 def test_consolidation_leaves_the_answers_of_later_runs_as_they_are(
-    project: MaintainedProject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     arrive(project, 0, 1)
-    run(project)
+    project.run()
     arrive(project, 2)
-    run(project)
+    project.run()
     consolidated = project.copy(tmp_path / "consolidated")
     monkeypatch.setattr("jobs.streams.consolidation._LEAST_ROWS", -1000)
     for number in range(10_000, 50_000, 10_000):
         late = readings(("s1", number), ("s2", number + 3), ("s1", number - 50))
         for each in (project, consolidated):
             each.write(f"events/{number:05}.nt", late)
-        run(consolidated)
+        consolidated.run()
         with monkeypatch.context() as patched:
             patched.setattr("jobs.streams.consolidation._LEAST_ROWS", 10**9)
-            run(project)
+            project.run()
     assert answer_log(consolidated, "hot") == answer_log(project, "hot")
     rows = [len(each.rows("embeddings/hot")) for each in (consolidated, project)]
     assert rows[0] < rows[1]
 
 
 def test_an_event_older_than_what_is_consolidated_has_the_query_recomputed(
-    project: MaintainedProject, monkeypatch: pytest.MonkeyPatch
+    project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("jobs.streams.consolidation._LEAST_ROWS", -1000)
     arrive(project, 0, 1)
-    run(project)
+    project.run()
     project.write("events/2.nt", readings(("s1", 10_000)))
-    run(project)
+    project.run()
     project.write("events/3.nt", readings(("s1", 10_100)))
-    run(project)
+    project.run()
     project.declare(ROOMS, SENSORS | {"stream": SENSORS["stream"] | {"lateness": "P1D"}})
     project.write("events/4.nt", readings(("s2", 7)))
-    run(project)
+    project.run()
     (mode,) = {row[0] for row in project.rows("runs", "mode", "query") if row[0] == "rebased"}
     assert mode == "rebased"
     assert state(answer_log(project, "hot"), 10) == COUNTS[10]

@@ -17,13 +17,18 @@ from jobs.cli.views import view_names
 from jobs.compact_lake import compact_lake
 from jobs.errors import QualityError, WeirError
 from jobs.ingest.stream_readers import undeclared_streams
-from jobs.maintain_queries import maintain_queries
 from jobs.pending_work import has_pending_work
-from jobs.publish_answers import publish_answers
-from tests.support.killed import run_killed
-from tests.support.projects.ingest import no_spark
-from tests.support.projects.maintain import MaintainedProject
-from tests.support.streams.projects import SECOND, START, event_project, local, readings, run
+from tests.support.killed import call_killed
+from tests.support.projects.project import Project, no_spark
+from tests.support.streams.projects import (
+    READINGS,
+    SECOND,
+    START,
+    STREAM,
+    event_project,
+    local,
+    readings,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -61,18 +66,18 @@ STREAMS: dict[str, Elements] = {
 }
 
 
-def project_of(folder: Path, operator: str, **limits: int) -> MaintainedProject:
-    project = event_project(folder, SEEN.format(op=operator), limits=limits)
+def project_of(folder: Path, operator: str, **limits: int) -> Project:
+    project = event_project(folder, SEEN.format(op=operator), **limits)
     project.query("often", SEEN_OFTEN)
     return project
 
 
-def arrive(project: MaintainedProject, *numbers: int) -> None:
+def arrive(project: Project, *numbers: int) -> None:
     for number in numbers:
         project.write(f"events/{number}.ttl", FILES[number])
 
 
-def elements(project: MaintainedProject, epoch: int = 1_000) -> Elements:
+def elements(project: Project, epoch: int = 1_000) -> Elements:
     """What the stream has as known at an epoch."""
     found: Counter[tuple[int, str]] = Counter()
     for at, instant, weight, sensor in _rows(project):
@@ -90,11 +95,11 @@ def _microseconds() -> int:
     return int(START.timestamp()) * SECOND
 
 
-def _rows(project: MaintainedProject) -> list[tuple[Any, ...]]:
+def _rows(project: Project) -> list[tuple[Any, ...]]:
     return project.rows("output_streams/q", "epoch", "instant", "weight", "subject")
 
 
-def often(project: MaintainedProject) -> Elements:
+def often(project: Project) -> Elements:
     """The answer of the query that reads the stream, at every tenth second."""
     log = project.rows("answers/often", "event_time", "weight", "sensor")
     by_second: Elements = {}
@@ -120,7 +125,7 @@ def test_a_query_emits_the_stream_of_its_answer(tmp_path: Path, operator: str) -
     project = project_of(tmp_path, operator)
     for number in range(len(FILES)):
         arrive(project, number)
-        run(project)
+        project.run()
     assert elements(project) == STREAMS[operator]
 
 
@@ -129,7 +134,7 @@ def test_another_query_reads_the_stream_in_the_same_run(tmp_path: Path, operator
     project = project_of(tmp_path, operator)
     for number in range(len(FILES)):
         arrive(project, number)
-        run(project)
+        project.run()
     assert often(project) == seen_before(STREAMS[operator])
 
 
@@ -143,10 +148,9 @@ WHERE { WINDOW ex:w { ?reading ex:of ?sensor } }
 """
     emitted = {}
     for report in ("close", "non_empty"):
-        (tmp_path / report).mkdir()
         project = event_project(tmp_path / report, f"#+ report: {report}\n{_HEAD}{count}")
         arrive(project, *range(len(FILES)))
-        run(project)
+        project.run()
         emitted[report] = {
             ((instant - _microseconds()) // SECOND, int(n.split('"')[1]))
             for instant, n in project.rows("output_streams/q", "instant", "n")
@@ -158,10 +162,10 @@ WHERE { WINDOW ex:w { ?reading ex:of ?sensor } }
 def test_a_late_event_takes_back_what_was_emitted(tmp_path: Path) -> None:
     project = project_of(tmp_path, "DSTREAM")
     arrive(project, 0, 1)
-    run(project)
+    project.run()
     assert elements(project) == {20: {"s2"}}
     arrive(project, 2)
-    run(project)
+    project.run()
     assert elements(project, 2) == {20: {"s2"}}
     assert elements(project)[20] == {"s2", "s4"}
 
@@ -170,11 +174,10 @@ def test_a_late_event_takes_back_what_was_emitted(tmp_path: Path) -> None:
 def test_one_run_emits_what_many_emit(tmp_path: Path, operator: str) -> None:
     logs = []
     for name, parts in (("once", [range(5)]), ("often", [(0,), (1,), (2, 3), (4,)])):
-        (tmp_path / name).mkdir()
         project = project_of(tmp_path / name, operator)
         for numbers in parts:
             arrive(project, *numbers)
-            run(project)
+            project.run()
         rows = project.rows("answers/often", "epoch", "event_time", "weight", "sensor")
         logs.append((_rows(project), rows))
     assert logs[0] == logs[1]
@@ -185,9 +188,9 @@ def test_an_edit_of_the_query_recomputes_its_stream_and_those_that_read_it(
 ) -> None:
     project = project_of(tmp_path, "ISTREAM")
     arrive(project, *range(5))
-    run(project)
+    project.run()
     project.query("q", SEEN.format(op="DSTREAM"))
-    run(project)
+    project.run()
     assert elements(project) == STREAMS["DSTREAM"]
     assert often(project) == seen_before(STREAMS["DSTREAM"])
 
@@ -195,10 +198,10 @@ def test_an_edit_of_the_query_recomputes_its_stream_and_those_that_read_it(
 def test_a_query_that_lost_the_table_of_its_stream_emits_it_again(tmp_path: Path) -> None:
     project = project_of(tmp_path, "ISTREAM")
     arrive(project, 0, 1)
-    run(project)
+    project.run()
     shutil.rmtree(project.settings.open_lake().location("output_streams/q"))
     arrive(project, 2, 3, 4)
-    run(project)
+    project.run()
     assert elements(project) == STREAMS["ISTREAM"]
     assert often(project) == seen_before(STREAMS["ISTREAM"])
 
@@ -207,9 +210,9 @@ def test_more_elements_than_the_limit_fail_the_run_until_it_is_raised(tmp_path: 
     project = project_of(tmp_path, "RSTREAM", rstream_rows=3)
     arrive(project, *range(5))
     with pytest.raises(WeirError, match=r"RSTREAM would emit .* more than rstream_rows = 3"):
-        run(project)
+        project.run()
     project = project_of(tmp_path, "RSTREAM")
-    run(project)
+    project.run()
     assert elements(project) == STREAMS["RSTREAM"]
     assert often(project) == seen_before(STREAMS["RSTREAM"])
 
@@ -218,17 +221,17 @@ def test_a_stream_that_could_not_be_emitted_is_pending_work(tmp_path: Path) -> N
     project = project_of(tmp_path, "RSTREAM", rstream_rows=3)
     arrive(project, *range(5))
     with pytest.raises(WeirError, match="RSTREAM would emit"):
-        run(project)
+        project.run()
     assert has_pending_work(project.settings)
     project = project_of(tmp_path, "RSTREAM")
-    run(project)
+    project.run()
     assert not has_pending_work(project.settings)
 
 
 def test_removing_a_query_whose_stream_another_reads_is_pending_work(tmp_path: Path) -> None:
     project = project_of(tmp_path, "ISTREAM")
     arrive(project, 0, 1)
-    run(project)
+    project.run()
     assert not has_pending_work(project.settings)
     (project.settings.queries / "q.rq").unlink()
     assert has_pending_work(project.settings)
@@ -242,7 +245,7 @@ def test_the_stream_of_a_select_has_its_columns(tmp_path: Path) -> None:
     )
     project = event_project(tmp_path, text)
     arrive(project, 0, 1)
-    run(project)
+    project.run()
     rows = project.rows("output_streams/q", "instant", "weight", "sensor", "n")
     counted = [(at - _microseconds(), w, local(s), str(n).split('"')[1]) for at, w, s, n in rows]
     assert sorted(counted) == [
@@ -256,7 +259,7 @@ def test_a_view_has_the_stream_with_what_was_taken_back(tmp_path: Path) -> None:
     project = project_of(tmp_path, "DSTREAM")
     for number in range(3):
         arrive(project, number)
-        run(project)
+        project.run()
     names, rows = query_lake(
         project.settings, "SELECT epoch, weight, subject, event_time FROM q_stream ORDER BY ALL"
     )
@@ -273,7 +276,7 @@ def test_a_window_of_elements_reads_the_last_of_a_stream(tmp_path: Path) -> None
     project = project_of(tmp_path, "ISTREAM")
     project.query("often", SEEN_OFTEN.replace("RANGE PT30S STEP PT10S", "ELEMENTS 2"))
     arrive(project, *range(5))
-    run(project)
+    project.run()
     # At 10 s there are three elements, of which the last in the order of their texts count.
     assert often(project) == {
         10: {"s2", "s4"},
@@ -295,12 +298,8 @@ def test_explain_names_the_streams_that_a_query_reads_and_gives(tmp_path: Path) 
 
 def test_a_source_and_a_query_cannot_give_the_same_stream(tmp_path: Path) -> None:
     project = project_of(tmp_path, "ISTREAM")
-    stream = {"time": "transaction"}
-    sources = [
-        {"name": name, "kind": "snapshots", "location": "events", "stream": stream}
-        for name in ("readings", "seen")
-    ]
-    project.declare(*sources)
+    stream = {"stream": {"time": "transaction"}}
+    project.declare(READINGS | stream, READINGS | stream | {"name": "seen"})
     errors = undeclared_streams(Catalog.of(project.settings).members, project.settings.sources)
     assert [*errors] == ["often"]
     assert "the source seen gives the stream that q registers, too" in errors["often"].what
@@ -311,29 +310,18 @@ def test_rows_that_follow_from_rows_that_are_held_back_are_held_back(tmp_path: P
     project.query("q", "#+ max_rows: 1\n" + SEEN.format(op="ISTREAM"))
     arrive(project, 0)
     with pytest.raises(QualityError, match="row_count_is_within_max_rows"):
-        run(project)
+        project.run()
     with pytest.raises(
         QualityError, match="often: the query q, whose stream it reads, is not published"
     ):
-        publish_answers(no_spark, project.settings, "test")
+        project.publish()
     assert not project.settings.open_lake().exists("answers/often")
     project.query("q", SEEN.format(op="ISTREAM"))
     arrive(project, 1, 2, 3, 4)
-    run(project)
+    project.run()
     assert often(project) == seen_before(STREAMS["ISTREAM"])
 
 
-_RUN = """
-import sys
-from pathlib import Path
-from jobs.settings import Settings
-from tests.support.projects.ingest import no_spark
-from tests.support.stages import STAGES
-
-settings = Settings.load(Path(sys.argv[1]) / "weir.toml")
-for stage in STAGES.values():
-    stage(no_spark, settings, "killed")
-"""
 POINTS = [
     f"maintain:{moment}:{table}"
     for table in ("embeddings/q", "output_streams/q", "embeddings/often")
@@ -349,11 +337,11 @@ def undisturbed(
     project = project_of(tmp_path_factory.mktemp("undisturbed"), request.param)
     for numbers in ((0, 1), (2, 3, 4)):
         arrive(project, *numbers)
-        run(project)
+        project.run()
     return (request.param, *_logs(project))
 
 
-def _logs(project: MaintainedProject) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
+def _logs(project: Project) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
     columns = ("epoch", "event_time", "weight", "sensor")
     return _rows(project), project.rows("answers/often", *columns)
 
@@ -367,33 +355,27 @@ def test_a_killed_run_that_is_run_again_emits_what_an_undisturbed_one_does(
     operator, *logs = undisturbed
     project = project_of(tmp_path, operator)
     arrive(project, 0, 1)
-    run(project)
+    project.run()
     arrive(project, 2, 3, 4)
-    run_killed(_RUN, str(project.folder), at=point)
-    run(project)
+    call_killed(Project.run, project, at=point)
+    project.run()
     assert [*_logs(project)] == logs
 
 
 def test_a_run_without_new_epochs_emits_what_a_killed_one_did_not(tmp_path: Path) -> None:
     project = project_of(tmp_path, "RSTREAM")
     arrive(project, *range(5))
-    run_killed(_RUN, str(project.folder), at="maintain:after:embeddings/q")
-    maintain_queries(no_spark, project.settings, "test")
+    call_killed(Project.run, project, at="maintain:after:embeddings/q")
+    project.maintain()
     assert elements(project) == STREAMS["RSTREAM"]
 
 
 def test_a_stream_that_begins_later_leaves_what_its_readers_published(tmp_path: Path) -> None:
     """Events were deleted, and then the query that gives the stream was edited."""
     project = project_of(tmp_path, "ISTREAM")
-    source = {"name": "readings", "kind": "snapshots", "location": "events"}
-    stream = {
-        "time": {"predicate": "http://www.w3.org/ns/sosa/resultTime"},
-        "lateness": "PT10S",
-        "keep": "PT60S",
-    }
-    project.declare(source | {"stream": stream})
+    project.declare(READINGS | {"stream": STREAM | {"lateness": "PT10S", "keep": "PT60S"}})
     project.write("events/0.ttl", readings(*((f"s{second}", second) for second in range(200))))
-    run(project)
+    project.run()
     before = project.rows("answers/often", "epoch", "event_time", "weight", "sensor")
     compact_lake(no_spark, project.settings, "compact")
     edited = SEEN.format(op="ISTREAM").replace(
@@ -401,7 +383,7 @@ def test_a_stream_that_begins_later_leaves_what_its_readers_published(tmp_path: 
     )
     project.query("q", edited)
     project.write("events/1.ttl", readings(*((f"s{second}", second) for second in range(200, 290))))
-    run(project)
+    project.run()
     after = project.rows("answers/often", "epoch", "event_time", "weight", "sensor")
     assert {*before} < {*after}
     state: Counter[str] = Counter()
@@ -420,10 +402,9 @@ def test_spark_alone_emits_what_the_driver_emits(
     logs = []
     on_spark = {"driver_rows": 0, "driver_table_bytes": 0, "driver_parse_bytes": 0}
     for name, limits in (("here", {}), ("spark", on_spark)):
-        (tmp_path / name).mkdir()
         project = project_of(tmp_path / name, operator, **limits)
         for numbers in ((0, 1), (2, 3, 4)):
             arrive(project, *numbers)
-            run(project, spark if limits else no_spark)
+            project.run(spark if limits else no_spark)
         logs.append(_logs(project))
     assert logs[0] == logs[1]

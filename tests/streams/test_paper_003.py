@@ -18,8 +18,8 @@ import pytest
 
 from tests.support.generators.basic_cases import Quad, Triple
 from tests.support.papers import Fixture, read_fixture
-from tests.support.projects.maintain import MaintainedProject
-from tests.support.streams.projects import START, answer_log, run
+from tests.support.projects.project import Project
+from tests.support.streams.projects import START, answer_log
 
 WINDOW = "<http://example.org/W>"
 LISTING = """PREFIX : <http://example.org/>
@@ -89,7 +89,7 @@ def patch(time: float | None, lines: list[str]) -> str:
     return "\n".join([f"{head}TX .", *(f"{line} ." for line in lines), "TC .", ""])
 
 
-def write_step(project: MaintainedProject, golden: Fixture, step: int) -> None:
+def write_step(project: Project, golden: Fixture, step: int) -> None:
     """The changes of the graphs, then the events up to an evaluation, and that it is reached."""
     vanish, appear = golden.history[step]
     lines = [
@@ -110,7 +110,7 @@ def write_step(project: MaintainedProject, golden: Fixture, step: int) -> None:
         project.write(f"mentions/{number:04}.rdfp", patch(minute, lines))
 
 
-def deltas(project: MaintainedProject, query: str) -> list[Counter[tuple[str | None, ...]]]:
+def deltas(project: Project, query: str) -> list[Counter[tuple[str | None, ...]]]:
     """Between the evaluations, the signed answers."""
     found: list[Counter[tuple[str | None, ...]]] = [Counter() for _ in CLOSES]
     minutes = timedelta(minutes=1) // timedelta(microseconds=1)
@@ -135,41 +135,37 @@ def expected(golden: Fixture, deltas: str) -> list[Counter[tuple[str | None, ...
 @pytest.fixture(scope="module", params=["every stage after each update", "one run at the end"])
 def project(
     golden: Fixture, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
-) -> MaintainedProject:
+) -> Project:
     """All evaluations are done."""
     folder = tmp_path_factory.mktemp("paper")
-    project = MaintainedProject(folder)
-    project.declare(GRAPH, STREAM)
-    for name in ("followers", "mentions", "queries"):
-        (folder / name).mkdir()
+    project = Project(folder).declare(GRAPH, STREAM)
+    project.folders("followers", "mentions")
     project.query("listing", LISTING)
     project.query("oracle", LISTING.replace(":R", ":BKG"))
     project.query("constructed", CONSTRUCTED)
     for step in range(len(CLOSES)):
         write_step(project, golden, step)
         if request.param.startswith("every"):
-            run(project)
+            project.run()
         else:
             project.ingest()
-    run(project)
+    project.run()
     return project
 
 
-def test_every_update_gives_the_deltas_of_the_fixture(
-    golden: Fixture, project: MaintainedProject
-) -> None:
+def test_every_update_gives_the_deltas_of_the_fixture(golden: Fixture, project: Project) -> None:
     """As bags, with the query over the replica."""
     assert deltas(project, "listing") == expected(golden, "deltas")
 
 
 def test_the_query_over_remote_data_gives_the_deltas_of_the_oracle(
-    golden: Fixture, project: MaintainedProject
+    golden: Fixture, project: Project
 ) -> None:
     assert deltas(project, "oracle") == expected(golden, "deltas_oracle")
 
 
 def test_the_construct_of_the_listing_gives_the_answers_as_sets(
-    golden: Fixture, project: MaintainedProject
+    golden: Fixture, project: Project
 ) -> None:
     """The listing constructs a triple per user, so a second mention changes nothing."""
     held: Counter[tuple[str | None, ...]] = Counter()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -18,17 +17,20 @@ from jobs.progress.streams import deleted_events
 from lake.claims import claim
 from lake.instants import microseconds
 from lake.tables import stream
-from tests.support.killed import run_killed
-from tests.support.projects.ingest import no_spark
-from tests.support.projects.maintain import MaintainedProject
+from tests.support.killed import call_killed
+from tests.support.projects.project import Project, no_spark
 from tests.support.streams.memory import StreamRow, state
-from tests.support.streams.projects import SECOND, START, answer_log, readings, run
+from tests.support.streams.projects import (
+    READINGS,
+    SECOND,
+    START,
+    STREAM,
+    answer_log,
+    event_project,
+    readings,
+)
 
-STREAM: dict[str, Any] = {
-    "time": {"predicate": "http://www.w3.org/ns/sosa/resultTime"},
-    "lateness": "PT10S",
-    "keep": "PT1S",
-}
+KEEP = {"lateness": "PT10S", "keep": "PT1S"}
 COUNT = """PREFIX ex: <http://example.org/>
 SELECT ?sensor (COUNT(*) AS ?n)
 FROM NAMED WINDOW ex:w ON readings {window}
@@ -37,51 +39,37 @@ WHERE {{ WINDOW ex:w {{ ?reading ex:of ?sensor }} }} GROUP BY ?sensor
 WINDOWS = ("[RANGE PT10S STEP PT10S]", "[RANGE PT7S]", "[ELEMENTS 3]")
 TABLE = stream("readings").name
 FIRST = microseconds(START)
-_COMPACT = """
-import sys
-from pathlib import Path
-from jobs.compact_lake import compact_lake
-from jobs.settings import Settings
-from tests.support.projects.ingest import no_spark
-
-compact_lake(no_spark, Settings.load(Path(sys.argv[1]) / "weir.toml"), "killed")
-"""
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> MaintainedProject:
+def project(tmp_path: Path) -> Project:
     """A project whose stream has an event a second for 100 seconds, and a query that has run."""
     return with_query(tmp_path / "project", WINDOWS[0])
 
 
-def with_query(folder: Path, window: str) -> MaintainedProject:
-    folder.mkdir()
-    project = MaintainedProject(folder)
+def with_query(folder: Path, window: str) -> Project:
+    project = event_project(folder, COUNT.format(window=window))
     declare(project)
-    for name in ("events", "queries"):
-        (folder / name).mkdir()
-    project.query("q", COUNT.format(window=window))
     arrive(project, 1, *((f"s{second % 2}", second) for second in range(100)))
-    run(project)
+    project.run()
     return project
 
 
-def declare(project: MaintainedProject, **others: str) -> None:
-    source = {"name": "readings", "kind": "snapshots", "location": "events"}
-    project.declare(source | {"stream": STREAM | others})
+def declare(project: Project, **others: str) -> None:
+    project.declare(READINGS | {"stream": STREAM | KEEP | others})
 
 
-def arrive(project: MaintainedProject, number: int, *sensors: tuple[str, int]) -> None:
+def arrive(project: Project, number: int, *sensors: tuple[str, int]) -> None:
     project.write(f"events/{number:03}.ttl", readings(*sensors))
 
 
-def compact(project: MaintainedProject) -> tuple[list[DeletedOfStream], list[str]]:
+def compact(project: Project) -> tuple[list[DeletedOfStream], list[str]]:
     said: list[str] = []
     result = compact_lake(no_spark, project.settings, "compact", said.append)
     return [*result.events], said
 
 
-def first_second(project: MaintainedProject) -> int:
+def first_second(project: Project) -> int:
     """That of the first event that is stored; a reading has two triples."""
     return int(min(row[0] for row in project.rows(TABLE, "instant")) - FIRST) // SECOND
 
@@ -104,7 +92,7 @@ def test_later_runs_publish_what_they_would_with_all_events(tmp_path: Path, wind
     for number, events in ((2, (("s0", 89), ("s0", 105))), (3, (("s0", 95), ("s1", 120)))):
         for each in (project, whole):
             arrive(each, number, *events)
-            run(each)
+            each.run()
         compact(project)
     log = answer_log(project, "q")
     assert log == answer_log(whole, "q")
@@ -114,13 +102,13 @@ def test_later_runs_publish_what_they_would_with_all_events(tmp_path: Path, wind
     assert any(epoch == 2 and instant <= 99 * SECOND for epoch, instant, *_ in log), "a correction"
 
 
-def test_no_event_is_deleted_that_a_late_one_may_need(project: MaintainedProject) -> None:
+def test_no_event_is_deleted_that_a_late_one_may_need(project: Project) -> None:
     compact(project)
     # The latest late event is at 89: the window that closes at 90 has the events from 80 on.
     assert 60 < first_second(project) <= 80
 
 
-def test_events_within_keep_stay_although_no_query_needs_them(project: MaintainedProject) -> None:
+def test_events_within_keep_stay_although_no_query_needs_them(project: Project) -> None:
     declare(project, keep="PT50S")
     ((deleted,), _) = compact(project)
     assert first_second(project) == 49
@@ -131,18 +119,15 @@ def test_events_within_keep_stay_although_no_query_needs_them(project: Maintaine
     assert microseconds(found.deleted_before) == FIRST + 49 * SECOND
 
 
-def test_without_keep_nothing_is_deleted(project: MaintainedProject) -> None:
+def test_without_keep_nothing_is_deleted(project: Project) -> None:
     stored = project.rows(TABLE)
-    project.declare(
-        {"name": "readings", "kind": "snapshots", "location": "events"}
-        | {"stream": {name: value for name, value in STREAM.items() if name != "keep"}}
-    )
+    project.declare(READINGS | {"stream": STREAM | {"lateness": "PT10S"}})
     assert compact(project)[0] == []
     assert project.rows(TABLE) == stored
 
 
 def test_where_no_file_has_old_events_no_event_is_read(
-    project: MaintainedProject, monkeypatch: pytest.MonkeyPatch
+    project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     declare(project, keep="P1D")
 
@@ -155,7 +140,7 @@ def test_where_no_file_has_old_events_no_event_is_read(
 
 
 def test_a_few_old_events_among_many_stay_until_they_are_worth_the_writing(
-    project: MaintainedProject,
+    project: Project,
 ) -> None:
     declare(project, keep="PT90S")
     ((deleted,), _) = compact(project)
@@ -164,29 +149,29 @@ def test_a_few_old_events_among_many_stay_until_they_are_worth_the_writing(
     assert deleted_events(project.settings.open_lake(), "readings") is None
 
 
-def _new(project: MaintainedProject) -> str:
+def _new(project: Project) -> str:
     project.query("later", COUNT.format(window=WINDOWS[1]))
     return "the query later"
 
 
-def _edited(project: MaintainedProject) -> str:
+def _edited(project: Project) -> str:
     project.query("q", COUNT.format(window=WINDOWS[1]))
     return "the query q"
 
 
-def _broken(project: MaintainedProject) -> str:
+def _broken(project: Project) -> str:
     project.query("later", "SELECT nonsense")
     return "the file of later, which has an error"
 
 
-def _removed(project: MaintainedProject) -> str:
+def _removed(project: Project) -> str:
     project.remove_query("q")
     return "q, whose file is gone (`weir drop q` ends this)"
 
 
 @pytest.mark.parametrize("what", [_new, _edited, _broken, _removed])
 def test_a_query_that_may_need_all_events_keeps_them(
-    project: MaintainedProject, what: Callable[[MaintainedProject], str]
+    project: Project, what: Callable[[Project], str]
 ) -> None:
     held_by = what(project)
     stored = project.rows(TABLE)
@@ -196,12 +181,12 @@ def test_a_query_that_may_need_all_events_keeps_them(
     assert any(held_by in line and "all stay" in line for line in said)
 
 
-def test_a_query_that_is_behind_keeps_what_it_has_yet_to_read(project: MaintainedProject) -> None:
+def test_a_query_that_is_behind_keeps_what_it_has_yet_to_read(project: Project) -> None:
     arrive(project, 2, ("s1", 92), ("s1", 300))
     project.ingest()
     compact(project)
     assert 60 < first_second(project) <= 80
-    run(project)
+    project.run()
     assert counts(answer_log(project, "q"), 2, 100) == {
         "<http://example.org/s0>": "5",
         "<http://example.org/s1>": "6",
@@ -210,7 +195,7 @@ def test_a_query_that_is_behind_keeps_what_it_has_yet_to_read(project: Maintaine
     assert first_second(project) == 300
 
 
-def test_epochs_that_are_not_validated_keep_their_events(project: MaintainedProject) -> None:
+def test_epochs_that_are_not_validated_keep_their_events(project: Project) -> None:
     project.remove_query("q")
     for folder in ("embeddings/q", "answers/q"):
         drop(project, folder)
@@ -219,28 +204,26 @@ def test_epochs_that_are_not_validated_keep_their_events(project: MaintainedProj
     ((deleted,), _) = compact(project)
     assert deleted.old.held_by == "the epochs after 1, which are not validated"
     assert first_second(project) == 90
-    run(project)
+    project.run()
     compact(project)
     assert first_second(project) == 300
     arrive(project, 3, ("s1", 301))
-    run(project)
+    project.run()
 
 
-def drop(project: MaintainedProject, table: str) -> None:
+def drop(project: Project, table: str) -> None:
     from lake.removal import remove_table
 
     remove_table(project.settings.open_lake().location(table))
 
 
-def test_a_later_query_begins_where_its_windows_lack_nothing_and_says_so(
-    project: MaintainedProject,
-) -> None:
+def test_a_later_query_begins_where_its_windows_lack_nothing_and_says_so(project: Project) -> None:
     declare(project, keep="PT50S")
     compact(project)
     project.query("later", COUNT.format(window="[RANGE PT20S]"))
     project.query("elements", COUNT.format(window="[ELEMENTS 8]"))
     arrive(project, 2, ("s0", 89), ("s1", 110))
-    run(project)
+    project.run()
     log = answer_log(project, "later")
     # Kept are the events from 49 on: (48.999.., 68.999..] is the first whole window.
     assert min(instant for _, instant, *_ in log) == 69 * SECOND - 1
@@ -260,22 +243,20 @@ def test_a_later_query_begins_where_its_windows_lack_nothing_and_says_so(
     moment_of(project.settings, "later", "2026-01-01T00:01:09Z", None)
     compact(project)
     arrive(project, 3, ("s0", 105), ("s0", 140))
-    run(project)
+    project.run()
     assert counts(answer_log(project, "later"), 3, 110) == {
         "<http://example.org/s0>": "5",
         "<http://example.org/s1>": "6",
     }
 
 
-def test_an_edited_query_leaves_earlier_answers_as_they_were_published(
-    project: MaintainedProject,
-) -> None:
+def test_an_edited_query_leaves_earlier_answers_as_they_were_published(project: Project) -> None:
     declare(project, keep="PT50S")
     compact(project)
     before = answer_log(project, "q")
     project.query("q", COUNT.format(window="[RANGE PT20S STEP PT20S]"))
     arrive(project, 2, ("s1", 125))
-    run(project)
+    project.run()
     log = answer_log(project, "q")
     assert Counter(before) < Counter(log)
     for second in range(0, 80, 10):
@@ -285,16 +266,16 @@ def test_an_edited_query_leaves_earlier_answers_as_they_were_published(
     moment_of(project.settings, "q", "2026-01-01T00:00:30Z", None)
 
 
-def test_a_query_waits_until_its_first_whole_window_is_final(project: MaintainedProject) -> None:
+def test_a_query_waits_until_its_first_whole_window_is_final(project: Project) -> None:
     compact(project)
     before = answer_log(project, "q")
     project.query("q", COUNT.format(window="[RANGE PT1M]"))
-    run(project)
+    project.run()
     assert answer_log(project, "q") == before
     (waits,) = {row[1] for row in project.rows("runs", "mode", "reason") if row[0] == "skipped"}
     assert "waits until" in waits
     arrive(project, 2, ("s1", 160))
-    run(project)
+    project.run()
     log = answer_log(project, "q")
     assert Counter(before) < Counter(log)
     assert counts(log, 2, 155)["<http://example.org/s1>"] == "2"
@@ -302,25 +283,25 @@ def test_a_query_waits_until_its_first_whole_window_is_final(project: Maintained
         moment_of(project.settings, "q", "2026-01-01T00:01:50Z", None)
 
 
-def test_an_event_of_a_time_that_was_deleted_is_late(project: MaintainedProject) -> None:
+def test_an_event_of_a_time_that_was_deleted_is_late(project: Project) -> None:
     compact(project)
     first = first_second(project)
     declare(project, lateness="PT1H")
     arrive(project, 2, ("s1", first - 1), ("s1", 101))
-    run(project)
+    project.run()
     assert {row[0] for row in project.rows("late", "reason")} == {DELETED}
     assert first_second(project) == first
 
 
 def test_an_event_whose_window_lacks_deleted_ones_has_the_query_recomputed_from_what_is_kept(
-    project: MaintainedProject,
+    project: Project,
 ) -> None:
     compact(project)
     before = answer_log(project, "q")
     first = first_second(project)
     declare(project, lateness="PT1H")
     arrive(project, 2, ("s1", first), ("s1", 101))
-    run(project)
+    project.run()
     log = answer_log(project, "q")
     assert Counter(before) <= Counter(log)
     assert ("rebased",) in project.rows("runs", "mode")
@@ -328,7 +309,7 @@ def test_an_event_whose_window_lacks_deleted_ones_has_the_query_recomputed_from_
 
 
 def test_no_event_is_deleted_during_an_ingest(
-    project: MaintainedProject, monkeypatch: pytest.MonkeyPatch
+    project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("jobs.compact_lake._PATIENCE", 0.0)
     claim(project.settings.open_lake(), "ingest", "busy", lease_seconds=60)
@@ -338,7 +319,7 @@ def test_no_event_is_deleted_during_an_ingest(
     assert any("run busy of ingest" in line for line in said)
 
 
-def test_with_wrong_sources_no_event_is_deleted(project: MaintainedProject) -> None:
+def test_with_wrong_sources_no_event_is_deleted(project: Project) -> None:
     project.write("sources.yml", "sources: [{name: readings}]")
     events, said = compact(project)
     assert events == []
@@ -347,11 +328,11 @@ def test_with_wrong_sources_no_event_is_deleted(project: MaintainedProject) -> N
 
 @pytest.mark.parametrize("moment", ["before", "after"])
 def test_a_killed_compaction_is_taken_up_again(
-    project: MaintainedProject, tmp_path: Path, moment: str
+    project: Project, tmp_path: Path, moment: str
 ) -> None:
     undisturbed = project.copy(tmp_path / "undisturbed")
     compact(undisturbed)
-    run_killed(_COMPACT, str(project.folder), at=f"compact:{moment}:delete:{TABLE}")
+    call_killed(compact, project, at=f"compact:{moment}:delete:{TABLE}")
     compact(project)
     assert project.rows(TABLE) == undisturbed.rows(TABLE)
     found = [deleted_events(p.settings.open_lake(), "readings") for p in (project, undisturbed)]
@@ -360,5 +341,5 @@ def test_a_killed_compaction_is_taken_up_again(
     assert again.deleted == 0
     for each in (project, undisturbed):
         arrive(each, 2, ("s1", 89), ("s1", 120))
-        run(each)
+        each.run()
     assert answer_log(project, "q") == answer_log(undisturbed, "q")

@@ -14,10 +14,18 @@ from jobs.engine.windows import LastElements, SlidingWindow, SteppedWindow, Wind
 from jobs.plan.lower import lower
 from jobs.sparql.frontend.translate import translate
 from tests.support.generators.basic_cases import Triple
-from tests.support.projects.maintain import MaintainedProject
+from tests.support.projects.project import Project
 from tests.support.streams.histories import Event, GraphChange, StreamBatch
 from tests.support.streams.memory import StreamMemory, StreamRow, state
-from tests.support.streams.projects import SECOND, answer_log, event_project, local, readings, run
+from tests.support.streams.projects import (
+    READINGS,
+    SECOND,
+    STREAM,
+    answer_log,
+    event_project,
+    local,
+    readings,
+)
 
 WINDOW = "<urn:weir:window:w>"
 CONTENT = "SELECT ?s FROM NAMED WINDOW w ON s [ELEMENTS 1] { WINDOW w { ?s ?p ?o } }"
@@ -248,7 +256,7 @@ OF = "SELECT ?sensor FROM NAMED WINDOW w ON readings [RANGE 10s STEP 10s] "
 OF += "{ WINDOW w { ?reading <http://example.org/of> ?sensor } }"
 
 
-def seconds(project: MaintainedProject) -> Changes:
+def seconds(project: Project) -> Changes:
     return [(e, at // SECOND, w, local(row[0])) for e, at, w, row in answer_log(project, "q")]
 
 
@@ -256,9 +264,9 @@ def test_events_before_the_first_instant_of_the_registration_are_late(tmp_path: 
     """Trap 8, for windows: what the first epoch began with is fixed."""
     project = event_project(tmp_path, OF)
     project.write("events/1.ttl", readings(("a", 5), ("b", 12)))
-    run(project)
+    project.run()
     project.write("events/2.ttl", readings(("c", 4), ("d", 5), ("e", 31)))
-    run(project)
+    project.run()
     late = project.rows("late", "epoch", "instant")
     assert [(epoch, instant // SECOND % 60) for epoch, instant in late] == [(2, 4), (2, 4)]
     assert seconds(project) == [
@@ -275,14 +283,14 @@ def test_an_edited_delay_leaves_recorded_frontiers_as_they_are(tmp_path: Path) -
     """Trap 18."""
     project = event_project(tmp_path, OF)
     project.write("events/1.ttl", readings(("a", 5), ("b", 21)))
-    run(project)
+    project.run()
     before, epochs = seconds(project), project.rows("stream_epochs", "epoch", "frontier")
     assert before == [(1, 10, 1, "a"), (1, 20, -1, "a")]
-    event_project(tmp_path, OF, delay="PT1M")
-    run(project)
+    project.declare(READINGS | {"stream": STREAM | {"delay": "PT1M"}})
+    project.run()
     assert seconds(project) == before
     project.write("events/2.ttl", readings(("c", 15), ("d", 50)))
-    run(project)
+    project.run()
     assert project.rows("stream_epochs", "epoch", "frontier")[:1] == epochs
     # The frontier waits at 21 for events of a minute before the newest; c at 15 is late.
     assert seconds(project) == [*before, (2, 20, 1, "c")]
@@ -294,7 +302,7 @@ def test_a_blank_node_is_another_in_an_event_of_another_instant(tmp_path: Path) 
     project = event_project(tmp_path, query)
     project.write("events/1.ttl", readings(("a", 1), blank=True))
     project.write("events/2.ttl", readings(("a", 1), ("a", 2), ("b", 31), blank=True))
-    run(project)
+    project.run()
     held = [row for _, at, weight, row in answer_log(project, "q") if weight > 0]
     assert len(held) == len({reading for _, reading in held}) == 2
     assert {local(sensor) for sensor, _ in held} == {"a"}
@@ -305,7 +313,7 @@ def test_digits_of_times_beyond_microseconds_are_cut_off(tmp_path: Path) -> None
     project = event_project(tmp_path, OF)
     text = readings(("a", 9), ("b", 31)).replace("00:00:09", "00:00:09.9999999")
     project.write("events/1.ttl", text)
-    run(project)
+    project.run()
     assert seconds(project) == [(1, 10, 1, "a"), (1, 20, -1, "a")]
 
 
@@ -320,7 +328,7 @@ def test_validation_accepts_corrections_that_begin_with_a_negative_weight(tmp_pa
     )
     for number, text in enumerate(files):
         project.write(f"events/{number}.ttl", text)
-        run(project)
+        project.run()
     assert seconds(project) == [
         (1, 10, 1, "a"),
         (2, 20, 1, "z"),

@@ -34,7 +34,7 @@ def run_killed(code: str, *arguments: str, at: str) -> None:
     assert killed.returncode == -signal.SIGKILL, killed.stderr
 
 
-def call_killed(function: Callable[..., None], *arguments: object, at: str) -> None:
+def call_killed(function: Callable[..., object], *arguments: object, at: str) -> None:
     """Call a function of a module in a process, which has to die at the checkpoint `at`.
 
     The process is forked from one that has imported the stages, but has not run them.
@@ -45,7 +45,7 @@ def call_killed(function: Callable[..., None], *arguments: object, at: str) -> N
     assert process.exitcode == -signal.SIGKILL, f"{at} was not reached: {process.exitcode}"
 
 
-def _call(function: Callable[..., None], arguments: tuple[object, ...], at: str) -> None:
+def _call(function: Callable[..., object], arguments: tuple[object, ...], at: str) -> None:
     os.environ[KILL_AT] = at
     function(*arguments)
 

@@ -10,7 +10,8 @@ import pyarrow.compute as pc
 
 from jobs.progress.watermarks import head
 from lake.ledger import ABANDONED, CLAIMED
-from tests.support.projects.maintain import MaintainedProject, evaluate
+from tests.support.oracles.projects import evaluate
+from tests.support.projects.project import Project
 from tests.support.streams.projects import answer_log
 from tests.torture.life import Step, registered
 
@@ -33,7 +34,7 @@ Claim = tuple[str, int]
 """A job and the number of a run."""
 
 
-def wrong_answers(project: MaintainedProject, step: Step) -> Iterator[str]:
+def wrong_answers(project: Project, step: Step) -> Iterator[str]:
     """What the graph and the published answers have wrong at the newest epoch, by pyoxigraph."""
     lake = project.settings.open_lake()
     newest = head(lake)
@@ -49,13 +50,13 @@ def wrong_answers(project: MaintainedProject, step: Step) -> Iterator[str]:
         yield from _different(query, project.answer(query, newest), evaluate(text, step.state))
 
 
-def differences(project: MaintainedProject, undisturbed: MaintainedProject) -> Iterator[str]:
+def differences(project: Project, undisturbed: Project) -> Iterator[str]:
     """What differs from an undisturbed project: epochs, states, and the logs of answers."""
     for table in _TABLES:
         ours, theirs = (_rows(each, table) for each in (project, undisturbed))
         yield from _different(table, ours, theirs)
     for query in sorted(_published(project) | _published(undisturbed)):
-        log = answer_log if query == "hot" else MaintainedProject.signed
+        log = answer_log if query == "hot" else Project.signed
         ours, theirs = (
             Counter(log(each, query)) if query in _published(each) else Counter()
             for each in (project, undisturbed)
@@ -63,7 +64,7 @@ def differences(project: MaintainedProject, undisturbed: MaintainedProject) -> I
         yield from _different(f"the log of {query}", ours, theirs)
 
 
-def claims(project: MaintainedProject) -> tuple[set[Claim], set[Claim]]:
+def claims(project: Project) -> tuple[set[Claim], set[Claim]]:
     """The claims without an end, and those that were found to be abandoned."""
     lake = project.settings.open_lake()
     if not lake.exists("runs"):
@@ -75,7 +76,7 @@ def claims(project: MaintainedProject) -> tuple[set[Claim], set[Claim]]:
     return {(row["job"], row["number"]) for row in about_runs} - ended, abandoned
 
 
-def _rows(project: MaintainedProject, table: str) -> Counter[Any]:
+def _rows(project: Project, table: str) -> Counter[Any]:
     if not project.settings.open_lake().exists(table):
         return Counter()
     if table in _LOGS:
@@ -89,7 +90,7 @@ def _rows(project: MaintainedProject, table: str) -> Counter[Any]:
     return Counter(project.rows(table, *names))
 
 
-def _published(project: MaintainedProject) -> set[str]:
+def _published(project: Project) -> set[str]:
     logs = (project.folder / "lake/answers").glob("*/_delta_log")
     return {log.parent.name for log in logs}
 

@@ -15,7 +15,7 @@ import pyoxigraph as ox
 from deltalake import DeltaTable, write_deltalake
 
 from tests.support.generators import registry_life
-from tests.support.projects.maintain import PATCHES, MaintainedProject
+from tests.support.projects.project import PATCHES, SNAPSHOTS, Project
 from tests.support.streams.projects import readings
 from tests.support.streams.sensors import HOT, SENSORS
 
@@ -24,7 +24,6 @@ Work = Literal["run", "compact", "drop"]
 WRITTEN_AT = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
 """When all files were written: event times are the same in every project."""
 _FOREIGN = "house"
-_VERSIONS = {"name": "s", "kind": "snapshots", "location": "versions"}
 _TABLE = {"name": "d", "kind": "delta", "location": _FOREIGN, "starting_version": 0}
 _SENSORS = (("s1", "kitchen"), ("s2", "hall"))
 _FIRST_ROW = ("<urn:a>", "<urn:knows>", "<urn:b>")
@@ -85,7 +84,7 @@ class _Recorder:
         self.files[f"queries/{name}.rq"] = None
 
 
-def declare(projects: Sequence[MaintainedProject], features: Features) -> None:
+def declare(projects: Sequence[Project], features: Features) -> None:
     """Write the configuration, the sources and the first queries of projects."""
     for project in projects:
         _declare(project, features)
@@ -94,17 +93,17 @@ def declare(projects: Sequence[MaintainedProject], features: Features) -> None:
         _copy_foreign(projects)
 
 
-def _declare(project: MaintainedProject, features: Features) -> None:
-    sources: list[dict[str, Any]] = [PATCHES, _VERSIONS]
+def _declare(project: Project, features: Features) -> None:
+    sources: list[dict[str, Any]] = [PATCHES, SNAPSHOTS]
     sources += [_TABLE] if features.foreign else []
     sources += [SENSORS] if features.stream else []
     limits = {"batch_epochs": 2}
     if features.consolidated:
         limits |= {"keep_epochs": 2}
     project.declare(*sources, **limits)
-    for folder in ("queries", "changes", "versions", *(["events"] if features.stream else [])):
-        (project.folder / folder).mkdir()
+    project.folders("changes", "versions")
     if features.stream:
+        project.folders("events")
         project.query("hot", HOT)
 
 
@@ -158,7 +157,7 @@ def last_step(before: Step) -> Step:
     return Step({"changes/9999.rdfp": _patch(lines)}, (), None, "run", "", frozenset(state))
 
 
-def apply(step: Step, projects: Sequence[MaintainedProject]) -> None:
+def apply(step: Step, projects: Sequence[Project]) -> None:
     """Let the inputs of a step arrive."""
     for project in projects:
         for path, text in step.files.items():
@@ -175,19 +174,19 @@ def apply(step: Step, projects: Sequence[MaintainedProject]) -> None:
         _copy_foreign(projects)
 
 
-def registered(project: MaintainedProject) -> list[str]:
+def registered(project: Project) -> list[str]:
     """The names of the queries over the graph that can be maintained."""
     broken = broken_queries(project)
     return [name for name in _queries(project) if name not in broken and name != "hot"]
 
 
-def broken_queries(project: MaintainedProject) -> set[str]:
+def broken_queries(project: Project) -> set[str]:
     """The names of the queries whose text is nonsense."""
     queries = _queries(project).items()
     return {name for name, text in queries if text == registry_life.BROKEN}
 
 
-def _queries(project: MaintainedProject) -> dict[str, str]:
+def _queries(project: Project) -> dict[str, str]:
     files = sorted((project.folder / "queries").glob("*.rq"))
     return {file.stem: file.read_text() for file in files}
 
@@ -199,14 +198,14 @@ def _work(chance: random.Random, queries: list[registry_life.Life]) -> tuple[Wor
     return ("compact", "") if work == "compact" else ("drop", chance.choice(queries).query)
 
 
-def _write_foreign(project: MaintainedProject, rows: Any) -> None:
+def _write_foreign(project: Project, rows: Any) -> None:
     names = ("subject", "predicate", "object")
     columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
     feed = {"delta.enableChangeDataFeed": "true"}
     write_deltalake(project.folder / _FOREIGN, pa.table(columns), mode="append", configuration=feed)
 
 
-def _copy_foreign(projects: Sequence[MaintainedProject]) -> None:
+def _copy_foreign(projects: Sequence[Project]) -> None:
     """Give all projects the table of the first, with the times of its commits."""
     for project in projects[1:]:
         copy = project.folder / _FOREIGN

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import count as natural_numbers
 from pathlib import Path
 
-from tests.support.projects.maintain import MaintainedProject
+from tests.support.projects.project import Project
 from tests.torture.checks import Claim, claims, differences, wrong_answers
 from tests.torture.faults import Fault, Tally
 from tests.torture.life import (
@@ -119,11 +119,7 @@ class _Life:
     ) -> None:
         self._torture, self._chance, self._tally = torture, chance, torture.tally
         self._features = features
-        self._broken, self._whole = (
-            MaintainedProject(folder / name) for name in ("broken", "whole")
-        )
-        for project in (self._broken, self._whole):
-            project.folder.mkdir()
+        self._broken, self._whole = (Project(folder / name) for name in ("broken", "whole"))
         declare((self._whole, self._broken), features)
         self._undisturbed = Worker(self._whole.folder, keeps_open=True)
         self._resident: Worker | None = None

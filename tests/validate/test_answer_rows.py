@@ -17,7 +17,7 @@ from lake.commit import write
 from lake.metadata import Metadata
 from lake.tables import embeddings
 from tests.support.projects.handmade import HandMadeLake
-from tests.support.projects.ingest import no_spark
+from tests.support.projects.project import no_spark
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -31,9 +31,8 @@ Change = tuple[int, int, str | None, str | None]
 def rows(
     lake: HandMadeLake, *checked: Checked, spark: Spark = no_spark, driver_rows: int = 1000
 ) -> list[dict[str, Any]]:
-    limits = lake.settings.limits.model_copy(update={"driver_rows": driver_rows})
-    settings = lake.settings.model_copy(update={"limits": limits})
-    engine = Engine.of(settings, lake.settings.open_lake(), session_of(spark), "validate")
+    lake.project.configure(driver_rows=driver_rows)
+    engine = Engine.of(lake.settings, lake.settings.open_lake(), session_of(spark), "validate")
     try:
         make_answer_rows(engine, "checked", checked)
         if driver_rows:

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from jobs.errors import QualityError
-from jobs.validate_answers import validate_answers
 from lake.commit import write
 from lake.metadata import Metadata
 from lake.tables import stream
-from tests.support.projects.ingest import Project, no_spark
+from tests.support.projects.project import Project
 
 DATE_TIME = "<http://www.w3.org/2001/XMLSchema#dateTime>"
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Project:
-    (tmp_path / "queries").mkdir()
-    return Project(tmp_path)
 
 
 def declare(project: Project, **keys: object) -> None:
@@ -39,7 +30,7 @@ def ingest(project: Project, number: int, *seconds: int) -> None:
 
 def validate(project: Project) -> int:
     """How many expectations of streams were checked."""
-    result = validate_answers(no_spark, project.settings, "v")
+    result = project.validate()
     return sum(each.suite == "streams" for v in result.validations for each in v.results)
 
 

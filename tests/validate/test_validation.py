@@ -17,7 +17,7 @@ from lake.commit import write
 from lake.metadata import Metadata
 from lake.tables import embeddings
 from tests.support.projects.handmade import HandMadeLake
-from tests.support.projects.ingest import no_spark
+from tests.support.projects.project import no_spark
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -11,7 +11,7 @@ from lake.commit import write
 from lake.metadata import Metadata
 from lake.tables import QUADS, TRANSACTIONS
 from tests.support.projects.handmade import HandMadeLake
-from tests.support.projects.ingest import no_spark
+from tests.support.projects.project import no_spark
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -28,9 +28,8 @@ def rows(query: LakeQuery, lake: HandMadeLake) -> list[dict[str, Any]]:
 def rows_of_spark(
     query: LakeQuery, lake: HandMadeLake, spark: SparkSession
 ) -> list[dict[str, Any]]:
-    limits = lake.settings.limits.model_copy(update={"driver_rows": 0})
-    settings = lake.settings.model_copy(update={"limits": limits})
-    engine = Engine.of(settings, lake.settings.open_lake(), lambda: spark, "validate")
+    lake.project.configure(driver_rows=0)
+    engine = Engine.of(lake.settings, lake.settings.open_lake(), lambda: spark, "validate")
     engine.query("checked", query)
     return [row.asDict() for row in engine.frame("checked").collect()]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.support.projects.maintain import MaintainedProject
+from tests.support.projects.project import Project
 
 PAIRS = "SELECT ?a ?b WHERE { ?a <urn:knows> ?b }"
 NAMES = "SELECT ?a ?n WHERE { ?a <urn:knows> ?b . ?b <urn:name> ?n }"
@@ -45,8 +45,6 @@ LATER = (
 """Epochs 3 to 6."""
 
 
-def ingest_change_sets(
-    project: MaintainedProject, change_sets: tuple[tuple[str, ...], ...]
-) -> None:
+def ingest_change_sets(project: Project, change_sets: tuple[tuple[str, ...], ...]) -> None:
     for change_set in change_sets:
         project.change(*change_set)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -17,6 +16,7 @@ from lake.commit import arrow_schema, create_if_missing, write
 from lake.ledger import SUCCEEDED, LedgerRow, record
 from lake.metadata import Metadata
 from lake.tables import QUADS, QUALITY, RUNS, TRANSACTIONS, answers, embeddings
+from tests.support.projects.project import Project
 
 FIRST_EVENT = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -26,15 +26,19 @@ Change = tuple[Any, ...]
 
 @dataclass(slots=True)
 class HandMadeLake:
-    """Tables of `settings.lake`, written without the stages under test."""
+    """Tables of the lake of a project, written without the stages under test."""
 
-    settings: Settings
+    project: Project
     epochs: int = 0
-    runs: int = field(default=0)
+    runs: int = 0
+
+    @property
+    def settings(self) -> Settings:
+        return self.project.settings
 
     def query(self, name: str, text: str) -> None:
         """Register a query, or edit it."""
-        (self.settings.queries / f"{name}.rq").write_text(text)
+        self.project.query(name, text)
 
     def ingest(self, epochs: int, *, weight: int = 1) -> None:
         """Add epochs that assert a quad each; another weight makes an invalid quad."""
@@ -117,28 +121,18 @@ class HandMadeLake:
 
     def rows(self, table: str) -> list[dict[str, Any]]:
         """All rows of a table."""
-        return self.settings.open_lake().rows(table).to_pylist()
+        return self.project.table(table)
 
     def answers(self, name: str) -> list[tuple[Any, ...]]:
         """The published log: (epoch, weight, values...) without event times, sorted."""
-        rows = (
-            self.settings.open_lake().rows(f"answers/{name}").drop_columns("event_time").to_pylist()
-        )
-        return sorted((tuple(row.values()) for row in rows), key=repr)
+        columns = (name for name in self.project.columns(f"answers/{name}") if name != "event_time")
+        return sorted(self.project.rows(f"answers/{name}", *columns), key=repr)
 
     def versions(self) -> dict[str, int | None]:
         """The version of every table that validate and publish write."""
         names = [QUALITY.name, RUNS.name]
         names += [f"answers/{file.stem}" for file in self.settings.queries.glob("*.rq")]
         return {name: self.settings.open_lake().version(name) for name in names}
-
-
-def empty_lake(folder: Path) -> HandMadeLake:
-    """A project in `folder` without queries, whose lake has no tables."""
-    (folder / "queries").mkdir()
-    config = folder / "weir.toml"
-    config.write_text('lake = "tables"\n')
-    return HandMadeLake(Settings.load(config))
 
 
 def event_time(epoch: int) -> datetime:

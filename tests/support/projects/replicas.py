@@ -6,22 +6,19 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pyoxigraph as ox
 import yaml
 
 from jobs.refresh_remotes import RefreshResult, Surroundings, refresh_remotes
-from jobs.replicas.answers import Solution
 from jobs.replicas.asking import Fetch, Fetched
 from jobs.replicas.budget import Amount
 from jobs.replicas.evaluation import Clock
 from jobs.replicas.remotes import Remote
-from jobs.settings import Settings
 from jobs.web.outcomes import Failure
-from tests.support.projects.ingest import Project, no_spark
-from tests.support.stages import STAGES
+from tests.support.oracles.projects import solutions
+from tests.support.projects.project import PATCHES, Project, Solution, no_spark
 
 IRI = "http://remote.example/sparql"
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -52,10 +49,10 @@ class RemoteStore:
         found = self.store.query(query)
         assert isinstance(found, ox.QuerySolutions)
         names = [each.value for each in found.variables]
-        solutions: list[Solution] = [
+        mappings: list[Mapping[str, str]] = [
             {n: str(row[n]) for n in names if row[n] is not None} for row in found
         ]
-        return Fetched(solutions[:bindings], took, peer="127.0.0.1")
+        return Fetched(mappings[:bindings], took, peer="127.0.0.1")
 
     def set(self, subject: str, predicate: str, *values: object) -> None:
         """Replace the objects of a subject and a predicate by some numbers."""
@@ -66,49 +63,36 @@ class RemoteStore:
             self.store.add(ox.Quad(s, p, ox.Literal(value)))  # type: ignore[arg-type]
 
 
-@dataclass
-class ReplicaProject:
-    """A folder with a source of patches, queries and a remote.
+@dataclass(eq=False)
+class ReplicaProject(Project):
+    """A project with a source of change sets, queries and a remote.
 
     Attributes:
-        folder: the folder.
         remote: who is asked.
         now: the time; it goes on while a request is sent, and where the run waits.
     """
 
-    folder: Path
     remote: RemoteStore = field(default_factory=RemoteStore)
     now: datetime = START
 
-    def declare(self, **settings: Any) -> None:
+    def declare_remote(self, **settings: Any) -> None:
         """Write the configuration, a source `data`, and the remote `wd` with some settings."""
-        project = Project(self.folder)
-        project.declare({"name": "data", "kind": "patches", "location": "patches"})
-        (self.folder / "patches").mkdir(exist_ok=True)
-        (self.folder / "queries").mkdir(exist_ok=True)
+        self.declare(PATCHES | {"name": "data"})
+        self.folders("changes")
         declared = {
             "name": "wd",
             "iri": IRI,
             "every": "PT10M",
             "contact": "tests@example.org",
             "pause": "PT0S",
-            **settings,
         }
-        text = yaml.safe_dump({"remotes": [declared]})
-        (self.folder / "remotes.yml").write_text(text)
-
-    def query(self, name: str, text: str) -> None:
-        """Register a query."""
-        (self.folder / "queries" / f"{name}.rq").write_text(text)
-
-    def patch(self, *lines: str) -> None:
-        """Change the graph."""
-        number = len([*(self.folder / "patches").iterdir()])
-        Project(self.folder).patch(f"patches/{number:04}.rdfp", *lines)
+        self.remotes(declared | settings)
 
     @property
-    def settings(self) -> Settings:
-        return Settings.load(self.folder / "weir.toml")
+    def declared(self) -> dict[str, Any]:
+        """The settings of the first remote."""
+        remotes = yaml.safe_load((self.folder / "remotes.yml").read_text())
+        return {**remotes["remotes"][0]}
 
     def surroundings(self) -> Surroundings:
         """What a refresh has around it."""
@@ -133,50 +117,14 @@ class ReplicaProject:
         """Refresh in this process, without Spark."""
         return refresh_remotes(no_spark, self.settings, run_id, surroundings=self.surroundings())
 
-    def run(self) -> None:
-        """Ingest, maintain, validate and publish, without Spark."""
-        self.stages(*STAGES)
-
-    def stages(self, *names: str) -> None:
-        """Some of these, without Spark."""
-        for name in names:
-            STAGES[name](no_spark, self.settings, "test")
-
-    def answer(self, name: str) -> Counter[tuple[str | None, ...]]:
-        """The published answer of a query."""
-        rows = self.settings.open_lake().rows(f"answers/{name}").to_pylist()
-        return _bag(rows, ("epoch", "weight", "event_time"))
-
-    def table(self, name: str) -> list[dict[str, Any]]:
-        """The rows of a table."""
-        found: list[dict[str, Any]] = self.settings.open_lake().rows(name).to_pylist()
-        return found
-
     def freshness(self) -> list[dict[str, Any]]:
         """The rows of `freshness`, in the order of rounds."""
         return sorted(self.table("freshness"), key=lambda row: row["round"])
 
-    def federated(self, graph: ox.Store, query: str) -> Counter[tuple[str | None, ...]]:
+    def federated(self, graph: ox.Store, query: str) -> Counter[Solution]:
         """The answer of a query over `graph` in which SERVICE reads the remote as it is now."""
         whole = ox.Store()
         whole.extend(graph)
         name = ox.NamedNode(IRI)
-        whole.extend(
-            ox.Quad(each.subject, each.predicate, each.object, name) for each in self.remote.store
-        )
-        found = whole.query(query.replace("SERVICE", "GRAPH"))
-        assert isinstance(found, ox.QuerySolutions)
-        names = [each.value for each in found.variables]
-        return Counter(
-            tuple(None if row[n] is None else str(row[n]) for n in names) for row in found
-        )
-
-
-def _bag(
-    rows: Sequence[Mapping[str, Any]], without: Sequence[str]
-) -> Counter[tuple[str | None, ...]]:
-    found: Counter[tuple[str | None, ...]] = Counter()
-    for row in rows:
-        cells = tuple(value for name, value in row.items() if name not in without)
-        found[cells] += row["weight"]
-    return Counter({row: times for row, times in found.items() if times})
+        whole.extend(ox.Quad(q.subject, q.predicate, q.object, name) for q in self.remote.store)
+        return solutions(whole, query.replace("SERVICE", "GRAPH"))

@@ -20,6 +20,7 @@ from lake.commit import write
 from lake.instants import microseconds
 from lake.metadata import Metadata
 from lake.tables import FRESHNESS, REQUESTS, SERVICES, TRANSACTIONS, replica
+from tests.support.projects.project import Project
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 EVERY = timedelta(minutes=10)
@@ -97,7 +98,7 @@ class RemoteTables:
     @property
     def settings(self) -> Settings:
         """Of the project."""
-        return Settings.load(self.folder / "weir.toml")
+        return Project(self.folder).settings
 
     def register(self, pattern: str = PATTERN, first_seen: datetime = START) -> None:
         """A query asks for the pattern."""
@@ -355,9 +356,7 @@ def _request(
 
 def remote_project(folder: Path, remotes: str = REMOTES) -> RemoteTables:
     """A project that declares the remote `wd`, whose pattern a query asks for."""
-    (folder / "queries").mkdir(parents=True)
-    (folder / "weir.toml").write_text('lake = "tables"\n')
-    (folder / "remotes.yml").write_text(remotes)
+    Project(folder).write("remotes.yml", remotes)
     tables = RemoteTables(folder)
     tables.register()
     return tables

@@ -147,9 +147,8 @@ def _undone(users: dict[str, str], patch: list[str]) -> dict[str, str]:
 
 def declared(folder: Path, **settings: Any) -> None:
     """A project with the queries."""
-    folder.mkdir()
     project = ReplicaProject(folder)
-    project.declare(batch_keys=7, **settings)
+    project.declare_remote(batch_keys=7, **settings)
     for name, text in QUERIES.items():
         project.query(name, text)
 

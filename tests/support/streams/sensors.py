@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
-from tests.support.projects.maintain import MaintainedProject
-from tests.support.streams.projects import readings
+from tests.support.projects.project import PATCHES, Project
+from tests.support.streams.projects import READINGS, readings
 
-SENSORS: dict[str, Any] = {
-    "name": "readings",
-    "kind": "snapshots",
-    "location": "events",
-    "glob": "*.nt",
-    "stream": {"time": {"predicate": "http://www.w3.org/ns/sosa/resultTime"}, "lateness": "PT1H"},
-}
-ROOMS = {"name": "rooms", "kind": "patches", "location": "changes"}
+SENSORS = READINGS | {"glob": "*.nt"}
+ROOMS = PATCHES | {"name": "rooms"}
 HOT = """PREFIX ex: <http://example.org/>
 SELECT ?room (COUNT(*) AS ?n)
 FROM NAMED WINDOW ex:w ON readings [RANGE PT10S STEP PT10S]
@@ -33,25 +26,17 @@ FILES = (
 )
 
 
-def sensors(folder: Path, **limits: int) -> MaintainedProject:
+def sensors(folder: Path, **limits: int) -> Project:
     """A graph that says where sensors are, and a stream of their readings."""
-    project = MaintainedProject(folder)
-    project.declare(ROOMS, SENSORS, **limits)
-    (folder / "queries").mkdir()
-    (folder / "events").mkdir()
+    project = Project(folder).declare(ROOMS, SENSORS, **limits)
+    project.folders("events")
     project.query("hot", HOT)
-    rooms = (("s1", "kitchen"), ("s2", "hall"))
-    project.patch(
-        "changes/0001.rdfp",
-        *(
-            f"A <http://example.org/{s}> <http://example.org/in> <http://example.org/{room}> ."
-            for s, room in rooms
-        ),
-    )
+    place = "A <http://example.org/{}> <http://example.org/in> <http://example.org/{}>"
+    project.change_set(place.format("s1", "kitchen"), place.format("s2", "hall"))
     return project
 
 
-def arrive(project: MaintainedProject, *numbers: int) -> None:
+def arrive(project: Project, *numbers: int) -> None:
     """Put some of the files into the folder of the stream."""
     for number in numbers:
         project.write(f"events/{number}.nt", FILES[number])

@@ -1,0 +1,226 @@
+"""A project in a folder: what it declares, its stages, and what they leave in its lake."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NoReturn, Self
+
+import duckdb
+import yaml
+
+from jobs.compute.session import Spark
+from jobs.ingest_changes import IngestResult, ingest_changes
+from jobs.maintain.outcome import MaintainResult
+from jobs.maintain_queries import maintain_queries
+from jobs.progress.completion import Completion
+from jobs.publish_answers import PublishResult, publish_answers
+from jobs.settings import CONFIG_FILE, Settings
+from jobs.validate_answers import ValidateResult, validate_answers
+from tests.support.stages import STAGES
+
+PATCHES = {"name": "p", "kind": "patches", "location": "changes"}
+SNAPSHOTS = {"name": "s", "kind": "snapshots", "location": "versions"}
+TABLES = ("quads", "triples", "transactions", "graphs", "rejected", "source_files")
+_OWN_TO_A_RUN = ("file", "modified", "run_id", "ingested_at", "quads_version", "triples_version")
+
+Rows = list[tuple[Any, ...]]
+Solution = tuple[tuple[str, str], ...]
+"""The bound variables and their terms, sorted, so that the order of columns does not matter."""
+Change = tuple[int, int, Solution]
+"""epoch, weight, solution."""
+
+
+def no_spark() -> NoReturn:
+    """A session that must not be started: the run has to work without Spark."""
+    raise AssertionError("Spark was asked for")
+
+
+def solution(row: Mapping[str, Any]) -> Solution:
+    """The bound variables of a row; its event time is none."""
+    bound = ((name, str(term)) for name, term in row.items() if term is not None)
+    return tuple(sorted(pair for pair in bound if pair[0] != "event_time"))
+
+
+@dataclass(eq=False)
+class Project:
+    """A folder with weir.toml and a folder of queries, which are made if they are missing."""
+
+    folder: Path
+
+    def __post_init__(self) -> None:
+        self.folders("queries")
+        if not (self.folder / CONFIG_FILE).exists():
+            self.configure()
+
+    def configure(self, **limits: float | str) -> None:
+        """Write the configuration."""
+        lines = (f"{name} = {json.dumps(limit)}" for name, limit in limits.items())
+        self.write(CONFIG_FILE, "\n".join(['lake = "lake"', "[limits]", *lines]))
+
+    def declare(self, *sources: Mapping[str, Any], **limits: float | str) -> Self:
+        """Write the configuration and the sources."""
+        self.configure(**limits)
+        self.write("sources.yml", yaml.safe_dump({"sources": [*sources]}))
+        return self
+
+    def remotes(self, *remotes: Mapping[str, Any]) -> None:
+        """Write the remotes."""
+        self.write("remotes.yml", yaml.safe_dump({"remotes": [*remotes]}))
+
+    def folders(self, *names: str) -> None:
+        """Make folders."""
+        for name in names:
+            (self.folder / name).mkdir(parents=True, exist_ok=True)
+
+    def write(self, path: str, text: str) -> None:
+        """Write a file."""
+        file = self.folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+
+    def query(self, name: str, text: str) -> None:
+        """Register a query, or edit it."""
+        self.write(f"queries/{name}.rq", text)
+
+    def remove_query(self, name: str) -> None:
+        """Take a query out of the registry."""
+        (self.folder / f"queries/{name}.rq").unlink()
+
+    def program(self, name: str, text: str) -> None:
+        """Register a program, or edit it."""
+        self.write(f"programs/{name}.lars", text)
+
+    def patch(self, path: str, *lines: str, id_: str = "", previous: str = "") -> None:
+        """Write an RDF Patch."""
+        head = [f"H id <{id_}> ."] if id_ else []
+        head += [f"H prev <{previous}> ."] if previous else []
+        self.write(path, "\n".join([*head, "TX .", *lines, "TC .", ""]))
+
+    @property
+    def change_sets(self) -> list[Path]:
+        """The files of the folder `changes`, in their order."""
+        return sorted((self.folder / "changes").glob("*"))
+
+    def change_set(self, *lines: str) -> None:
+        """Write the next change set of `A ...` and `D ...` lines."""
+        file = f"changes/{len(self.change_sets) + 1:04}.rdfp"
+        self.patch(file, *(f"{line.removesuffix(' .')} ." for line in lines))
+
+    def change(self, *lines: str) -> None:
+        """Write the next change set and ingest it."""
+        self.change_set(*lines)
+        self.ingest()
+
+    def copy(self, folder: Path) -> Self:
+        """The same project in another folder."""
+        shutil.copytree(self.folder, folder)
+        return replace(self, folder=folder)
+
+    @property
+    def settings(self) -> Settings:
+        return Settings.load(self.folder / CONFIG_FILE)
+
+    def stages(self, *names: str, spark: Spark = no_spark, run_id: str = "test") -> None:
+        """Run some stages in this process; without a session, they must not need one."""
+        for name in names:
+            STAGES[name](spark, self.settings, run_id)
+
+    def ingest(self, spark: Spark = no_spark, **options: Any) -> IngestResult:
+        """Run ingest."""
+        return ingest_changes(spark, self.settings, "test", **options)
+
+    def maintain(self, spark: Spark = no_spark, **options: Any) -> MaintainResult:
+        """Run maintain."""
+        return maintain_queries(spark, self.settings, "test", **options)
+
+    def validate(self, spark: Spark = no_spark) -> ValidateResult:
+        """Run validate."""
+        return validate_answers(spark, self.settings, "test")
+
+    def publish(self, spark: Spark = no_spark) -> PublishResult:
+        """Run publish."""
+        return publish_answers(spark, self.settings, "test")
+
+    def run(self, spark: Spark = no_spark) -> MaintainResult:
+        """Run all stages; returns the result of maintain."""
+        self.ingest(spark)
+        result = self.maintain(spark)
+        self.stages("validate", "publish", spark=spark)
+        return result
+
+    def table(self, name: str) -> list[dict[str, Any]]:
+        """The rows of a table."""
+        return self.settings.open_lake().rows(name).to_pylist()
+
+    def columns(self, name: str) -> list[str]:
+        """The columns of a table."""
+        return self.settings.open_lake().rows(name).column_names
+
+    def rows(self, table: str, *columns: str) -> Rows:
+        """The rows of a table, sorted."""
+        rows = self.settings.open_lake().rows(table, columns=columns or None).to_pylist()
+        return sorted(
+            (tuple(row.values()) for row in rows), key=lambda row: json.dumps(row, default=str)
+        )
+
+    def state(self, epoch: int) -> set[tuple[object, ...]]:
+        """The quads that hold at an epoch."""
+        connection = duckdb.connect()
+        connection.register("quads", self.settings.open_lake().rows("quads"))
+        held = connection.execute(
+            "SELECT graph, subject, predicate, object FROM quads WHERE epoch <= ?"
+            " GROUP BY ALL HAVING SUM(weight) > 0",
+            [epoch],
+        )
+        return {*held.fetchall()}
+
+    def contents(self) -> dict[str, Rows]:
+        """Everything that ingest writes, without the columns that differ from run to run."""
+        names = {table: self.columns(table) for table in TABLES}
+        return {
+            table: self.rows(table, *(name for name in columns if name not in _OWN_TO_A_RUN))
+            for table, columns in names.items()
+        }
+
+    def signed(self, name: str) -> list[Change]:
+        """The rows of the published log as they are stored, without event times, sorted."""
+        rows = self.table(f"answers/{name}")
+        return sorted(
+            ((row.pop("epoch"), row.pop("weight"), solution(row)) for row in rows), key=repr
+        )
+
+    def answer(self, name: str, epoch: int | None = None) -> Counter[Solution]:
+        """The published answer, or what it was at an epoch."""
+        held: Counter[Solution] = Counter()
+        for at, weight, row in self.signed(name):
+            if epoch is None or at <= epoch:
+                held[row] += weight
+        assert min(held.values(), default=0) >= 0, "a negative multiplicity"
+        return +held
+
+    def watermark(self, name: str) -> int:
+        """The epoch up to which the embeddings of a query are complete."""
+        maintained = Completion.read(self.settings.open_lake()).maintained(name)
+        assert maintained is not None
+        return maintained.epoch
+
+    def ledger(self, job: str) -> dict[str, dict[str, Any]]:
+        """Per query, its row by the last run of a job; the row of the run itself is under ""."""
+        rows = [row for row in self.table("runs") if row["job"] == job]
+        last = max(row["number"] for row in rows)
+        return {
+            row["query"] or "": row
+            for row in rows
+            if row["number"] == last and row["status"] != "claimed"
+        }
+
+    def versions(self) -> dict[str, int | None]:
+        """The newest version of every table of the lake, but for the ledger and its summary."""
+        folder, lake = Path(self.settings.lake), self.settings.open_lake()
+        names = {str(log.parent.relative_to(folder)) for log in folder.rglob("_delta_log")}
+        return {name: lake.version(name) for name in sorted(names - {"runs", "ledger_summary"})}
