@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,20 +12,13 @@ from jobs.stage import claimed
 from lake.lake import Lake
 from tests.support.projects.command_line import Weir
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-
 FIRST, SECOND = Path("data/versions/001.ttl"), Path("data/versions/002.ttl")
 
 
 @pytest.fixture
-def project(
-    spark: SparkSession, weir: Weir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Settings:
-    del spark  # `weir run` uses the active session
-    monkeypatch.chdir(tmp_path)
-    weir("init")
+def project(initialised: None) -> Settings:
+    """A project that `weir init` wrote, where starting Spark fails."""
+    del initialised
     return Settings.load()
 
 

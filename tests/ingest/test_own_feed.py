@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from deltalake import DeltaTable
-from pyspark.sql import SparkSession
 
 from jobs.compute.engine import Engine
 from jobs.compute.sql import column, rows_of, select
@@ -16,7 +15,7 @@ from jobs.maintain.changes import read_changes
 from jobs.plan.leaves import Scope
 from jobs.progress.watermarks import epochs_after
 from lake.change_feed import ChangeFeedGap
-from tests.support.projects.project import Project
+from tests.support.projects.project import Project, no_spark
 
 Read = Callable[[], set[str]]
 
@@ -31,8 +30,8 @@ def filled(project: Project) -> Project:
     return project
 
 
-@pytest.fixture(params=["driver", "spark"])
-def read(request: pytest.FixtureRequest, spark: SparkSession, filled: Project) -> Read:
+@pytest.fixture(params=["driver", pytest.param("spark", marks=pytest.mark.spark)])
+def read(request: pytest.FixtureRequest, filled: Project) -> Read:
     """The objects of the changes of epochs 2 and 3, read by the driver or by Spark."""
 
     def run() -> set[str]:
@@ -41,7 +40,8 @@ def read(request: pytest.FixtureRequest, spark: SparkSession, filled: Project) -
         limits = {"driver_rows": 0} if request.param == "spark" else {}
         settings = filled.settings
         settings.limits = settings.limits.model_copy(update=limits)
-        engine = Engine.of(settings, lake, lambda: spark, "maintain")
+        spark = (lambda: request.getfixturevalue("spark")) if limits else no_spark
+        engine = Engine.of(settings, lake, spark, "maintain")
         read_changes(engine, "changes", Scope(), epochs, transactions, None)
         found = engine.rows(select(column("object")).from_(rows_of("changes")))
         engine.release()

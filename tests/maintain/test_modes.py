@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from deltalake import DeltaTable
 
+from jobs.compute.session import Spark
 from jobs.errors import WeirError
 from lake.maintenance import consolidate
 from lake.tables import QUADS, TRIPLES
@@ -24,20 +25,20 @@ from tests.support.projects.graphs import (
     knows,
     name,
 )
-from tests.support.projects.project import PATCHES, Project
+from tests.support.projects.project import PATCHES, Project, no_spark
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
 @pytest.fixture(scope="module")
-def begun(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Project:
+def begun(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """All queries after the first two epochs; not to be changed."""
     project = Project(tmp_path_factory.mktemp("begun")).declare(PATCHES)
     for query, text in QUERIES.items():
         project.query(query, text)
     ingest_change_sets(project, FIRST)
-    project.run(spark)
+    project.run()
     return project
 
 
@@ -56,16 +57,16 @@ def test_a_new_query_starts_with_the_state_at_the_newest_epoch(begun: Project) -
         check_answers(begun, query, 2, 2)
 
 
-def test_a_query_with_full_history_has_every_epoch(spark: SparkSession, project: Project) -> None:
+def test_a_query_with_full_history_has_every_epoch(project: Project) -> None:
     for query, text in QUERIES.items():
         project.query(query, f"#+ history: full\n{text}")
     ingest_change_sets(project, FIRST + LATER)
-    assert project.run(spark).modes == dict.fromkeys(QUERIES, "initial")
+    assert project.run().modes == dict.fromkeys(QUERIES, "initial")
     for query in QUERIES:
         check_answers(project, query, 1, 6)
     before = {query: project.signed(query) for query in QUERIES}
     project.change("D " + name("c", "C"))
-    modes = project.run(spark).modes
+    modes = project.run().modes
     assert {query for query in QUERIES if modes[query] == "untouched"} == {"pairs", "mutual"}
     assert set(modes.values()) == {"incremental", "untouched"}
     for query in QUERIES:
@@ -76,24 +77,34 @@ def test_a_query_with_full_history_has_every_epoch(spark: SparkSession, project:
 # All methods of reading the graph give the same rows; these limits force each on a small graph.
 WAYS = {
     "driver": ({}, "incremental"),
-    "spark": ({"driver_rows": 0, "broadcast_rows": 1}, "incremental"),
-    "large_answers": ({"driver_rows": 1}, "incremental"),
     "bulk": ({"bulk_changes": 0}, "full"),
     "large_neighbourhood": ({"neighbourhood_rows": 1}, "full"),
+}
+WAYS_OF_SPARK = {
+    "spark": ({"driver_rows": 0, "broadcast_rows": 1}, "incremental"),
+    "large_answers": ({"driver_rows": 1}, "incremental"),
     "large_tables": ({"driver_scan_rows": 0}, "incremental"),
     "large_tables_in_bulk": ({"driver_scan_rows": 0, "bulk_changes": 0}, "full"),
 }
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_changes_give_the_delta_of_every_epoch(
+def test_changes_give_the_delta_of_every_epoch(going: Project, way: str) -> None:
+    _check_deltas(going, no_spark, *WAYS[way])
+
+
+@pytest.mark.parametrize("way", WAYS_OF_SPARK)
+def test_changes_give_the_delta_of_every_epoch_on_spark(
     spark: SparkSession, going: Project, way: str
 ) -> None:
-    limits, mode = WAYS[way]
+    _check_deltas(going, spark, *WAYS_OF_SPARK[way])
+
+
+def _check_deltas(going: Project, session: Spark, limits: dict[str, int], mode: str) -> None:
     ingest_change_sets(going, LATER)
     # Afterwards: the limits hold for ingest too.
     going.configure(**limits)
-    modes = going.run(spark).modes
+    modes = going.run(session).modes
     assert set(modes) == set(QUERIES)
     assert {modes[query] for query in ("pairs", "names", "knowers", "mutual")} == {mode}
     for query in QUERIES:
@@ -101,16 +112,14 @@ def test_changes_give_the_delta_of_every_epoch(
         check_answers(going, query, 2, 6)
 
 
-def test_an_untouched_query_costs_a_row_of_the_ledger_and_no_commit(
-    spark: SparkSession, project: Project
-) -> None:
+def test_an_untouched_query_costs_a_row_of_the_ledger_and_no_commit(project: Project) -> None:
     project.query("pairs", PAIRS)
     project.query("names", NAMES)
     ingest_change_sets(project, FIRST)
-    project.run(spark)
+    project.run()
     before = project.versions()
     ingest_change_sets(project, (('A <urn:a> <urn:age> "7"',), ("A " + name("c", "Z"),)))
-    assert project.run(spark).modes == {"pairs": "untouched", "names": "incremental"}
+    assert project.run().modes == {"pairs": "untouched", "names": "incremental"}
     after = project.versions()
     assert after["embeddings/pairs"] == before["embeddings/pairs"]
     assert after["answers/pairs"] == before["answers/pairs"]
@@ -119,7 +128,7 @@ def test_an_untouched_query_costs_a_row_of_the_ledger_and_no_commit(
     assert project.watermark("pairs") == 4
     # The next run starts where the untouched one ended.
     ingest_change_sets(project, (("A " + knows("z", "b"),),))
-    assert project.run(spark).modes == {"pairs": "incremental", "names": "incremental"}
+    assert project.run().modes == {"pairs": "incremental", "names": "incremental"}
     rows = project.ledger("maintain")
     assert {rows[query]["from_epoch"] for query in ("pairs", "names")} == {4}
     assert {rows[query]["rows_in"] for query in ("pairs", "names")} == {1}
@@ -127,62 +136,56 @@ def test_an_untouched_query_costs_a_row_of_the_ledger_and_no_commit(
     check_answers(project, "names", 2, 5)
 
 
-def test_a_run_records_that_a_plan_looks_at_all_of_its_rows(
-    spark: SparkSession, project: Project
-) -> None:
+def test_a_run_records_that_a_plan_looks_at_all_of_its_rows(project: Project) -> None:
     project.query("first", f"{NAMES} LIMIT 1")
     project.query("all", NAMES)
     ingest_change_sets(project, FIRST)
-    project.run(spark)
+    project.run()
     ingest_change_sets(project, (("A " + name("c", "Z"),),))
-    assert project.run(spark).modes == {"first": "incremental", "all": "incremental"}
+    assert project.run().modes == {"first": "incremental", "all": "incremental"}
     rows = project.ledger("maintain")
     assert "looks at all stored rows below" in rows["first"]["reason"]
     assert rows["all"]["reason"] is None
 
 
-def test_an_edited_query_publishes_the_difference_at_the_newest_epoch(
-    spark: SparkSession, project: Project
-) -> None:
+def test_an_edited_query_publishes_the_difference_at_the_newest_epoch(project: Project) -> None:
     project.query("q", "SELECT ?a ?b WHERE { ?a <urn:knows> ?b . ?b <urn:name> ?n }")
     project.query("other", NAMES)
     ingest_change_sets(project, FIRST)
-    project.run(spark)
+    project.run()
     old = project.answer("q", 2)
     project.query("q", NAMES)
-    assert project.run(spark).modes == {"q": "migrated"}
+    assert project.run().modes == {"q": "migrated"}
     row = project.ledger("maintain")["q"]
     assert (row["from_epoch"], row["to_epoch"]) == (2, 2)
     assert project.columns("answers/q") == ["epoch", "weight", "a", "b", "event_time", "n"]
     assert old != project.answer("q", 2)
     check_answers(project, "q", 2, 2)
     ingest_change_sets(project, LATER)
-    assert project.run(spark).modes == {"q": "incremental", "other": "incremental"}
+    assert project.run().modes == {"q": "incremental", "other": "incremental"}
     check_answers(project, "q", 2, 6)
 
 
-def test_an_edit_without_a_change_of_meaning_changes_nothing(
-    spark: SparkSession, project: Project
-) -> None:
+def test_an_edit_without_a_change_of_meaning_changes_nothing(project: Project) -> None:
     project.query("q", PAIRS)
     ingest_change_sets(project, FIRST)
-    project.run(spark)
+    project.run()
     before = project.versions()
     project.query("q", f"#+ description: the same\n# really\n{PAIRS.replace(' ?', '  ?')}")
-    assert project.run(spark).modes == {}
+    assert project.run().modes == {}
     assert project.versions() == before
 
 
 def test_a_query_that_is_edited_while_it_is_behind_skips_to_the_newest_epoch(
-    spark: SparkSession, project: Project
+    project: Project,
 ) -> None:
     project.query("q", PAIRS)
     ingest_change_sets(project, FIRST)
-    project.run(spark)
+    project.run()
     published = project.signed("q")
     ingest_change_sets(project, LATER)
     project.query("q", "SELECT DISTINCT ?b WHERE { ?a <urn:knows> ?b }")
-    assert project.run(spark).modes == {"q": "migrated"}
+    assert project.run().modes == {"q": "migrated"}
     assert [row for row in project.signed("q") if row[0] <= 2] == published
     assert {row[0] for row in project.signed("q")} == {2, 6}
     check_answers(project, "q", 6, 6)
@@ -196,14 +199,12 @@ def lose_the_oldest_commits(project: Project, table: str, keep: int) -> None:
         commit.unlink()
 
 
-def test_after_a_gap_in_the_change_feed_the_answer_is_rebuilt(
-    spark: SparkSession, going: Project
-) -> None:
+def test_after_a_gap_in_the_change_feed_the_answer_is_rebuilt(going: Project) -> None:
     published = {query: going.signed(query) for query in QUERIES}
     ingest_change_sets(going, LATER)
     lose_the_oldest_commits(going, "triples", keep=2)
     lose_the_oldest_commits(going, "quads", keep=2)
-    assert set(going.run(spark).modes.values()) == {"rebased"}
+    assert set(going.run().modes.values()) == {"rebased"}
     row = going.ledger("maintain")["names"]
     assert (row["mode"], row["from_epoch"], row["to_epoch"]) == ("rebased", 2, 6)
     assert "the log no longer holds version" in row["reason"]
@@ -213,25 +214,23 @@ def test_after_a_gap_in_the_change_feed_the_answer_is_rebuilt(
         check_answers(going, query, 2, 2)
         check_answers(going, query, 6, 6)
     going.change("D " + name("c", "C"))
-    assert "rebased" not in going.run(spark).modes.values()
+    assert "rebased" not in going.run().modes.values()
     for query in QUERIES:
         check_answers(going, query, 6, 7)
 
 
-def test_a_removed_query_keeps_its_tables_and_catches_up_when_it_returns(
-    spark: SparkSession, project: Project
-) -> None:
+def test_a_removed_query_keeps_its_tables_and_catches_up_when_it_returns(project: Project) -> None:
     project.query("q", PAIRS)
     project.query("stays", NAMES)
     ingest_change_sets(project, FIRST)
-    project.run(spark)
+    project.run()
     before = project.signed("q")
     project.remove_query("q")
     ingest_change_sets(project, LATER)
-    assert project.run(spark).modes == {"stays": "incremental"}
+    assert project.run().modes == {"stays": "incremental"}
     assert project.signed("q") == before
     project.query("q", PAIRS)
-    assert project.run(spark).modes == {"q": "incremental"}
+    assert project.run().modes == {"q": "incremental"}
     check_answers(project, "q", 2, 6)
 
 
@@ -244,11 +243,11 @@ def test_a_query_that_returns_to_consolidated_logs_is_rebuilt(
     for query, text in queries.items():
         project.query(query, text)
     project.change("A " + knows("a", "b"), "A " + name("b", "B"), "A " + name("b", "B", "h"))
-    project.run(spark)
+    project.run()
     for query in queries:
         project.remove_query(query)
     project.change("D " + knows("a", "b"))
-    project.stages("validate", "publish", spark=spark)
+    project.stages("validate", "publish")
     for table in (QUADS, TRIPLES):
         result = consolidate(spark, project.settings.open_lake(), table, 2, 0.01, 100)
         assert result.after < result.before
@@ -257,7 +256,7 @@ def test_a_query_that_returns_to_consolidated_logs_is_rebuilt(
     project.query("with_history", f"#+ history: full\n{PAIRS}")
     project.change("A " + knows("c", "b"))
     modes = dict.fromkeys(queries, "rebased") | {"with_history": "initial"}
-    assert project.run(spark).modes == modes
+    assert project.run().modes == modes
     assert "epoch 2" in project.ledger("maintain")["two"]["reason"]
     assert "history from epoch 2 on" in project.ledger("maintain")["with_history"]["reason"]
     for query in queries:
@@ -265,16 +264,14 @@ def test_a_query_that_returns_to_consolidated_logs_is_rebuilt(
     check_answers(project, "with_history", 2, 3)
 
 
-def test_a_query_that_cannot_be_maintained_fails_alone(
-    spark: SparkSession, project: Project
-) -> None:
+def test_a_query_that_cannot_be_maintained_fails_alone(project: Project) -> None:
     project.configure(product_rows=3)
     project.query("good", NAMES)
     project.query("large", PRODUCT)
     project.query("wrong", "SELECT ?a WHERE { ?a <urn:knows> }")
     ingest_change_sets(project, FIRST)
     with pytest.raises(WeirError, match="2 queries could not be maintained") as error:
-        project.maintain(spark)
+        project.maintain()
     assert error.value.exit_code == 1
     assert "more than product_rows = 3" in str(error.value)
     assert "wrong.rq:1:" in str(error.value)
@@ -284,32 +281,30 @@ def test_a_query_that_cannot_be_maintained_fails_alone(
         "good": "succeeded",
         "large": "failed",
     }
-    project.stages("validate", "publish", spark=spark)
+    project.stages("validate", "publish")
     check_answers(project, "good", 2, 2)
     # Corrected, it starts where it would have started; the others continue from where they are.
     ingest_change_sets(project, LATER)
     project.remove_query("wrong")
     project.query("large", f"#+ allow_product: true\n{PRODUCT}")
-    assert project.run(spark).modes == {"good": "incremental", "large": "initial"}
+    assert project.run().modes == {"good": "incremental", "large": "initial"}
     check_answers(project, "good", 2, 6)
     check_answers(project, "large", 6, 6)
 
 
-def test_running_again_commits_nothing(spark: SparkSession, going: Project) -> None:
+def test_running_again_commits_nothing(going: Project) -> None:
     ingest_change_sets(going, LATER)
-    going.run(spark)
+    going.run()
     before = going.versions()
     going.ingest()
-    assert going.run(spark).modes == {}
+    assert going.run().modes == {}
     assert going.versions() == before
 
 
-def test_nothing_is_maintained_before_the_first_epoch(
-    spark: SparkSession, project: Project
-) -> None:
+def test_nothing_is_maintained_before_the_first_epoch(project: Project) -> None:
     project.query("q", PAIRS)
     project.ingest()
-    assert project.run(spark).modes == {}
+    assert project.run().modes == {}
     ingest_change_sets(project, FIRST)
-    assert project.run(spark).modes == {"q": "initial"}
+    assert project.run().modes == {"q": "initial"}
     check_answers(project, "q", 2, 2)

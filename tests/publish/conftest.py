@@ -1,21 +1,19 @@
-"""The lake of each test."""
+"""Who publishes: the driver, or Spark."""
 
 from __future__ import annotations
 
 import pytest
 
+from jobs.compute.session import Spark
 from tests.support.projects.handmade import HandMadeLake
+from tests.support.projects.project import no_spark
 
 
-@pytest.fixture
-def distributed() -> bool:
-    """Whether Spark does what the driver could do; overridden by parametrization."""
-    return False
-
-
-@pytest.fixture
-def lake(lake: HandMadeLake, distributed: bool) -> HandMadeLake:
-    """An empty lake and an empty folder of queries."""
-    if distributed:
-        lake.project.configure(driver_rows=0, driver_table_bytes=0)
-    return lake
+@pytest.fixture(params=["driver", pytest.param("spark", marks=pytest.mark.spark)])
+def session(request: pytest.FixtureRequest, lake: HandMadeLake) -> Spark:
+    """The session of a run in which Spark does all, or nothing, that the driver could do."""
+    if request.param == "driver":
+        return no_spark
+    lake.project.configure(driver_rows=0, driver_table_bytes=0)
+    spark = request.getfixturevalue("spark")
+    return lambda: spark

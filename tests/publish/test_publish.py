@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from jobs import stage as stages
 from jobs.cli.query_status import query_statuses
+from jobs.compute.session import Spark
 from jobs.errors import QualityError
 from jobs.progress.completion import Completion
 from jobs.publish_answers import publish_answers
@@ -20,10 +21,6 @@ from lake import claims, commit, ledger
 from lake.removal import remove_table
 from tests.support.projects.handmade import HandMadeLake, event_time
 from tests.support.projects.project import no_spark
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
 
 SELECT = "SELECT ?s ?o WHERE { ?s <http://a/p> ?o }"
 DISTINCT = "SELECT DISTINCT ?s WHERE { ?s <http://a/p> ?o }"
@@ -36,30 +33,27 @@ def watermark(lake: HandMadeLake, query: str) -> int:
     return found.epoch
 
 
-def run(spark: SparkSession, lake: HandMadeLake, run_id: str = "r") -> None:
-    validate_answers(spark, lake.settings, run_id)
-    publish_answers(spark, lake.settings, run_id)
+def run(lake: HandMadeLake, session: Spark = no_spark, run_id: str = "r") -> None:
+    validate_answers(session, lake.settings, run_id)
+    publish_answers(session, lake.settings, run_id)
 
 
-def publish_first(spark: SparkSession, lake: HandMadeLake, *queries: str) -> None:
+def publish_first(lake: HandMadeLake, *queries: str) -> None:
     """Queries with one solution, published at epoch 1."""
     lake.ingest(1)
     for name in queries:
         lake.query(name, SELECT)
         lake.maintain(name, [(1, 1, A, B)], base=1, mode="initial")
-    run(spark, lake)
-
-
-BOTH_WAYS = pytest.mark.parametrize("distributed", [False, True], ids=["driver", "spark"])
+    run(lake)
 
 
 def test_the_first_publication_has_every_row_with_its_epoch_and_event_time(
-    spark: SparkSession, lake: HandMadeLake
+    lake: HandMadeLake,
 ) -> None:
     lake.query("q", SELECT)
     lake.ingest(3)
     lake.maintain("q", [(1, 1, A, B), (1, 2, A, None), (3, -1, A, B)], mode="initial")
-    run(spark, lake)
+    run(lake)
     assert lake.rows("answers/q")[0].keys() == {"epoch", "weight", "s", "o", "event_time"}
     assert lake.answers("q") == [(1, 1, A, B), (1, 2, A, None), (3, -1, A, B)]
     assert all(row["event_time"] == event_time(row["epoch"]) for row in lake.rows("answers/q"))
@@ -69,17 +63,14 @@ def test_the_first_publication_has_every_row_with_its_epoch_and_event_time(
     assert published.metadata.extra["rows"] == 2
 
 
-@BOTH_WAYS
-def test_later_publications_append_only_the_new_rows(
-    spark: SparkSession, lake: HandMadeLake
-) -> None:
+def test_later_publications_append_only_the_new_rows(session: Spark, lake: HandMadeLake) -> None:
     lake.query("q", SELECT)
     lake.ingest(1)
     lake.maintain("q", [(1, 1, A, B)], base=1, mode="initial")
-    run(spark, lake)
+    run(lake, session)
     lake.ingest(2)
     lake.maintain("q", [(2, 1, A, C), (3, -1, A, B)], base=1)
-    run(spark, lake)
+    run(lake, session)
     assert lake.answers("q") == [(1, 1, A, B), (2, 1, A, C), (3, -1, A, B)]
     assert watermark(lake, "q") == 3
 
@@ -100,63 +91,58 @@ def test_queries_with_similar_names_are_published_separately(
     }
 
 
-def test_running_again_commits_nothing(spark: SparkSession, lake: HandMadeLake) -> None:
+def test_running_again_commits_nothing(lake: HandMadeLake) -> None:
     lake.query("q", SELECT)
     lake.ingest(1)
     lake.maintain("q", [(1, 1, A, B)], mode="initial")
-    run(spark, lake)
+    run(lake)
     before = lake.versions()
-    run(spark, lake)
+    run(lake)
     assert lake.versions() == before
 
 
-def test_an_answer_without_rows_is_published_as_an_empty_table(
-    spark: SparkSession, lake: HandMadeLake
-) -> None:
+def test_an_answer_without_rows_is_published_as_an_empty_table(lake: HandMadeLake) -> None:
     lake.query("q", SELECT)
     lake.ingest(1)
     lake.maintain("q", [], base=1, mode="initial")
-    run(spark, lake)
+    run(lake)
     assert lake.answers("q") == []
     assert watermark(lake, "q") == 1
 
 
-def test_epochs_that_touch_nothing_move_the_watermark_without_a_commit(
-    spark: SparkSession, lake: HandMadeLake
-) -> None:
+def test_epochs_that_touch_nothing_move_the_watermark_without_a_commit(lake: HandMadeLake) -> None:
     lake.query("untouched", SELECT)
     lake.query("other_nodes_only", SELECT)
     lake.ingest(2)
     for name in ("untouched", "other_nodes_only"):
         lake.maintain(name, [(2, 1, A, B)], base=2, mode="initial")
-    run(spark, lake)
+    run(lake)
     before = lake.versions()
     lake.ingest(2)
     lake.leave_untouched("untouched", 2)
     lake.maintain("other_nodes_only", [], base=2)
-    run(spark, lake)
+    run(lake)
     after = lake.versions()
     assert {name for name in before if before[name] != after[name]} == {"quality", "runs"}
     assert [watermark(lake, name) for name in ("untouched", "other_nodes_only")] == [4, 4]
     lake.ingest(1)
     for name in ("untouched", "other_nodes_only"):
         lake.maintain(name, [(5, -1, A, B)], base=2)
-    run(spark, lake)
+    run(lake)
     assert lake.answers("untouched") == [(2, 1, A, B), (5, -1, A, B)]
 
 
-@BOTH_WAYS
 def test_an_edited_query_publishes_the_difference_and_keeps_its_old_columns(
-    spark: SparkSession, lake: HandMadeLake
+    session: Spark, lake: HandMadeLake
 ) -> None:
     lake.query("q", SELECT)
     lake.ingest(2)
     lake.maintain("q", [(1, 1, A, B), (1, 2, A, None)], mode="initial")
-    run(spark, lake)
+    run(lake, session)
     # Edited without a new epoch: the difference comes at an epoch that is published already.
     lake.query("q", "SELECT ?s ?p WHERE { ?s ?p ?o }")
     lake.maintain("q", [(2, 2, A, None), (2, 1, C, A)], base=2, mode="migrated")
-    run(spark, lake)
+    run(lake, session)
     rows = lake.rows("answers/q")
     assert Counter((r["epoch"], r["weight"], r["s"], r["p"], r["o"]) for r in rows) == {
         (1, 1, A, None, B): 1,
@@ -165,7 +151,7 @@ def test_an_edited_query_publishes_the_difference_and_keeps_its_old_columns(
         (2, 1, C, A, None): 1,
     }
     before = lake.versions()
-    run(spark, lake)
+    run(lake, session)
     assert lake.versions() == before
 
 
@@ -185,45 +171,41 @@ def test_a_new_column_of_a_small_answer_needs_no_spark(lake: HandMadeLake) -> No
     }
 
 
-def test_an_edit_that_changes_no_row_is_published_once(
-    spark: SparkSession, lake: HandMadeLake
-) -> None:
+def test_an_edit_that_changes_no_row_is_published_once(lake: HandMadeLake) -> None:
     lake.query("q", SELECT)
     lake.ingest(1)
     lake.maintain("q", [(1, 1, A, B)], mode="initial")
-    run(spark, lake)
+    run(lake)
     lake.query("q", "SELECT ?s ?o WHERE { ?s <http://a/p> ?o . ?s <http://a/p> ?o }")
     lake.maintain("q", [(1, 1, A, B)], base=1, mode="migrated")
-    run(spark, lake)
+    run(lake)
     before = lake.versions()
-    run(spark, lake)
+    run(lake)
     assert (lake.answers("q"), lake.versions()) == ([(1, 1, A, B)], before)
 
 
-def test_rows_recomputed_at_the_same_epoch_publish_the_difference(
-    spark: SparkSession, lake: HandMadeLake
-) -> None:
+def test_rows_recomputed_at_the_same_epoch_publish_the_difference(lake: HandMadeLake) -> None:
     lake.query("q", SELECT)
     lake.ingest(1)
     lake.maintain("q", [(1, 1, A, B)], base=1, mode="initial")
-    run(spark, lake)
+    run(lake)
     lake.maintain("q", [(1, 1, A, C)], base=1, mode="rebased")
-    run(spark, lake)
+    run(lake)
     assert lake.answers("q") == [(1, -1, A, B), (1, 1, A, B), (1, 1, A, C)]
 
 
 def test_a_failed_check_holds_back_its_query_alone_until_the_rows_are_right(
-    spark: SparkSession, lake: HandMadeLake
+    lake: HandMadeLake,
 ) -> None:
-    publish_first(spark, lake, "good", "bad")
+    publish_first(lake, "good", "bad")
     lake.ingest(1)
     lake.maintain("good", [(2, -1, A, B)], base=1)
     lake.maintain("bad", [(2, -1, A, C)], base=1)
     for _ in range(2):
         with pytest.raises(QualityError, match="multiplicity_is_not_negative"):
-            validate_answers(spark, lake.settings, "r2")
+            validate_answers(no_spark, lake.settings, "r2")
         with pytest.raises(QualityError, match="bad"):
-            publish_answers(spark, lake.settings, "r2")
+            publish_answers(no_spark, lake.settings, "r2")
         assert lake.answers("bad") == [(1, 1, A, B)]
         assert lake.answers("good") == [(1, 1, A, B), (2, -1, A, B)]
     failed = [row for row in lake.rows("quality") if not row["success"]]
@@ -232,73 +214,65 @@ def test_a_failed_check_holds_back_its_query_alone_until_the_rows_are_right(
     }
     assert "_:c" in json.loads(failed[0]["observed"])["examples"][0]
     lake.maintain("bad", [(2, 1, A, C)], base=2, mode="rebased")
-    run(spark, lake, "r3")
+    run(lake, run_id="r3")
     assert lake.answers("bad") == [(1, 1, A, B), (2, -1, A, B), (2, 1, A, C)]
 
 
-def test_a_wrong_quad_holds_back_every_query(spark: SparkSession, lake: HandMadeLake) -> None:
-    publish_first(spark, lake, "touched", "untouched")
+def test_a_wrong_quad_holds_back_every_query(lake: HandMadeLake) -> None:
+    publish_first(lake, "touched", "untouched")
     lake.ingest(1, weight=2)
     lake.maintain("touched", [(2, 1, A, C)], base=1)
     lake.leave_untouched("untouched", 1)
     with pytest.raises(QualityError, match="the graph: weight_is_a_sign"):
-        validate_answers(spark, lake.settings, "r2")
+        validate_answers(no_spark, lake.settings, "r2")
     with pytest.raises(QualityError, match="2 answers held back"):
-        publish_answers(spark, lake.settings, "r2")
+        publish_answers(no_spark, lake.settings, "r2")
     assert [watermark(lake, name) for name in ("touched", "untouched")] == [1, 1]
     found = query_statuses(lake.settings)
     assert [status.state for status in found] == ["held", "held"]
     assert "the graph: weight_is_a_sign" in (found[0].reason or "")
 
 
-def test_a_query_is_not_held_by_a_failure_of_another(
-    spark: SparkSession, lake: HandMadeLake
-) -> None:
-    publish_first(spark, lake, "good", "bad")
+def test_a_query_is_not_held_by_a_failure_of_another(lake: HandMadeLake) -> None:
+    publish_first(lake, "good", "bad")
     lake.ingest(1)
     lake.maintain("good", [(2, 1, A, C)], base=1)
     lake.maintain("bad", [(2, -1, A, C)], base=1)
     with pytest.raises(QualityError, match="bad"):
-        validate_answers(spark, lake.settings, "r2")
+        validate_answers(no_spark, lake.settings, "r2")
     lake.ingest(1)
     lake.maintain("good", [(3, 1, B, C)], base=1)
     found = {status.query: status.state for status in query_statuses(lake.settings)}
     assert found == {"good": "behind", "bad": "held"}
 
 
-def test_rows_that_came_after_the_check_are_not_published(
-    spark: SparkSession, lake: HandMadeLake
-) -> None:
+def test_rows_that_came_after_the_check_are_not_published(lake: HandMadeLake) -> None:
     lake.query("q", SELECT)
     lake.ingest(1)
     lake.maintain("q", [(1, 1, A, B)], mode="initial")
-    validate_answers(spark, lake.settings, "r")
+    validate_answers(no_spark, lake.settings, "r")
     lake.ingest(1)
     lake.maintain("q", [(2, 1, A, C)])
     with pytest.raises(QualityError, match="held back"):
-        publish_answers(spark, lake.settings, "r")
-    run(spark, lake)
+        publish_answers(no_spark, lake.settings, "r")
+    run(lake)
     assert lake.answers("q") == [(1, 1, A, B), (2, 1, A, C)]
 
 
-def test_the_rows_of_recreated_tables_are_checked_again(
-    spark: SparkSession, lake: HandMadeLake
-) -> None:
+def test_the_rows_of_recreated_tables_are_checked_again(lake: HandMadeLake) -> None:
     """Their versions and epochs are those that passed the checks before."""
     lake.query("q", "#+ max_rows: 1\n" + SELECT)
     lake.ingest(1)
     lake.maintain("q", [(1, 1, A, B)], mode="initial")
-    run(spark, lake)
+    run(lake)
     for table in ("answers/q", "embeddings/q"):
         remove_table(lake.settings.open_lake().location(table))
     lake.maintain("q", [(1, 1, A, B), (1, 1, A, C)], mode="initial")
     with pytest.raises(QualityError, match="row_count_is_within_max_rows"):
-        run(spark, lake)
+        run(lake)
 
 
-def test_rows_that_cannot_be_read_hold_back_their_query_alone(
-    spark: SparkSession, lake: HandMadeLake
-) -> None:
+def test_rows_that_cannot_be_read_hold_back_their_query_alone(lake: HandMadeLake) -> None:
     lake.ingest(1)
     for name in ("damaged", "good"):
         lake.query(name, SELECT)
@@ -306,54 +280,50 @@ def test_rows_that_cannot_be_read_hold_back_their_query_alone(
     (file,) = (lake.settings.project / "lake/embeddings/damaged").glob("*.parquet")
     file.write_bytes(b"PAR1 no PAR1")
     with pytest.raises(QualityError, match="damaged: rows_can_be_read"):
-        validate_answers(spark, lake.settings, "r")
+        validate_answers(no_spark, lake.settings, "r")
     with pytest.raises(QualityError, match="damaged"):
-        publish_answers(spark, lake.settings, "r")
+        publish_answers(no_spark, lake.settings, "r")
     assert lake.answers("good") == [(1, 1, A, B)]
 
 
-def test_a_raised_limit_lets_the_answer_through(spark: SparkSession, lake: HandMadeLake) -> None:
+def test_a_raised_limit_lets_the_answer_through(lake: HandMadeLake) -> None:
     lake.query("q", "#+ max_rows: 1\n" + SELECT)
     lake.ingest(1)
     lake.maintain("q", [(1, 1, A, B), (1, 1, A, C)], mode="initial")
     with pytest.raises(QualityError, match="row_count_is_within_max_rows"):
-        validate_answers(spark, lake.settings, "r")
+        validate_answers(no_spark, lake.settings, "r")
     lake.query("q", "#+ max_rows: 2\n" + SELECT)
-    run(spark, lake)
+    run(lake)
     assert len(lake.answers("q")) == 2
 
 
-def test_the_rows_of_an_edited_query_wait_for_maintain(
-    spark: SparkSession, lake: HandMadeLake
-) -> None:
+def test_the_rows_of_an_edited_query_wait_for_maintain(lake: HandMadeLake) -> None:
     lake.query("q", SELECT)
     lake.ingest(1)
     lake.maintain("q", [(1, 1, A, B)], mode="initial")
     lake.query("q", DISTINCT)
-    validate_answers(spark, lake.settings, "r")
+    validate_answers(no_spark, lake.settings, "r")
     with pytest.raises(QualityError, match="not been checked yet"):
-        publish_answers(spark, lake.settings, "r")
+        publish_answers(no_spark, lake.settings, "r")
 
 
-def test_a_removed_query_keeps_its_answers(spark: SparkSession, lake: HandMadeLake) -> None:
+def test_a_removed_query_keeps_its_answers(lake: HandMadeLake) -> None:
     lake.query("q", SELECT)
     lake.ingest(1)
     lake.maintain("q", [(1, 1, A, B)], mode="initial")
-    run(spark, lake)
+    run(lake)
     (lake.settings.queries / "q.rq").unlink()
     lake.ingest(1)
-    run(spark, lake)
+    run(lake)
     assert lake.answers("q") == [(1, 1, A, B)]
 
 
-def test_the_results_of_checks_are_on_a_page_with_examples_escaped(
-    spark: SparkSession, lake: HandMadeLake
-) -> None:
+def test_the_results_of_checks_are_on_a_page_with_examples_escaped(lake: HandMadeLake) -> None:
     lake.query("q", SELECT)
     lake.ingest(1)
     lake.maintain("q", [(1, -1, "<http://a/a&b>", B)], mode="initial")
     with pytest.raises(QualityError):
-        validate_answers(spark, lake.settings, "r")
+        validate_answers(no_spark, lake.settings, "r")
     page = (lake.settings.project / "lake" / PAGE).read_text()
     assert "No row vanishes more often than it appeared." in page
     assert "http://a/a&amp;b" in page
@@ -394,7 +364,6 @@ POINTS = [
 
 
 def test_a_run_killed_anywhere_and_run_again_publishes_every_row_once(
-    spark: SparkSession,
     lake: HandMadeLake,
     die_at: Any,
     monkeypatch: pytest.MonkeyPatch,
@@ -407,19 +376,19 @@ def test_a_run_killed_anywhere_and_run_again_publishes_every_row_once(
         lake.maintain("q", changes, mode="incremental" if expected else "initial")
         expected += changes
         if stage is publish_answers:
-            validate_answers(spark, lake.settings, "r")
+            validate_answers(no_spark, lake.settings, "r")
         die_at(point)
         with pytest.raises(Killed):
-            stage(spark, lake.settings, "killed")
+            stage(no_spark, lake.settings, "killed")
         monkeypatch.undo()
         monkeypatch.setattr(claims, "lives", lambda *_: False)
-        run(spark, lake)
+        run(lake)
         assert lake.answers("q") == sorted(expected, key=repr), point
 
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_the_published_log_sums_to_the_answer_over_random_histories(
-    spark: SparkSession, lake: HandMadeLake, seed: int
+    lake: HandMadeLake, seed: int
 ) -> None:
     """Random histories of changes, untouched epochs, edits and recomputations, against a model."""
     rng = random.Random(seed)
@@ -456,10 +425,10 @@ def test_the_published_log_sums_to_the_answer_over_random_histories(
             lake.maintain("q", rows, base=base, mode="initial" if step == 0 else "rebased")
         marked = lake.epochs
         if rng.random() < 0.7:
-            run(spark, lake, f"r{step}")
+            run(lake, run_id=f"r{step}")
             assert published_state(lake) == +state, (seed, step, action)
             assert watermark(lake, "q") == marked
-    run(spark, lake)
+    run(lake)
     assert published_state(lake) == +state
 
 
