@@ -28,7 +28,7 @@ test-all: setup ## run what `make test` leaves out: Spark, Airflow, torture, mor
 
 deep: setup ## run everything whole, for hours: full laws, all mutants, 500 kills
 	@$(PYTEST) --lane deep $(ARGS)
-	@$(RUN) python -m tests.mutants
+	@$(RUN) python -m tests.mutants --known
 	@$(RUN) python -m tests.torture --kills 500
 
 check: lint types contracts ## run all static checks

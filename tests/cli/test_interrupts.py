@@ -125,6 +125,7 @@ def started(*arguments: str) -> subprocess.Popen[str]:
     )
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.law("interrupts")
 def test_an_interrupt_at_a_random_moment_ends_a_process(
     weir: Weir, project: Path, seeds: Seeds

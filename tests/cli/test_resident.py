@@ -32,12 +32,14 @@ def project(weir: Weir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.fixture
-def started() -> Iterator[list[subprocess.Popen[str]]]:
-    processes: list[subprocess.Popen[str]] = []
-    yield processes
-    for each in processes:
-        each.kill()
-        each.communicate()
+def started(processes: None) -> Iterator[list[subprocess.Popen[str]]]:
+    """The processes of a test, which end with it."""
+    del processes
+    running: list[subprocess.Popen[str]] = []
+    yield running
+    for process in running:
+        process.kill()
+        process.communicate()
 
 
 def start(*options: str, kill_at: str | None = None) -> subprocess.Popen[str]:

@@ -11,10 +11,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from jobs.errors import EXIT_BUSY
 from tests.support.oracles.projects import check_answers
 from tests.support.projects.graphs import FIRST, LATER, QUERIES, ingest_change_sets
 from tests.support.projects.project import PATCHES, Project
+
+pytestmark = pytest.mark.usefixtures("processes")
 
 _PATIENCE = 300
 """Seconds; on a busy machine Spark starts slowly."""
