@@ -10,7 +10,7 @@ from jobs.catalog import catalog, queries
 from jobs.catalog.catalog import Catalog
 from jobs.catalog.names import declared_names, folders_of
 from jobs.errors import ConfigurationError
-from jobs.settings import Settings
+from tests.support.projects.project import Project
 
 _QUERY = "SELECT * { ?s <u:p> ?o }\n"
 _PROGRAM = '%+ stream: readings\n%+ prefixes: {"": "u:"}\na(X) <- p(X).\n'
@@ -53,17 +53,15 @@ def test_one_bad_file_does_not_hide_the_others(tmp_path: Path) -> None:
 
 
 def test_a_query_and_a_program_of_one_name_are_both_refused(tmp_path: Path) -> None:
-    settings = Settings(queries=tmp_path / "queries", programs=tmp_path / "programs")
-    for folder in (settings.queries, settings.programs):
-        folder.mkdir()
+    project = Project(tmp_path)
     for name in "ab":
-        (settings.queries / f"{name}.rq").write_text(_QUERY)
+        project.query(name, _QUERY)
     for name in "ac":
-        (settings.programs / f"{name}.lars").write_text(_PROGRAM)
-    found = Catalog.of(settings)
+        project.program(name, _PROGRAM)
+    found = Catalog.of(project.settings)
     assert [member.name for member in found.members] == [*found.names] == ["b", "c"]
     assert [member.kind for member in found.members] == ["query", "program"]
-    assert declared_names(folders_of(settings)) == ("b", "c")
+    assert declared_names(folders_of(project.settings)) == ("b", "c")
     assert not found.is_usable("a")
     with pytest.raises(ConfigurationError, match=r"a\.lars declares the name 'a' too"):
         found.member("a")

@@ -9,21 +9,17 @@ import pytest
 from jobs.catalog.catalog import Catalog
 from jobs.catalog.programs import RegisteredProgram
 from jobs.errors import ConfigurationError
-from jobs.settings import Settings
+from tests.support.projects.project import Project
 
 HEAD = '%+ stream: s\n%+ prefixes: {"": "http://example.org/"}\n'
 
 
 def catalog(tmp_path: Path, **programs: str) -> Catalog:
     """A catalog of these programs; their front matter is `HEAD`."""
-    settings = Settings(
-        queries=tmp_path / "queries", programs=tmp_path / "programs", cache=tmp_path / "cache"
-    )
-    for folder in (settings.queries, settings.programs):
-        folder.mkdir()
+    project = Project(tmp_path)
     for name, rules in programs.items():
-        (settings.programs / f"{name}.lars").write_text(HEAD + rules)
-    return Catalog.of(settings)
+        project.program(name, HEAD + rules)
+    return Catalog.of(project.settings)
 
 
 @pytest.mark.parametrize(

@@ -36,10 +36,13 @@ def without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def initialised(
-    weir: Weir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, without_spark: None
-) -> None:
-    """The current folder is a project that `weir init` wrote, where starting Spark fails."""
-    del without_spark
+def museum(weir: Weir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The current folder is a project that `weir init` wrote."""
     monkeypatch.chdir(tmp_path)
     weir("init")
+
+
+@pytest.fixture
+def initialised(museum: None, without_spark: None) -> None:
+    """The current folder is a project that `weir init` wrote, where starting Spark fails."""
+    del museum, without_spark

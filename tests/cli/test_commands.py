@@ -409,21 +409,17 @@ def _refuse(question: str, *, abort: bool) -> None:
     raise typer.Abort
 
 
-def test_doctor_accepts_a_valid_project(
-    weir: Weir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    weir("init")
+@pytest.mark.usefixtures("museum")
+def test_doctor_accepts_a_valid_project(weir: Weir) -> None:
     called = weir("doctor", "--output", "json")
     assert [row for row in called.json if not row["ok"]] == []
     assert called.code == 0
 
 
+@pytest.mark.usefixtures("museum")
 def test_doctor_says_what_is_wrong_and_how_to_fix_it(
     weir: Weir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    weir("init")
     Path("queries/bad.rq").write_text("SELECT")
     Path("sources.yml").write_text("sources: 1")
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "no java"))
@@ -434,11 +430,8 @@ def test_doctor_says_what_is_wrong_and_how_to_fix_it(
     assert called.code == EXIT_FAILED
 
 
-def test_doctor_finds_a_source_whose_location_does_not_exist(
-    weir: Weir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    weir("init")
+@pytest.mark.usefixtures("museum")
+def test_doctor_finds_a_source_whose_location_does_not_exist(weir: Weir) -> None:
     Path("data/versions").rename("data/moved")
     wrong = [row for row in weir("doctor", "--output", "json").json if not row["ok"]]
     assert [row["check"] for row in wrong] == ["source museum"]
@@ -478,11 +471,8 @@ def test_an_unknown_command_is_a_usage_error(weir: Weir) -> None:
     assert weir("nothing").code == EXIT_USAGE
 
 
-def test_status_lists_every_source_with_what_waits_and_what_was_rejected(
-    weir: Weir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    weir("init")
+@pytest.mark.usefixtures("museum")
+def test_status_lists_every_source_with_what_waits_and_what_was_rejected(weir: Weir) -> None:
     more = "  - {name: absent, kind: patches, location: nowhere}\n"
     Path("sources.yml").write_text(Path("sources.yml").read_text() + more)
     museum: dict[str, object] = {
@@ -507,11 +497,10 @@ def test_status_lists_every_source_with_what_waits_and_what_was_rejected(
     assert printed.index("Sources") < printed.index("museum")
 
 
+@pytest.mark.usefixtures("museum")
 def test_status_says_what_of_the_last_change_set_could_not_be_used_until_it_is_corrected(
-    weir: Weir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    weir: Weir,
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    weir("init")
     weir("ingest")
     good = sorted(Path("data/versions").glob("*.ttl"))[-1]
     good.with_name("900.ttl").write_text("<html>")

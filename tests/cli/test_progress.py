@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 
 import pytest
 
@@ -52,15 +51,9 @@ def test_a_step_that_takes_long_is_named_by_itself(
     assert 'after "reading a"' in printed
 
 
-@pytest.mark.usefixtures("project")
+@pytest.mark.usefixtures("museum")
 def test_progress_does_not_mix_with_json(weir: Weir) -> None:
     ran = weir("run", "--output", "json")
     assert [stage["stage"] for stage in ran.json["stages"]] == [
         line.removesuffix(" ...") for line in ran.progress if line.endswith(" ...")
     ]
-
-
-@pytest.fixture
-def project(weir: Weir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    weir("init")

@@ -19,6 +19,7 @@ from lake.commit import write
 from lake.lake import Lake
 from lake.metadata import Metadata
 from lake.tables import FRESHNESS, replica, replica_summary
+from tests.support.projects.project import Project
 from tests.support.replicas.written import PATTERN, REMOTES, RemoteTables, remote_project
 
 
@@ -107,9 +108,8 @@ def test_views_of_remotes_are_listed_and_others_do_not_exist(tables: RemoteTable
 def test_no_query_has_the_name_of_a_view_of_a_remote(
     tables: RemoteTables, name: str, kind: str
 ) -> None:
-    folder = tables.folder / ("queries" if kind == "query" else "programs")
-    folder.mkdir(exist_ok=True)
-    (folder / f"{name}.{'rq' if kind == 'query' else 'lars'}").write_text("SELECT")
+    project = Project(tables.folder)
+    (project.query if kind == "query" else project.program)(name, "SELECT")
     (found,) = declarations(folders_of(tables.settings))
     assert not found.is_usable
     with pytest.raises(ConfigurationError, match=f"'{name}' is the name of a"):

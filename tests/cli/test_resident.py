@@ -19,16 +19,12 @@ from jobs.settings import Settings
 from lake.commit import KILL_AT
 from tests.support.projects.command_line import Weir
 
+pytestmark = pytest.mark.usefixtures("museum")
+
 FIRST = Path("data/versions/001.ttl")
 _WEIR = "import sys; from jobs.cli import main; sys.exit(main())"
 _SECONDS = 300
 """A process that takes longer hangs."""
-
-
-@pytest.fixture(autouse=True)
-def project(weir: Weir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    weir("init")
 
 
 @pytest.fixture

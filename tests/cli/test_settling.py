@@ -18,10 +18,9 @@ SETTLE = 600
 
 
 @pytest.fixture(autouse=True)
-def project(weir: Weir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def project(museum: None) -> None:
     """The project of `weir init`, whose file shall settle."""
-    monkeypatch.chdir(tmp_path)
-    weir("init")
+    del museum
     declared = Path("sources.yml")
     declared.write_text(
         declared.read_text().replace("kind: snapshots", f"kind: snapshots\n    settle: {SETTLE}")

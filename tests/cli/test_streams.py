@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -64,10 +63,9 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Project:
 @pytest.fixture
 def project(ran: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     """A copy of it, which is the current folder."""
-    folder = tmp_path / "project"
-    shutil.copytree(ran.folder, folder)
-    monkeypatch.chdir(folder)
-    return replace(ran, folder=folder)
+    project = ran.copy(tmp_path / "project")
+    monkeypatch.chdir(project.folder)
+    return project
 
 
 def counts(called: Called) -> list[tuple[str, str, int]]:
@@ -299,7 +297,7 @@ def test_a_stream_without_events_holds_a_query_back(weir: Weir, project: Project
     project.declare(ROOMS, SENSORS, silent)
     text = HOT.replace("WHERE {", "FROM NAMED WINDOW ex:v ON alarms [ELEMENTS 1]\nWHERE {")
     project.query("both", text.replace("} ?sensor", "} WINDOW ex:v { ?a ex:of ?sensor } ?sensor"))
-    Path("alarms").mkdir()
+    project.folders("alarms")
     project.run()
     both = next(
         r for r in weir("status", "--output", "json").json["queries"] if r["query"] == "both"

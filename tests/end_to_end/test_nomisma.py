@@ -8,6 +8,7 @@ from __future__ import annotations
 import gzip
 import shutil
 import time
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,9 +17,8 @@ import duckdb
 import pyarrow as pa
 import pyoxigraph as ox
 import pytest
-import yaml
 
-from jobs.settings import Settings
+from tests.support.projects.project import PATCHES, Project
 from tests.support.stages import STAGES
 
 if TYPE_CHECKING:
@@ -36,42 +36,34 @@ CUTS = {
 }
 # The largest answer has 1.3 million rows; on the driver the test takes a tenth of the time. That
 # Spark gives the same rows is tested with smaller data.
-LIMITS = "[limits]\ndriver_rows = 3000000\nbroadcast_rows = 3000000\n"
+LIMITS = {"driver_rows": 3_000_000, "broadcast_rows": 3_000_000}
 
 
-class Nomisma:
+@dataclass(eq=False)
+class Nomisma(Project):
     """A project over the data; its source has the change sets that were added to it so far."""
 
-    def __init__(self, folder: Path, data: Path) -> None:
-        self.folder, self.data = folder, data
-        (folder / "changes").mkdir(parents=True, exist_ok=True)
-        source = {
-            "name": "nomisma",
-            "kind": "patches",
-            "location": "changes",
-            "base": str(data / "base.nq.gz"),
-            "base_id": base_id(data),
-        }
-        (folder / "weir.toml").write_text(
-            f'lake = "lake"\nqueries = "{data / "queries"}"\n{LIMITS}'
-        )
-        (folder / "sources.yml").write_text(yaml.safe_dump({"sources": [source]}))
+    data: Path
 
-    @property
-    def settings(self) -> Settings:
-        return Settings.load(self.folder / "weir.toml")
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        base = {"base": str(self.data / "base.nq.gz"), "base_id": base_id(self.data)}
+        self.declare(PATCHES | base, **LIMITS)
+        self.folders("changes")
+        for file in (self.data / "queries").glob("*.rq"):
+            self.query(file.stem, file.read_text())
 
     def add(self, after: int, last: int) -> None:
         """Add the change sets of (after, last] to the source."""
         for number in range(after + 1, last + 1):
             shutil.copy(self.data / "changes" / f"{number:04}.nqp.gz", self.folder / "changes")
 
-    def run(self, spark: SparkSession) -> dict[str, float]:
+    def timed(self, spark: SparkSession) -> dict[str, float]:
         """Run all stages; seconds of each."""
         seconds = {}
-        for name, stage in STAGES.items():
+        for name in STAGES:
             started = time.monotonic()
-            stage(spark, self.settings, "test")
+            self.stages(name, spark=spark)
             seconds[name] = time.monotonic() - started
         return seconds
 
@@ -152,21 +144,20 @@ def initial(spark: SparkSession, data: Path, tmp_path_factory: pytest.TempPathFa
     """The answers of all queries over the base; only copies of it may be changed."""
     folder = tmp_path_factory.mktemp("nomisma") / "initial"
     project = Nomisma(folder, data)
-    print(_timing("base", project.run(spark)))
+    print(_timing("base", project.timed(spark)))
     return project
 
 
 @pytest.fixture(scope="module")
-def runs(spark: SparkSession, initial: Nomisma, data: Path) -> dict[str, Nomisma]:
+def runs(spark: SparkSession, initial: Nomisma) -> dict[str, Nomisma]:
     """The project after all change sets, per division into runs."""
     done = {}
     for name, cuts in CUTS.items():
         folder = initial.folder.parent / name.replace(" ", "_")
-        shutil.copytree(initial.folder, folder)
-        project = done[name] = Nomisma(folder, data)
+        project = done[name] = initial.copy(folder)
         for after, last in pairwise(cuts):
             project.add(after, last)
-            print(_timing(f"{name}: {after + 1}..{last}", project.run(spark)))
+            print(_timing(f"{name}: {after + 1}..{last}", project.timed(spark)))
     return done
 
 

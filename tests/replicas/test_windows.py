@@ -50,9 +50,7 @@ def mention(project: ReplicaProject, minute: float, *users: str) -> None:
     at = (START + timedelta(minutes=minute)).isoformat()
     what = [f'A <{NAMESPACE}{user}> <{NAMESPACE}hasMentions> "{number}" .' for user in users]
     what = what or [f'A <{NAMESPACE}x> <{NAMESPACE}beat> "{number}" .']
-    head = f'H time "{at}"^^<http://www.w3.org/2001/XMLSchema#dateTime> .'
-    text = "\n".join([head, "TX .", *what, "TC .", ""])
-    project.write(f"mentions/{number:04}.rdfp", text)
+    project.patch(f"mentions/{number:04}.rdfp", *what, time=at)
 
 
 def answer_at(project: ReplicaProject, minute: int) -> Counter[str]:

@@ -28,12 +28,6 @@ WHERE {{ WINDOW ex:v {{ ?sensor ex:seen ?room }} }}
 """
 
 
-def dated(time: str, *lines: str) -> str:
-    """An RDF Patch of a time."""
-    head = f'H time "{time}"^^<http://www.w3.org/2001/XMLSchema#dateTime> .'
-    return "\n".join([head, "TX .", *lines, "TC .", ""])
-
-
 def at(second: int) -> str:
     return (START + timedelta(seconds=second)).isoformat()
 
@@ -56,7 +50,7 @@ def rooms(log: Sequence[StreamRow], second: int) -> dict[str, int]:
 def step(project: Project, number: int) -> None:
     """The readings, with a change of the graph of second 5 after the first."""
     if number == 1:
-        project.write("changes/0002.rdfp", dated(at(5), is_in("s2", "cellar")))
+        project.patch("changes/0002.rdfp", is_in("s2", "cellar"), time=at(5))
     else:
         arrive(project, *((0, 1) if number == 0 else (number,)))
 
@@ -113,7 +107,7 @@ def test_a_query_over_a_consolidated_graph_begins_where_the_graph_has_all_that_h
     arrive(project, 0, 1)
     project.run()
     moved = (is_in("s1", "kitchen", "D"), is_in("s1", "hall"))
-    project.write("changes/0002.rdfp", dated(at(15), *moved))
+    project.patch("changes/0002.rdfp", *moved, time=at(15))
     arrive(project, 2)
     project.run()
     monkeypatch.setattr("jobs.maintain.stream_query.consolidated_until", lambda *_: 4)
@@ -170,7 +164,7 @@ def test_closes_without_rows_do_not_count_against_the_limit_of_elements(tmp_path
 
 def test_a_change_of_the_graph_in_the_future_counts_as_one_of_its_ingest(tmp_path: Path) -> None:
     project = sensors(tmp_path)
-    project.write("changes/0002.rdfp", dated("2999-01-01T00:00:00Z", is_in("s3", "attic")))
+    project.patch("changes/0002.rdfp", is_in("s3", "attic"), time="2999-01-01T00:00:00Z")
     project.ingest()
     ingested = {row[0]: row[1] for row in project.rows("transactions", "epoch", "ingested_at")}[2]
     times = dict(graph_epochs(project.settings.open_lake(), 2))

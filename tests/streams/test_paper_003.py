@@ -80,34 +80,26 @@ def states(history: Sequence[tuple[frozenset[Quad], frozenset[Quad]]]) -> list[s
     return found
 
 
-def patch(time: float | None, lines: list[str]) -> str:
-    """An RDF Patch, of a minute."""
-    head = ""
-    if time is not None:
-        moment = (START + timedelta(minutes=time)).isoformat()
-        head = f'H time "{moment}"^^<http://www.w3.org/2001/XMLSchema#dateTime> .\n'
-    return "\n".join([f"{head}TX .", *(f"{line} ." for line in lines), "TC .", ""])
-
-
 def write_step(project: Project, golden: Fixture, step: int) -> None:
     """The changes of the graphs, then the events up to an evaluation, and that it is reached."""
     vanish, appear = golden.history[step]
     lines = [
-        f"{letter} {' '.join(quad[1:])} {quad[0]}"
+        f"{letter} {' '.join(quad[1:])} {quad[0]} ."
         for letter, quads in (("D", vanish), ("A", appear))
         for quad in sorted(quads)
         if quad[0] != WINDOW
     ]
     if lines:
-        project.write(f"followers/{step}.rdfp", patch(None, lines))
+        project.patch(f"followers/{step}.rdfp", *lines)
         project.ingest()
     since = CLOSES[step - 1] if step else -RANGE
     events = [e for e in minutes_of_events(golden) if since <= e[0] < CLOSES[step]]
     clock: tuple[float, Triple] = (CLOSES[step], ("<u:clock>", "<u:is>", f'"{step}"'))
     for minute, group in groupby(sorted([*events, clock]), key=itemgetter(0)):
         number = int((minute + RANGE) * 2)
-        lines = [f"A {' '.join(triple)}" for _, triple in group]
-        project.write(f"mentions/{number:04}.rdfp", patch(minute, lines))
+        lines = [f"A {' '.join(triple)} ." for _, triple in group]
+        time = (START + timedelta(minutes=minute)).isoformat()
+        project.patch(f"mentions/{number:04}.rdfp", *lines, time=time)
 
 
 def deltas(project: Project, query: str) -> list[Counter[tuple[str | None, ...]]]:

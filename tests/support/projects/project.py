@@ -95,10 +95,13 @@ class Project:
         """Register a program, or edit it."""
         self.write(f"programs/{name}.lars", text)
 
-    def patch(self, path: str, *lines: str, id_: str = "", previous: str = "") -> None:
+    def patch(
+        self, path: str, *lines: str, id_: str = "", previous: str = "", time: str = ""
+    ) -> None:
         """Write an RDF Patch."""
         head = [f"H id <{id_}> ."] if id_ else []
         head += [f"H prev <{previous}> ."] if previous else []
+        head += [f'H time "{time}"^^<http://www.w3.org/2001/XMLSchema#dateTime> .'] if time else []
         self.write(path, "\n".join([*head, "TX .", *lines, "TC .", ""]))
 
     @property
