@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow.compute as pc
 import pyoxigraph
 
-from tests.support.projects.project import Project
+from tests.support.projects.project import PATCHES, Project
 
 BASE_ID = "urn:uuid:f3dd7e3d-d9a4-5650-89e3-090c2022e7c9"
 
@@ -29,15 +29,8 @@ def patched(folder: Path) -> set[tuple[str, str, str, str]]:
 
 def test_base_and_all_change_sets_in_one_run_give_the_head(project: Project, shared: Path) -> None:
     folder = shared / "data/nomisma"
-    project.declare(
-        {
-            "name": "nomisma",
-            "kind": "patches",
-            "location": str(folder / "changes"),
-            "base": str(folder / "base.nq.gz"),
-            "base_id": BASE_ID,
-        }
-    )
+    base = {"base": str(folder / "base.nq.gz"), "base_id": BASE_ID}
+    project.declare(PATCHES | base | {"location": str(folder / "changes")})
     result = project.ingest()
     assert (result.to_epoch, result.errors) == (204, ())
     assert project.state(204) == patched(folder)

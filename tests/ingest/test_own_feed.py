@@ -37,11 +37,10 @@ def read(request: pytest.FixtureRequest, filled: Project) -> Read:
     def run() -> set[str]:
         lake = filled.settings.open_lake()
         epochs, transactions = EpochRange(1, 3), epochs_after(lake, 1)
-        limits = {"driver_rows": 0} if request.param == "spark" else {}
-        settings = filled.settings
-        settings.limits = settings.limits.model_copy(update=limits)
-        spark = (lambda: request.getfixturevalue("spark")) if limits else no_spark
-        engine = Engine.of(settings, lake, spark, "maintain")
+        is_spark = request.param == "spark"
+        filled.configure(**({"driver_rows": 0} if is_spark else {}))
+        spark = (lambda: request.getfixturevalue("spark")) if is_spark else no_spark
+        engine = Engine.of(filled.settings, lake, spark, "maintain")
         read_changes(engine, "changes", Scope(), epochs, transactions, None)
         found = engine.rows(select(column("object")).from_(rows_of("changes")))
         engine.release()

@@ -23,8 +23,13 @@ def objects(project: Project, epoch: int) -> str:
     return " ".join(sorted(str(quad[3]).strip('"') for quad in project.state(epoch)))
 
 
+@pytest.fixture
+def project(project: Project) -> Project:
+    """A project with one source, of snapshots."""
+    return project.declare(SNAPSHOTS)
+
+
 def test_each_version_is_an_epoch_in_the_order_of_its_number(project: Project) -> None:
-    project.declare(SNAPSHOTS)
     project.write("versions/v9.ttl", turtle(1, 2))
     project.write("versions/v10.ttl", turtle(2, 3))
     project.write("versions/v11/a.ttl", turtle(3))
@@ -39,7 +44,6 @@ def test_each_version_is_an_epoch_in_the_order_of_its_number(project: Project) -
 
 
 def test_a_later_run_continues_from_the_state_in_the_lake(project: Project) -> None:
-    project.declare(SNAPSHOTS)
     project.write("versions/1.ttl", turtle(1, 2))
     project.ingest()
     project.write("versions/2.ttl", turtle(2, 3))
@@ -50,7 +54,6 @@ def test_a_later_run_continues_from_the_state_in_the_lake(project: Project) -> N
 
 
 def test_a_version_that_is_named_base_is_an_epoch_once(project: Project) -> None:
-    project.declare(SNAPSHOTS)
     project.write("versions/base/a.ttl", turtle(1))
     project.ingest()
     assert project.ingest().is_empty
@@ -58,7 +61,6 @@ def test_a_version_that_is_named_base_is_an_epoch_once(project: Project) -> None
 
 
 def test_an_unchanged_blank_node_is_no_change(project: Project) -> None:
-    project.declare(SNAPSHOTS)
     node = "<urn:s> <urn:p> [ <urn:q> 1 ; <urn:r> [ <urn:q> 2 ] ] .\n"
     project.write("versions/1.ttl", node)
     project.write("versions/2.ttl", '<urn:a> <urn:p> "new", [ <urn:q> 3 ] .\n' + node)
@@ -70,7 +72,6 @@ def test_an_unchanged_blank_node_is_no_change(project: Project) -> None:
 def test_the_last_good_version_of_a_broken_document_stays(
     project: Project, in_one_run: bool
 ) -> None:
-    project.declare(SNAPSHOTS)
     project.write("versions/1/a.ttl", turtle(1))
     project.write("versions/1/b.ttl", turtle(2))
     project.write("versions/2/a.ttl", BROKEN)
@@ -92,7 +93,6 @@ def test_the_last_good_version_of_a_broken_document_stays(
 def test_a_version_without_usable_documents_removes_none(
     project: Project, in_one_run: bool
 ) -> None:
-    project.declare(SNAPSHOTS)
     project.write("versions/1/a.ttl", turtle(1))
     project.write("versions/1/b.ttl", turtle(2))
     if not in_one_run:
@@ -107,7 +107,6 @@ def test_a_version_without_usable_documents_removes_none(
 
 
 def test_a_version_that_is_broken_as_a_whole_changes_nothing(project: Project) -> None:
-    project.declare(SNAPSHOTS)
     project.write("versions/1.ttl", turtle(1))
     project.ingest()
     project.write("versions/2.ttl", BROKEN)
@@ -118,7 +117,6 @@ def test_a_version_that_is_broken_as_a_whole_changes_nothing(project: Project) -
 
 
 def test_a_broken_document_without_its_last_good_version_stops_the_source(project: Project) -> None:
-    project.declare(SNAPSHOTS)
     project.write("versions/1/a.ttl", turtle(1))
     project.write("versions/1/b.ttl", turtle(2))
     project.ingest()

@@ -38,10 +38,12 @@ def test_spark_finds_the_rounds_that_the_driver_finds(tmp_path: Path, spark: Spa
         for folder in (here, there):
             remote = filled(PlannedRemote(step=step, folder=folder))
             project = ReplicaProject(folder, remote, START + EVERY * step.number)
+            project.configure()
             if step.patch:
                 project.change_set(*step.patch)
                 project.stages("ingest", "maintain")
-            project.configure(**({"driver_rows": 0} if folder == there else {}))
+            if folder == there:
+                project.configure(driver_rows=0)
 
             def session(of: Path = folder) -> SparkSession:
                 started.append(of)

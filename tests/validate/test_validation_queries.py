@@ -28,8 +28,9 @@ def rows(query: LakeQuery, lake: HandMadeLake) -> list[dict[str, Any]]:
 def rows_of_spark(
     query: LakeQuery, lake: HandMadeLake, spark: SparkSession
 ) -> list[dict[str, Any]]:
-    lake.project.configure(driver_rows=0)
-    engine = Engine.of(lake.settings, lake.settings.open_lake(), lambda: spark, "validate")
+    limits = lake.settings.limits.model_copy(update={"driver_rows": 0})
+    settings = lake.settings.model_copy(update={"limits": limits})
+    engine = Engine.of(settings, lake.settings.open_lake(), lambda: spark, "validate")
     engine.query("checked", query)
     return [row.asDict() for row in engine.frame("checked").collect()]
 
