@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from demo.fuseki import Fuseki, running_fuseki
+from tests.support.parsers import ReusedParser, close_idle
 from tests.support.projects.handmade import HandMadeLake
 from tests.support.projects.project import PATCHES, Project
 
@@ -44,6 +45,15 @@ def project(tmp_path: Path) -> Project:
 def lake(tmp_path: Path) -> HandMadeLake:
     """An empty lake of a project without queries and sources."""
     return HandMadeLake(Project(tmp_path))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _parsers_are_reused() -> Iterator[None]:
+    """Ingest parses in a child process; the tests of a process share it."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("jobs.ingest.reading.ParserProcess", ReusedParser)
+        yield
+    close_idle()
 
 
 @pytest.fixture(scope="session")
@@ -90,6 +100,11 @@ def own_jvm() -> None:
 @pytest.fixture
 def processes() -> None:
     """Of tests that start processes which take long."""
+
+
+@pytest.fixture
+def dying() -> None:
+    """Of tests of a run that dies at a checkpoint, each of which has a case."""
 
 
 @pytest.fixture(scope="session")

@@ -346,6 +346,7 @@ def _logs(project: Project) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]
     return _rows(project), project.rows("answers/often", *columns)
 
 
+@pytest.mark.usefixtures("dying")
 @pytest.mark.parametrize("point", POINTS)
 def test_a_killed_run_that_is_run_again_emits_what_an_undisturbed_one_does(
     undisturbed: tuple[str, list[tuple[Any, ...]], list[tuple[Any, ...]]],

@@ -56,6 +56,7 @@ def test_spark_stores_the_rows_that_duckdb_stores(quick_spark: SparkSession, see
     assert found.stored() == expected.stored()
 
 
+@pytest.mark.usefixtures("spark")
 def test_the_cases_have_every_window_and_the_graph() -> None:
     found: Counter[str] = Counter()
     for case in map(case_with_two_legs, range(LAWS["streams on Spark"].size)):

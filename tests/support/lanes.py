@@ -7,7 +7,9 @@ lane, with other seeds.
 
 from __future__ import annotations
 
+import gc
 import os
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -43,6 +45,11 @@ ONCE = {
 }
 """What is started once in a run, by fixture: its tests are in one process of pytest, and first."""
 DEAR_FIXTURES = frozenset({*ONCE, "processes"})
+SAMPLED_FIXTURES = frozenset({"dying"})
+SHARES = 4
+"""Of the tests of runs that die at each checkpoint in turn, `make test` has a share that moves with
+the commit, `make test-all` the others.
+"""
 DEAR_FOLDERS = ("tests/torture/", "tests/demo/", "tests/bench/")
 END_TO_END = "tests/dags/test_execution.py"
 """The DAGs on Airflow, from a change set to the published answer: in `make test`, too."""
@@ -100,7 +107,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if item.get_closest_marker("spark"):
             fixtures |= {"spark"}
         file, is_law = item.location[0], item.get_closest_marker("law") is not None
-        if not (lane.dear if is_dear(file, fixtures) else lane.cheap or is_law):
+        is_left = is_dear(file, fixtures) or (
+            not is_law and bool(SAMPLED_FIXTURES & fixtures) and not _is_in_share(item)
+        )
+        if not (lane.dear if is_left else lane.cheap or is_law):
             left_out.append(item)
             continue
         once = next((ONCE[fixture] for fixture in ONCE if fixture in fixtures), None)
@@ -118,6 +128,22 @@ def is_dear(file: str, fixtures: frozenset[str]) -> bool:
     if file == END_TO_END:
         return False
     return bool(DEAR_FIXTURES & fixtures) or file.startswith(DEAR_FOLDERS)
+
+
+def _is_in_share(item: pytest.Item) -> bool:
+    """Whether a test is in the share of `make test`."""
+    return zlib.crc32(item.nodeid.encode()) % SHARES == first_seed() % SHARES
+
+
+def pytest_collection_finish() -> None:
+    """What was imported and collected stays: the collector of garbage need not look at it again."""
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_sessionfinish() -> None:
+    """Modules of C++ complain at the end about what was not collected."""
+    gc.unfreeze()
 
 
 @pytest.hookimpl(hookwrapper=True)
