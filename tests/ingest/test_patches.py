@@ -184,7 +184,7 @@ def test_a_second_ingest_at_the_same_time_is_refused(project: Project) -> None:
 UNFINISHED = "TX .\n" + line("A", 2) + "\n"
 BROKEN_FILES = {
     "2.rdfp": (UNFINISHED.encode(), "no TC"),
-    "2.rdfp.gz": (gzip.compress(UNFINISHED.encode())[:-9], "compressed file is broken"),
+    "2.rdfp.gz": (gzip.compress(UNFINISHED.encode(), mtime=0)[:-9], "compressed file is broken"),
 }
 
 
