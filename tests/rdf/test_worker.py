@@ -89,7 +89,11 @@ ENTITIES = (
         ("x.rdf", ENTITIES, "DOCTYPE"),
         ("x.nq.gz", gzip.compress(GOOD * 10_000, mtime=0)[:-20], "compressed file is broken"),
         ("x.ttl.gz", gzip.compress(GOOD * 10_000, mtime=0)[:-20], "compressed file is broken"),
-        ("x.nqp.gz", gzip.compress(b"TX .\n" + GOOD * 10_000, mtime=0)[:-20], "compressed file is broken"),
+        (
+            "x.nqp.gz",
+            gzip.compress(b"TX .\n" + GOOD * 10_000, mtime=0)[:-20],
+            "compressed file is broken",
+        ),
         ("x.nq.gz", b"not gzip", "compressed file is broken"),
         ("x.nq", GARBAGE, ""),
         ("x.nqp", GARBAGE, "not a line of an RDF Patch"),
