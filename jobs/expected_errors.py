@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from jobs.errors import WeirError
+from jobs.errors import ConfigurationError, WeirError
+from lake.names import InvalidNameError
 from lake.storage_errors import StorageError, storage_error
 
 
@@ -11,6 +12,8 @@ def as_user_error(error: BaseException) -> WeirError | None:
     match error:
         case WeirError():
             return error
+        case InvalidNameError():
+            return ConfigurationError(str(error))
         case StorageError():
             return WeirError(error.what, error.where, error.hint)
         case _:

@@ -38,7 +38,7 @@ from jobs.ingest.stream_journal import StreamJournal, unfinished_epochs
 from jobs.ingest.ticks import due_ticks, tick
 from jobs.native_messages import without_panics
 from jobs.settings import Settings
-from jobs.stage import Progress, arg_parser, claimed, run_parsed, silent
+from jobs.stage import Progress, arg_parser, claimed, named_list, run_parsed, silent
 from lake.counted import counted
 from lake.lake import Lake
 from lake.tables import QUADS, TRANSACTIONS
@@ -336,13 +336,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = arg_parser(JOB, __doc__)
     parser.add_argument(
         "--accept",
-        default="",
+        type=named_list,
+        default=(),
         help="sources, separated by commas: the change set that stopped each is taken in",
     )
     options = parser.parse_args(argv)
-    accept = [name.strip() for name in options.accept.split(",") if name.strip()]
     with nullcontext() if argv is not None else without_panics():
-        return run_parsed(partial(_all_or_fail, accept=accept), JOB, options)
+        return run_parsed(partial(_all_or_fail, accept=options.accept), JOB, options)
 
 
 if __name__ == "__main__":

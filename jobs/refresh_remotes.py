@@ -43,7 +43,7 @@ from jobs.replicas.unused import unused_patterns
 from jobs.replicas.waits import not_before_of
 from jobs.replicas.wanted import Asker, askers
 from jobs.settings import Settings
-from jobs.stage import Progress, claimed, new_run_id, progress_log, silent
+from jobs.stage import Progress, claimed, named, new_run_id, progress_log, silent
 from lake.commit import write
 from lake.counted import counted
 from lake.instants import microseconds, time_at
@@ -316,7 +316,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog=JOB, description=__doc__)
     parser.add_argument("--config", type=Path, help="configuration file (default: weir.toml)")
     parser.add_argument("--run-id", help="id of this run in the ledger (default: a new one)")
-    parser.add_argument("--remote", action="append", default=[], help="which (default: all)")
+    parser.add_argument(
+        "--remote", type=named, action="append", default=[], help="which (default: all)"
+    )
     parser.add_argument("--credentials", action="store_true", help="read them from standard input")
     parser.add_argument(
         "--event", action="store_true", help=f"exit with {NOTHING_TO_DO} if nothing is to ingest"

@@ -30,6 +30,7 @@ from lake.lake import Lake
 from lake.leases import renewing
 from lake.ledger import FAILED, SKIPPED, SUCCEEDED, UNTOUCHED, LedgerRow
 from lake.ledger_summary import read_ledger
+from lake.names import InvalidNameError, Name
 from lake.storage_errors import storage_errors
 from lake.tables import RUNS
 from lake.untouched import Range, entries, standing_of
@@ -228,6 +229,23 @@ def arg_parser(job: Job, description: str | None) -> argparse.ArgumentParser:
     parser.add_argument("--config", type=Path, help="configuration file (default: weir.toml)")
     parser.add_argument("--run-id", help="id of this run in the ledger (default: a new one)")
     return parser
+
+
+def named(text: str) -> Name:
+    """A name among the options.
+
+    Raises:
+        argparse.ArgumentTypeError: it cannot be one.
+    """
+    try:
+        return Name(text)
+    except InvalidNameError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def named_list(text: str) -> tuple[Name, ...]:
+    """Names among the options, with commas between them; none in an empty text."""
+    return tuple(named(part.strip()) for part in text.split(",") if part.strip())
 
 
 def run_stage(stage: Stage, job: Job, description: str | None, argv: Sequence[str] | None) -> int:

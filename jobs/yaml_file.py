@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import yaml
-from pydantic import ValidationError
+from pydantic import AfterValidator, ValidationError
 from pydantic_core import ErrorDetails
 
 from jobs.errors import ConfigurationError
+from lake.names import Name
 
+DeclaredName = Annotated[str, AfterValidator(Name)]
+"""The name of what an entry declares."""
 Part = int | str
 """A key, or the place of an entry in a list."""
 

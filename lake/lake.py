@@ -25,6 +25,7 @@ from lake.damaged_files import damage_is_named
 from lake.fences import Fence, Guard
 from lake.integrity import damaged_commits
 from lake.metadata import Metadata
+from lake.names import InvalidNameError, is_table_name
 from lake.storage_errors import DamagedTable, storage_errors
 
 _FIRST_COMMITS = 8
@@ -67,7 +68,13 @@ class Lake:
         return f"Lake({self.root!r})"
 
     def location(self, table_name: str) -> str:
-        """Folder or URI of a table."""
+        """Folder or URI of a table.
+
+        Raises:
+            InvalidNameError: no table can have the name; the path could be anywhere.
+        """
+        if not is_table_name(table_name):
+            raise InvalidNameError(table_name)
         return f"{self.root}/{table_name}"
 
     def open(self, table_name: str, version: int | None = None) -> DeltaTable | None:
@@ -76,6 +83,8 @@ class Lake:
         Raises:
             DamagedTable: a commit file of it is empty.
         """
+        if not is_table_name(table_name):
+            return None
         with self._lock:
             self._check(table_name)
             newest = self._tables.get((table_name, None))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import Literal
 
 from jobs.errors import ConfigurationError
 from jobs.settings import Settings
+from lake.names import FORM, is_name
 from lake.tables import RESERVED_NAMES
 
 Kind = Literal["query", "program"]
@@ -22,8 +22,6 @@ Folders = Mapping[Kind, Path]
 
 REPLICA = "replica"
 """Views of remotes are named after it: `replica_<remote>`."""
-
-_NAME = re.compile("[a-z][a-z0-9_]{0,62}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +40,7 @@ class Declaration:
     def is_usable(self) -> bool:
         """Whether tables and views can have the name, and no other file has it."""
         is_free = self.name not in RESERVED_NAMES and not self._is_of_replicas
-        return bool(_NAME.fullmatch(self.name)) and is_free and self.rival is None
+        return is_name(self.name) and is_free and self.rival is None
 
     @property
     def _is_of_replicas(self) -> bool:
@@ -55,12 +53,11 @@ class Declaration:
         Raises:
             ConfigurationError: they cannot.
         """
-        if not _NAME.fullmatch(self.name):
+        if not is_name(self.name):
             raise ConfigurationError(
                 f"{self.name!r} cannot be the name of a {self.kind}",
                 str(self.file),
-                "Rename the file: a lower-case letter, then up to 62 lower-case letters, digits"
-                " and _.",
+                f"Rename the file: {FORM}.",
             )
         if self.name in RESERVED_NAMES:
             raise ConfigurationError(
@@ -158,4 +155,6 @@ def declared_names(folders: Folders) -> tuple[str, ...]:
 
 def is_declared(folders: Folders, name: str) -> bool:
     """Whether a file declares the name; no folder need exist."""
-    return any((folder / f"{name}{SUFFIXES[kind]}").is_file() for kind, folder in folders.items())
+    return is_name(name) and any(
+        (folder / f"{name}{SUFFIXES[kind]}").is_file() for kind, folder in folders.items()
+    )

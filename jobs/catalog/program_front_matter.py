@@ -15,18 +15,18 @@ from jobs.lars.syntax import Place
 from jobs.rdf.terms import TermError, parse_term
 from jobs.sparql.frontend.rspql.durations import parse_duration
 from lake.instants import INSTANT_0, microseconds
+from lake.names import FORM, is_name
 
 STREAM_NAME = "name"
 """The key of `write_stream` that is no atom."""
 
-_STREAM = re.compile("[a-z][a-z0-9_]{0,62}")
 _PREFIX = re.compile(r"(?:[A-Za-z](?:[A-Za-z0-9_.\-]*[A-Za-z0-9_\-])?)?")
 
 
 def _streams(value: object) -> tuple[str, ...]:
     names = value if isinstance(value, list | tuple) else (value,)
     for name in names:
-        if not isinstance(name, str) or not _STREAM.fullmatch(name):
+        if not isinstance(name, str) or not is_name(name):
             raise ValueError("write the name of a stream, or a list of names")
     if not names or len({*names}) < len(names):
         raise ValueError("write each stream once, and at least one")
@@ -113,8 +113,8 @@ class ProgramFrontMatter(BaseModel):
     @classmethod
     def _named(cls, written: dict[str, str] | None) -> dict[str, str] | None:
         if written is not None:
-            if not _STREAM.fullmatch(written.get(STREAM_NAME, "")):
-                raise ValueError(f"{STREAM_NAME} is the name of a stream: lower case, digits and _")
+            if not is_name(written.get(STREAM_NAME, "")):
+                raise ValueError(f"{STREAM_NAME} is the name of a stream: {FORM}")
             if len(written) == 1:
                 raise ValueError('write an atom and its triples, too: "alarm(X)": "?X a ex:Alarm"')
         return written

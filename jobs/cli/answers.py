@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from jobs.cli.options import Options, Output
+from jobs.cli.options import Options, Output, QueryName
 from jobs.cli.output import print_rows
 
 if TYPE_CHECKING:
     from jobs.settings import Settings
 
-Query = Annotated[str, typer.Argument(help="Name of a query.", show_default=False)]
 Terms = Annotated[
     bool, typer.Option("--terms", help="Exact terms in N-Triples form instead of plain values.")
 ]
@@ -22,7 +21,7 @@ Limit = Annotated[int, typer.Option(min=0, help="Maximum number of rows; 0 = all
 
 def show(
     context: typer.Context,
-    query: Query,
+    query: QueryName,
     at: Annotated[
         str | None,
         typer.Option(
@@ -70,7 +69,7 @@ def show(
 
 def log(
     context: typer.Context,
-    query: Query,
+    query: QueryName,
     from_epoch: Annotated[int, typer.Option("--from", min=0, help="First epoch.")] = 0,
     to_epoch: Annotated[int | None, typer.Option("--to", min=0, help="Last epoch.")] = None,
     limit: Limit = 100,

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from lake.names import InvalidNameError, Name
 
 if TYPE_CHECKING:
     from jobs.settings import Settings
@@ -54,6 +56,27 @@ class Options:
                 "Change to a project, name its configuration by --config, or run `weir init`.",
             )
         return settings
+
+
+def named(text: str) -> Name:
+    """A name that is given on the command line, before anything is looked up by it.
+
+    Raises:
+        ConfigurationError: it cannot be one.
+    """
+    from jobs.errors import ConfigurationError
+
+    try:
+        return Name(text)
+    except InvalidNameError as error:
+        hint = "`weir status` lists the queries and sources, `weir remotes` the remotes."
+        raise ConfigurationError(str(error), "", hint) from None
+
+
+QueryName = Annotated[
+    Name, typer.Argument(parser=named, metavar="QUERY", help="Name of a query.", show_default=False)
+]
+"""The query that a command is about."""
 
 
 _WITH_VALUE = ("--config", "--output")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from jobs.cli.options import Options
+from jobs.cli.options import Options, QueryName
 from jobs.cli.output import print_line, print_rows
 from lake.whole_files import write_whole
 
@@ -99,7 +99,7 @@ def doctor(context: typer.Context) -> None:
 
 def drop(
     context: typer.Context,
-    query: Annotated[str, typer.Argument(help="Name of a query.", show_default=False)],
+    query: QueryName,
     yes: Annotated[bool, typer.Option("--yes", help="Delete without asking.")] = False,
 ) -> None:
     """Delete the tables of a query: its answers, their history, its embeddings, its stream.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from jobs.cli.options import Options, Output
+from jobs.cli.options import Options, Output, QueryName
 from jobs.cli.output import print_json, print_line
 from lake.whole_files import write_whole
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def explain(
     context: typer.Context,
-    query: Annotated[str, typer.Argument(help="Name of a query.", show_default=False)],
+    query: QueryName,
     with_sql: Annotated[bool, typer.Option("--sql", help="Print the SQL of one run, too.")] = False,
 ) -> None:
     """Print how a query is maintained: the class of each part, the plan, which nodes are stored."""

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from jobs.cli.options import Options, Output
+from jobs.cli.options import Options, Output, named
 from jobs.cli.output import print_json, print_line, print_rows
 from jobs.cli.progress import progress
 from jobs.cli.stages import worst_of
 from jobs.compute.session import late_session
 from jobs.errors import BusyError
+from lake.names import Name
 
 if TYPE_CHECKING:
     from jobs.refresh_remotes import RefreshedRemote
@@ -23,9 +24,12 @@ _UNITS = ("keys", "requests", "bytes", "seconds")
 def refresh(
     context: typer.Context,
     remotes: Annotated[
-        list[str] | None,
+        list[Name] | None,
         typer.Argument(
-            metavar="[REMOTE]...", help="Names of remotes; default: all.", show_default=False
+            parser=named,
+            metavar="[REMOTE]...",
+            help="Names of remotes; default: all.",
+            show_default=False,
         ),
     ] = None,
 ) -> None:

@@ -14,13 +14,14 @@ import typer
 
 from jobs.cli.durations import seconds_of
 from jobs.cli.failures import print_error
-from jobs.cli.options import Options, Output
+from jobs.cli.options import Options, Output, named
 from jobs.cli.output import print_json, print_line, print_rows
 from jobs.cli.progress import progress
 from jobs.compute.session import late_session
 from jobs.errors import EXIT_BUSY, EXIT_QUALITY, BusyError, ConfigurationError, WeirError
 from jobs.printable import printable
 from lake.counted import counted
+from lake.names import Name
 
 if TYPE_CHECKING:
     from jobs.refresh_remotes import Surroundings
@@ -84,9 +85,10 @@ class Done:
 
 
 Accept = Annotated[
-    list[str] | None,
+    list[Name] | None,
     typer.Option(
         "--accept",
+        parser=named,
         metavar="SOURCE",
         help="Take in the change set that stopped this source, though it is beyond its guards.",
     ),
@@ -114,8 +116,12 @@ def run(
         typer.Option(help="Run again and again, so long after each start: 5s, 2m, 1h."),
     ] = None,
     retry: Annotated[
-        list[str] | None,
-        typer.Option(help="A query to try at once though it took more than a limit."),
+        list[Name] | None,
+        typer.Option(
+            parser=named,
+            metavar="QUERY",
+            help="A query to try at once though it took more than a limit.",
+        ),
     ] = None,
     refresh: Annotated[
         bool, typer.Option("--refresh", help="Ask the remotes that are due before publishing.")

@@ -9,14 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
 from jobs.errors import ConfigurationError
 from jobs.sparql.frontend.rspql.durations import parse_duration
-from jobs.yaml_file import YamlFile
+from jobs.yaml_file import DeclaredName, YamlFile
 
-NAME = r"^[a-z][a-z0-9_]{0,62}$"
-"""Of a remote."""
 EVERY = "PT10M"
 """Time between two evaluations, where none is declared."""
 
@@ -49,7 +47,7 @@ class DeclaredRemote:
 class _Remote(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
-    name: str = Field(pattern=NAME)
+    name: DeclaredName
     every: str = EVERY
     connection: str | None = None
 

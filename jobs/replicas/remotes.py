@@ -31,10 +31,10 @@ from jobs.rdf.terms import check_term
 from jobs.refresh.policies import Policy
 from jobs.refresh.policy_options import PolicyError
 from jobs.refresh.policy_text import policy_of
-from jobs.replicas.names import EVERY, NAME, check_every
+from jobs.replicas.names import EVERY, check_every
 from jobs.secret_keys import is_secret
 from jobs.sparql.frontend.rspql.durations import parse_duration
-from jobs.yaml_file import YamlFile
+from jobs.yaml_file import DeclaredName, YamlFile
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([kKMG]?)B")
 _UNITS = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9}
@@ -79,7 +79,7 @@ class Remote(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    name: str = Field(pattern=NAME, description="name, unique among remotes and sources")
+    name: DeclaredName = Field(description="name, unique among remotes and sources")
     iri: str = Field(description="what SERVICE names")
     kind: Literal["endpoint", "file"] = Field(
         "endpoint",

@@ -12,6 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationIn
 from jobs.ingest.sources.guards import ANYTHING, Guards, Tolerance
 from jobs.ingest.sources.stream import Stream
 from jobs.rdf.terms import check_term
+from jobs.yaml_file import DeclaredName
 
 if TYPE_CHECKING:
     from jobs.ingest.changesets import AcceptedChangeSets, ChangeSet, SourcePosition
@@ -37,9 +38,7 @@ class Source(BaseModel, ABC):
     tolerates: ClassVar[Tolerance] = ANYTHING
     """`max_rejected` of a source of changes that does not say."""
 
-    name: str = Field(
-        pattern=r"^[a-z][a-z0-9_]{0,62}$", description="name, unique among the sources"
-    )
+    name: DeclaredName = Field(description="name, unique among the sources")
     location: str = Field(
         min_length=1, description="folder, file or URI; relative to the folder of sources.yml"
     )
