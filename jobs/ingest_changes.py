@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 from jobs.compute.engine import Engine
@@ -20,6 +20,7 @@ from jobs.errors import EXIT_QUALITY, WeirError
 from jobs.ingest import clock
 from jobs.ingest.batch import BatchResult, ingest_batch
 from jobs.ingest.changesets import SourcePosition
+from jobs.ingest.endings import settle_owners, stays, undeclared_sources, what_to_do
 from jobs.ingest.journal import JOB, Journal, Transaction
 from jobs.ingest.pending import (
     Pending,
@@ -63,7 +64,8 @@ class IngestResult:
     """What a run ingested: the epochs (from_epoch, to_epoch], and each source's part in them.
 
     recovered: how many of them a run that died had begun to commit. changed: files that were read,
-    and found changed by this run.
+    and found changed by this run. undeclared: by name, how many quads stay of each source that is
+    declared no longer.
     """
 
     from_epoch: int
@@ -71,6 +73,7 @@ class IngestResult:
     recovered: int
     sources: tuple[SourceResult, ...]
     changed: tuple[SourceFile, ...] = ()
+    undeclared: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def is_empty(self) -> bool:
@@ -98,7 +101,11 @@ class IngestResult:
             " read: give them as a new version or change set, or restore the file"
             for each in self.changed
         ]
-        return (*rejected, *waiting, *changed)
+        undeclared = [
+            f"source {name}: {stays(quads)}: {what_to_do(name)}"
+            for name, quads in self.undeclared.items()
+        ]
+        return (*rejected, *waiting, *changed, *undeclared)
 
 
 def ingest_changes(
@@ -130,11 +137,9 @@ def ingest_changes(
         journal = Journal(lake, run_id, settings.limits.literal_predicates)
         streams = StreamJournal(lake, journal)
         start = journal.head()
-        recovered = [
-            *_recover(journal, session, settings, lake, progress),
-            *_recover_stream(streams, lake, sources, progress),
-        ]
+        recovered = recover(journal, streams, session, settings, lake, sources, progress)
         consumed = source_positions(lake)
+        settle_owners(lake, consumed, run_id, journal.head())
         allowed = permits(lake, accept, [each.name for each in sources])
         done, operations, ended = _ingest_all(
             journal, streams, session, settings, lake, sources, consumed, allowed, progress
@@ -151,10 +156,27 @@ def ingest_changes(
         record_changes(lake, found, journal.metadata(end))
         consumed = positions_after(consumed, done)
         results = tuple(_source_result(each, done, consumed, ended) for each in sources)
-        return IngestResult(start, end, len(recovered), results, found.reported)
+        undeclared = undeclared_sources(lake, consumed, [each.name for each in sources])
+        return IngestResult(start, end, len(recovered), results, found.reported, undeclared)
 
 
-def _recover(
+def recover(
+    journal: Journal,
+    streams: StreamJournal,
+    session: Session,
+    settings: Settings,
+    lake: Lake,
+    sources: Sequence[Source],
+    progress: Progress,
+) -> tuple[Transaction, ...]:
+    """Finish what a run that died had begun to commit, of the graph or of a stream."""
+    return (
+        *_recover_graph(journal, session, settings, lake, progress),
+        *_recover_stream(streams, lake, sources, progress),
+    )
+
+
+def _recover_graph(
     journal: Journal,
     session: Session,
     settings: Settings,
@@ -165,7 +187,7 @@ def _recover(
     transactions = journal.unfinished()
     if transactions:
         progress("finishing what an earlier run had begun to commit")
-        with _engine(session, settings, lake) as engine:
+        with engine_of_ingest(session, settings, lake) as engine:
             journal.recover(engine, transactions)
         _report_recovery(transactions, progress)
     return transactions
@@ -217,7 +239,7 @@ def _ingest_all(
         began = time.monotonic()
         names = ", ".join(dict.fromkeys(each.source.name for each in batch))
         progress(f"reading {counted(len(batch), 'change set')} of {names}")
-        with _engine(session, settings, lake) as engine:
+        with engine_of_ingest(session, settings, lake) as engine:
             if batch[0].source.stream is None:
                 result = ingest_batch(engine, settings, journal, batch, consumed, allowed)
             else:
@@ -240,7 +262,7 @@ def _ingest_all(
 
 
 @contextmanager
-def _engine(session: Session, settings: Settings, lake: Lake) -> Iterator[Engine]:
+def engine_of_ingest(session: Session, settings: Settings, lake: Lake) -> Iterator[Engine]:
     """The engine of a batch, whose relations and staged rows are gone at the end."""
     engine = Engine.of(settings, lake, session, JOB)
     try:

@@ -114,7 +114,7 @@ TRANSACTIONS = Table(
             "position",
             "STRING",
             "file, version or commit of the source that is this epoch; null if only time passed in"
-            " a stream",
+            " a stream; or how a name of a source ends: `/dropped`, `/renamed from ...`",
         ),
         Column("change_id", "STRING", "id of the patch (`H id`) or of the foreign table, or null"),
         Column("event_time", "TIMESTAMP", "when the change happened, as the source says, or null"),

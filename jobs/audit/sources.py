@@ -50,7 +50,8 @@ def source_results(
     graphs = lake.rows(GRAPHS.name, ["graph", "source"]).to_pylist()
     wrong: list[str] = []
     total = 0
-    for source in load_sources(settings.sources):
+    for declared in load_sources(settings.sources):
+        source = declared.called_first(positions[declared.name].first_name)
         last = positions[source.name].last
         if not isinstance(source, Snapshots) or source.stream is not None or last is None:
             continue

@@ -13,7 +13,7 @@ from jobs.cli.audit import audit, repair
 from jobs.cli.freshness import freshness
 from jobs.cli.options import Options, Output
 from jobs.cli.progress import still_at_work
-from jobs.cli.project import doctor, drop, init
+from jobs.cli.project import doctor, drop, init, rename
 from jobs.cli.queries import explain, report
 from jobs.cli.refresh import refresh
 from jobs.cli.remotes import remotes
@@ -35,7 +35,7 @@ _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     "Run": (ingest, run, refresh),
     "Inspect": (status, show, log, sql, explain, freshness, report),
     "Check": (audit, repair),
-    "Remove": (drop,),
+    "Change": (drop, rename),
 }
 
 _WITH_STAGES = ("ingest", "run", "refresh")

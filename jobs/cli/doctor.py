@@ -166,6 +166,28 @@ def _sources(settings: Settings) -> Iterator[Finding]:
                 f"Create it, or correct `location` in {settings.sources}.",
             )
 
+    yield from _undeclared(settings)
+
+
+def _undeclared(settings: Settings) -> Iterator[Finding]:
+    """The sources that are declared no longer, and whose quads are in the graph."""
+    from jobs.expected_errors import as_user_error
+    from jobs.ingest.endings import stays, undeclared_sources, what_to_do
+    from jobs.ingest.pending import source_positions
+    from jobs.ingest.sources.all_sources import all_sources
+
+    try:
+        declared = [source.name for source in all_sources(settings)]
+        lake = settings.open_lake()
+        known = undeclared_sources(lake, source_positions(lake), declared)
+    except Exception as error:
+        # Others report what is wrong with declarations and tables.
+        if as_user_error(error) is None:
+            raise
+        return
+    for name, quads in known.items():
+        yield Finding(f"source {name}", False, stays(quads), what_to_do(name))
+
 
 def _remotes(settings: Settings) -> Iterator[Finding]:
     from jobs.ingest.sources.all_sources import check_names

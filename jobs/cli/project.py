@@ -1,15 +1,21 @@
-"""`weir init`, `weir doctor`, `weir drop`: create, check and remove."""
+"""`weir init`, `weir doctor`, `weir drop`, `weir rename`: create, check, remove and rename."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from jobs.cli.options import Options, QueryName
+from jobs.cli.options import Options, named
 from jobs.cli.output import print_line, print_rows
+from jobs.cli.progress import progress
+from lake.counted import counted
+from lake.names import Name
 from lake.whole_files import write_whole
+
+if TYPE_CHECKING:
+    from jobs.settings import Settings
 
 FILES = {
     "weir.toml": """\
@@ -99,19 +105,86 @@ def doctor(context: typer.Context) -> None:
 
 def drop(
     context: typer.Context,
-    query: QueryName,
-    yes: Annotated[bool, typer.Option("--yes", help="Delete without asking.")] = False,
+    query: Annotated[
+        Name | None,
+        typer.Argument(parser=named, metavar="QUERY", help="Name of a query.", show_default=False),
+    ] = None,
+    source: Annotated[
+        Name | None,
+        typer.Option(parser=named, metavar="NAME", help="Retract the quads of this source."),
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do it without asking.")] = False,
 ) -> None:
-    """Delete the tables of a query: its answers, their history, its embeddings, its stream.
+    """Delete the tables of a query, or retract what was ingested of a source.
 
-    Removing the file of a query stops its maintenance and keeps its tables; this deletes them.
+    Removing the file of a query stops its maintenance and keeps its tables: its answers, their
+    history, its embeddings, its stream; this deletes them. A source that is declared no longer
+    leaves its quads in the graph; `--source NAME` retracts them as an epoch.
     """
+    from jobs.errors import ConfigurationError
+
+    if (query is None) == (source is None):
+        raise ConfigurationError(
+            "it drops a query or a source", "", "`weir drop QUERY`, or `weir drop --source NAME`."
+        )
+    settings = Options.of(context).settings()
+    if query is not None:
+        _drop_query(settings, query, yes=yes)
+    if source is not None:
+        _drop_source(settings, source, yes=yes)
+
+
+def _drop_source(settings: Settings, source: Name, *, yes: bool) -> None:
+    from jobs.compute.session import late_session
+    from jobs.source_names import drop_source, quads_to_retract
+    from jobs.stage import new_run_id
+
+    quads = quads_to_retract(settings, source)
+    if not yes:
+        typer.confirm(f"Retract {counted(quads, 'quad')} of {source}?", abort=True)
+    run_id = new_run_id("drop")
+    with progress("drop") as report:
+        done = drop_source(late_session(settings), settings, run_id, report, name=source)
+    print_line(
+        f"Retracted {counted(done.deleted, 'quad')} of {source} as epoch {done.epoch}."
+        " `weir run` brings the answers up to date."
+    )
+
+
+def rename(
+    context: typer.Context,
+    new: Annotated[
+        Name,
+        typer.Argument(
+            parser=named, metavar="NEW", help="Its name in the file of sources.", show_default=False
+        ),
+    ],
+    source: Annotated[
+        Name,
+        typer.Option(parser=named, metavar="OLD", help="The name under which it was ingested."),
+    ],
+) -> None:
+    """Go on with what was ingested of a source under the new name that it is declared with.
+
+    Its quads stay in the graph in which they are, and later ones come there.
+    """
+    from jobs.compute.session import late_session
+    from jobs.source_names import rename_source
+    from jobs.stage import new_run_id
+
+    settings = Options.of(context).settings()
+    run_id = new_run_id("rename")
+    with progress("rename") as report:
+        done = rename_source(late_session(settings), settings, run_id, report, old=source, new=new)
+    print_line(f"{source} goes on as {new} from epoch {done.epoch}.")
+
+
+def _drop_query(settings: Settings, query: Name, *, yes: bool) -> None:
     from jobs.catalog.names import folders_of, is_declared
     from jobs.errors import ConfigurationError
     from jobs.stage import claimed, new_run_id
     from lake.removal import remove_table
 
-    settings = Options.of(context).settings()
     lake, lease = settings.open_lake(), settings.limits.lease_seconds
     names = (f"answers/{query}", f"embeddings/{query}", f"output_streams/{query}")
     tables = [name for name in names if lake.exists(name)]

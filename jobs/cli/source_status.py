@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow.compute as pc
 
 from jobs.errors import ConfigurationError
+from jobs.ingest.endings import stays, undeclared_sources, what_to_do
 from jobs.ingest.pending import Pending, pending_change_sets, source_positions
 from jobs.ingest.source_files import changed_files
 from jobs.ingest.sources.all_sources import all_sources
@@ -27,7 +28,7 @@ class SourceStatus:
     Attributes:
         state: `current`; `behind`: it has change sets that are not ingested; `stopped`: the next
             one cannot be ingested; `waiting`: the files of the next one have not settled yet;
-            `removed`: it is not declared any more.
+            `removed`: it is not declared any more; what stays of it is the reason.
         position: the last change set that was ingested.
         epoch: its newest epoch; None before the first.
         age: how long ago that was ingested.
@@ -75,8 +76,10 @@ def source_statuses(settings: Settings) -> SourceStatuses:
     numbers = Counter(each.source.name for each in pending.change_sets)
     recorded = stopped_sources(lake)
     changed = changed_files(lake, [*declared]).changed
+    stay = {} if error else undeclared_sources(lake, positions, declared)
+    gone = {name for name, each in positions.items() if each.ended} - {*declared}
     found = []
-    for name in sorted({*declared, *ingested}):
+    for name in sorted({*declared, *ingested} - gone):
         of_source = ingested.get(name, {})
         at = of_source.get("ingested_at")
         state, reason, since = _not_ready(name, pending, recorded.get(name))
@@ -85,7 +88,8 @@ def source_statuses(settings: Settings) -> SourceStatuses:
             state, reason, since = "behind" if numbers[name] else "current", None, None
         # Without a correct declaration nothing is known of what is declared.
         if error is None and name not in declared:
-            state, reason, since = "removed", None, None
+            state, since = "removed", None
+            reason = f"{stays(stay[name])}: {what_to_do(name)}" if name in stay else None
         found.append(
             SourceStatus(
                 source=name,

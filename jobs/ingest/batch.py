@@ -286,7 +286,8 @@ def _refusal(refusal: ownership.Refusal, change_set: ChangeSet) -> SourceError:
         f" source {refusal.owner}",
         change_set.source.location,
         "A graph is written by one source: give one of them another graph (`graph:` in sources.yml"
-        " for quads without one), or make them one source.",
+        f" for quads without one), or make them one source. If {refusal.owner} was renamed:"
+        f" `weir rename --source {refusal.owner} {refusal.source}`.",
     )
 
 

@@ -76,13 +76,18 @@ class SourcePosition:
     """How far a source is ingested: the positions in `transactions`, and the last change id.
 
     ingested_at: when its newest epoch was ingested, with or without a position. quads: how many
-    hold that are the source's.
+    hold that are the source's. first_name: what it was called at first, if it was renamed. ended:
+    why no source can have the name any more, None if one can. successor: the name under which it
+    goes on.
     """
 
     positions: tuple[str, ...] = ()
     last_id: str | None = None
     ingested_at: datetime | None = None
     quads: int = 0
+    first_name: str | None = None
+    ended: str | None = None
+    successor: str | None = None
 
     @property
     def last(self) -> str | None:

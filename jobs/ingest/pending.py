@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import accumulate
+from itertools import accumulate, groupby
 from typing import TypeAlias
 
 from jobs.compute.placement import Placement
 from jobs.errors import WeirError
 from jobs.ingest.changesets import ChangeSet, SourcePosition, Waiting
+from jobs.ingest.endings import after_ending, is_ending
 from jobs.ingest.journal import Transaction
 from jobs.ingest.sources.errors import SourceError, errors_of
 from jobs.ingest.sources.source import Source
@@ -77,6 +78,20 @@ def _advanced(
     positions: Mapping[str, SourcePosition], steps: Iterable[_Step]
 ) -> Mapping[str, SourcePosition]:
     """`positions` after further steps."""
+    found = positions
+    for is_end, some in groupby(steps, lambda step: is_ending(step[1])):
+        if is_end:
+            for source, position, _, ingested_at, *_ in some:
+                found = after_ending(found, source, str(position), ingested_at)
+        else:
+            found = _continued(found, some)
+    return defaultdict(SourcePosition, found)
+
+
+def _continued(
+    positions: Mapping[str, SourcePosition], steps: Iterable[_Step]
+) -> Mapping[str, SourcePosition]:
+    """`positions` after steps that end no name."""
     new: dict[str, list[str]] = defaultdict(list)
     last_ids: dict[str, str | None] = {}
     times: dict[str, datetime] = {}
@@ -92,11 +107,12 @@ def _advanced(
     for source, ingested_at in times.items():
         before = found[source]
         last_id = last_ids.get(source, before.last_id)
-        found[source] = SourcePosition(
-            (*before.positions, *new[source]),
-            last_id,
-            ingested_at,
-            before.quads + quads[source],
+        found[source] = replace(
+            before,
+            positions=(*before.positions, *new[source]),
+            last_id=last_id,
+            ingested_at=ingested_at,
+            quads=before.quads + quads[source],
         )
     return found
 
@@ -124,9 +140,12 @@ def pending_change_sets(
     for source in sources:
         try:
             with errors_of(source):
-                if consumed[source.name].positions:
+                position = consumed[source.name]
+                if position.ended is not None:
+                    raise _ended(source, position.ended)
+                if position.positions:
                     _refuse_turned(source, is_stream=source.name in streams)
-                for each in source.pending(consumed[source.name], settings):
+                for each in source.called_first(position.first_name).pending(position, settings):
                     if each.waits is not None:
                         waiting[source.name] = Waiting(each.position, each.waits)
                         break
@@ -149,6 +168,14 @@ def _refuse_turned(source: Source, *, is_stream: bool) -> None:
             source.location,
             "Declare it under another name: what is ingested is not read again.",
         )
+
+
+def _ended(source: Source, ended: str) -> SourceError:
+    return SourceError(
+        f"source {source.name}: the name cannot be used again: {ended}",
+        source.location,
+        "Declare it under another name; then it is read from the beginning.",
+    )
 
 
 def next_batch(queue: list[ChangeSet], limits: Limits) -> tuple[list[ChangeSet], list[ChangeSet]]:

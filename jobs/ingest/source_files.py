@@ -84,6 +84,16 @@ def record_files(lake: Lake, files: Sequence[SourceFile], metadata: Metadata) ->
         write(lake, SOURCE_FILES, rows, metadata)
 
 
+def copy_files(lake: Lake, old: str, new: str, metadata: Metadata) -> None:
+    """Record the files of a source under its new name, too, unless they are."""
+    if not lake.exists(SOURCE_FILES.name) or _stored(lake, [("source", "=", new)]).num_rows:
+        return
+    rows = _stored(lake, [("source", "=", old)]).to_pylist()
+    if rows:
+        renamed = [row | {"source": new, "run_id": metadata.run_id} for row in rows]
+        write(lake, SOURCE_FILES, renamed, metadata)
+
+
 @dataclass(frozen=True, slots=True)
 class ChangedFiles:
     """What the comparison of files with their rows finds.

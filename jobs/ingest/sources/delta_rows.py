@@ -69,7 +69,7 @@ def read_versions(
     elif commits:
         parts.append(_events(engine, source, commits))
     unchecked = reduce(DataFrame.unionByName, (part.select(*UNCHECKED) for part in parts))
-    check = checking(source.name, source.graph_term, document, limits.raw_bytes)
+    check = checking(source.first_name, source.graph_term, document, limits.raw_bytes)
     few = _on_driver(engine, unchecked)
     if few is not None:
         checked = pa.Table.from_batches(check(few.to_batches()), schema=SCHEMA)

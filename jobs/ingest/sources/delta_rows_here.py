@@ -99,7 +99,7 @@ def read_versions_here(
         raise ChangeFeedGap(
             f"{source.location}: files that its log names are no longer there"
         ) from error
-    check = checking(source.name, source.graph_term, document, limits.raw_bytes)
+    check = checking(source.first_name, source.graph_term, document, limits.raw_bytes)
     checked = pa.Table.from_batches(check(unchecked.to_batches()), schema=SCHEMA)
     return reading_of(rows_on_driver(checked), change_sets)
 

@@ -89,7 +89,7 @@ class Patches(FileSource):
 
     def _document(self, file: FileInfo, format_: Format) -> Document:
         request = ParseRequest(
-            file.path, format_, "patch", scope=self.name, graph=self.graph_term, base=None
+            file.path, format_, "patch", scope=self.first_name, graph=self.graph_term, base=None
         )
         return Document(file.name, file.size, request, file.modified, file.refused)
 

@@ -92,7 +92,7 @@ class Snapshots(FileSource):
             file.path,
             format_,
             "snapshot",
-            scope=f"{self.name}/{name}",
+            scope=f"{self.first_name}/{name}",
             graph=self.graph_term,
             base=self.base_iri,
         )

@@ -7,7 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar, Self
 from urllib.parse import urlparse
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    ValidationInfo,
+    field_validator,
+)
 
 from jobs.ingest.sources.guards import ANYTHING, Guards, Tolerance
 from jobs.ingest.sources.stream import Stream
@@ -73,6 +81,8 @@ class Source(BaseModel, ABC):
         " deletion, 0; of streams and other kinds `100%`",
     )
 
+    _first_name: str | None = PrivateAttr(None)
+
     @field_validator("graph")
     @classmethod
     def _is_iri(cls, graph: str | None) -> str | None:
@@ -107,11 +117,24 @@ class Source(BaseModel, ABC):
         return None
 
     @property
+    def first_name(self) -> str:
+        """What it was called when it was first ingested: its graph and blank nodes have that."""
+        return self._first_name or self.name
+
+    def called_first(self, name: str | None) -> Self:
+        """The source, if it was first ingested under another name; None if it was not."""
+        if name is None:
+            return self
+        copy = self.model_copy()
+        copy._first_name = name
+        return copy
+
+    @property
     def graph_term(self) -> str:
         """The graph of quads that name none, as `quads` holds it."""
         match self.graph:
             case None:
-                return f"<urn:weir:graph:{self.name}>"
+                return f"<urn:weir:graph:{self.first_name}>"
             case "default":
                 return ""
             case term:
