@@ -8,9 +8,9 @@ import os
 import re
 import sys
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import (
     BaseModel,
@@ -22,16 +22,17 @@ from pydantic import (
 )
 from pydantic_settings import (
     BaseSettings,
+    InitSettingsSource,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     SettingsError,
-    TomlConfigSettingsSource,
 )
 
 from jobs.errors import ConfigurationError
 from jobs.printable import printable
 from jobs.secret_keys import is_readable_by_others, is_secret, secret_settings
 from jobs.secret_values import hide
+from jobs.text_files import read_text
 from lake.tables import FEED_FILE_DAYS, FEED_LOG_DAYS
 
 if TYPE_CHECKING:
@@ -282,7 +283,16 @@ class Settings(BaseSettings):
     duckdb: DuckDbSettings = Field(default_factory=DuckDbSettings)
     limits: Limits = Field(default_factory=Limits)
     project: Path = Field(Path(), description="folder of the configuration file; set by `load`")
+    file_content: ClassVar[Mapping[str, Any]] = {}
+    """What the configuration file says."""
     _kept: Resources | None = PrivateAttr(None)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _has_no_nul(cls, value: object) -> object:
+        if isinstance(value, str) and "\0" in value:
+            raise ValueError("it has the character U+0000, which no path has")
+        return value
 
     @classmethod
     def settings_customise_sources(
@@ -295,7 +305,8 @@ class Settings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Arguments, then the environment, then the file."""
         del dotenv_settings, file_secret_settings
-        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
+        content = dict(getattr(settings_cls, "file_content", {}))
+        return init_settings, env_settings, InitSettingsSource(settings_cls, content)
 
     def open_lake(self) -> Lake:
         """The lake as it is now; a stage opens it once."""
@@ -329,15 +340,13 @@ class Settings(BaseSettings):
                 wrong value.
         """
         if config is not None and not config.is_file():
-            raise ConfigurationError(
-                "there is no such configuration file", str(config), "`weir init` writes one."
-            )
+            raise _no_file(config)
         try:
             return cls._read((config or Path(CONFIG_FILE)).absolute())
-        except tomllib.TOMLDecodeError as error:
+        except RecursionError:
             raise ConfigurationError(
-                f"not TOML: {error}", str(config or CONFIG_FILE), "Correct it and try again."
-            ) from error
+                "values are nested too deeply", "WEIR_* variables", "Correct it and try again."
+            ) from None
         except SettingsError as error:
             # Its cause has the value, which may be a secret.
             raise ConfigurationError(
@@ -355,11 +364,11 @@ class Settings(BaseSettings):
     def _read(cls, file: Path) -> Settings:
 
         class _FromFile(cls):  # type: ignore[misc, valid-type]
-            model_config = SettingsConfigDict(toml_file=file)
+            file_content = _toml(file)
 
         folder = file.parent
         read = _FromFile(project=folder)
-        _warn_of_exposure(file)
+        _warn_of_exposure(file, _FromFile.file_content)
         # delta-rs reads variables of stores itself.
         variables = {name: each for name, each in os.environ.items() if name.startswith(_OF_STORES)}
         options = {**variables, **read.storage_options}
@@ -378,11 +387,38 @@ class Settings(BaseSettings):
         )
 
 
-def _warn_of_exposure(file: Path) -> None:
+def _no_file(config: Path) -> ConfigurationError:
+    if not config.is_dir():
+        what = "it is not a file" if config.exists() else "there is no such configuration file"
+        return ConfigurationError(what, str(config), "`weir init` writes one.")
+    file = config / CONFIG_FILE
+    hint = f"Name its file: --config {file}" if file.is_file() else f"It has no {CONFIG_FILE}."
+    return ConfigurationError("it is a folder, not a configuration file", str(config), hint)
+
+
+def _toml(file: Path) -> dict[str, Any]:
+    """The content of a configuration file; nothing if there is none.
+
+    Raises:
+        ConfigurationError: it cannot be read, or is not TOML.
+    """
+    try:
+        return tomllib.loads(read_text(file))
+    except FileNotFoundError:
+        return {}
+    except RecursionError:
+        what = "values are nested too deeply"
+    except ValueError as error:
+        # Not only of its grammar: a number of 5,000 digits is none.
+        what = str(error).partition(";")[0]
+    raise ConfigurationError(f"not TOML: {what}", str(file), "Correct it and try again.")
+
+
+def _warn_of_exposure(file: Path, content: Mapping[str, Any]) -> None:
     """Warn if others can read a secret in a configuration file."""
     if not file.is_file() or not is_readable_by_others(file):
         return
-    options = tomllib.loads(file.read_text(encoding="utf-8")).get("storage_options", {})
+    options = content.get("storage_options", {})
     if found := [key for key in options if is_secret(key)]:
         text = (
             f"warning: {file} has a secret (storage_options: {', '.join(found)}), and others can"

@@ -12,6 +12,7 @@ from pydantic import AfterValidator, ValidationError
 from pydantic_core import ErrorDetails
 
 from jobs.errors import ConfigurationError
+from jobs.yaml_text import YamlError, read_yaml
 from lake.names import Name
 
 DeclaredName = Annotated[str, AfterValidator(Name)]
@@ -42,10 +43,9 @@ class YamlFile:
             ConfigurationError: it is not YAML.
         """
         try:
-            return cls(file, yaml.safe_load(text), yaml.compose(text, Loader=yaml.SafeLoader))
-        except yaml.MarkedYAMLError as error:
-            line, column = _numbers(error.problem_mark)
-            where = f"{file}:{line}:{column}"
+            return cls(file, *read_yaml(text))
+        except YamlError as error:
+            where = f"{file}:{error.line}:{error.column}"
             raise ConfigurationError(f"not YAML: {error.problem}", where) from None
 
     def mistake(self, error: ValidationError, tags: int = 0) -> ConfigurationError:

@@ -10,6 +10,7 @@ from typing import Literal
 
 from jobs.errors import ConfigurationError
 from jobs.settings import Settings
+from jobs.text_files import read_bytes
 from lake.names import FORM, is_name
 from lake.tables import RESERVED_NAMES
 
@@ -86,27 +87,11 @@ class Declaration:
             ConfigurationError: it cannot be read.
         """
         try:
-            return self.file.read_bytes()
-        except OSError as error:
+            return read_bytes(self.file)
+        except FileNotFoundError:
             raise ConfigurationError(
-                f"it cannot be read: {error.strerror}",
-                str(self.file),
-                "It has to be a readable file.",
-            ) from error
-
-
-def decoded_text(source: bytes, file: Path) -> str:
-    """The text of a file; line ends stay as they are: they may be part of a string.
-
-    Raises:
-        ConfigurationError: it is not UTF-8.
-    """
-    try:
-        return source.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ConfigurationError(
-            f"byte {error.start} is not UTF-8", str(file), "Save the file as UTF-8."
-        ) from error
+                "it cannot be read: it is gone", str(self.file), "It has to be a readable file."
+            ) from None
 
 
 def folders_of(settings: Settings) -> Folders:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 from jobs.catalog.maintained import Output
-from jobs.catalog.names import Declaration, Kind, decoded_text
+from jobs.catalog.names import Declaration, Kind
 from jobs.catalog.program_fingerprint import program_fingerprint
 from jobs.catalog.program_front_matter import (
     ProgramFrontMatter,
@@ -31,6 +31,7 @@ from jobs.sparql.algebra.windows import (
     WindowContent,
 )
 from jobs.sparql.frontend.rspql.names import STREAM_IRI
+from jobs.text_files import decoded_text
 from lake.instants import microseconds
 from lake.tables import QUADS, RESERVED_NAMES, TRIPLES
 

@@ -20,7 +20,7 @@ from jobs.catalog.front_matter import (
     read_front_matter,
 )
 from jobs.catalog.maintained import Form, Output
-from jobs.catalog.names import Declaration, Kind, decoded_text
+from jobs.catalog.names import Declaration, Kind
 from jobs.catalog.plan_json import NotAPlan, decoded, encoded
 from jobs.catalog.services import AskedBlock, RemoteName, Services, asked_blocks, remote_names
 from jobs.catalog.windowing import Upstream, Windowing
@@ -33,6 +33,7 @@ from jobs.plan.plan import Plan
 from jobs.sparql.algebra.non_empty import where_windows_have_content
 from jobs.sparql.algebra.queries import Ask, Construct, Query, Select
 from jobs.sparql.algebra.windows import CountWindow, Registration, TimeWindow, WindowClause
+from jobs.text_files import decoded_text
 from lake.tables import ANSWER_COLUMNS, QUADS, STREAM_ANSWER_COLUMNS, TRIPLES
 
 

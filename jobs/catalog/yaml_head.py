@@ -14,6 +14,7 @@ from pydantic import AwareDatetime, BaseModel, BeforeValidator, ValidationError
 
 from jobs.errors import ConfigurationError
 from jobs.sparql.frontend.rspql.durations import parse_duration
+from jobs.yaml_text import YamlError, read_yaml
 
 
 def _time(value: object) -> datetime:
@@ -72,12 +73,10 @@ def read_head(text: str, file: str, model: type[Model], comment: str) -> Head[Mo
     source = _yaml(text, comment)
     hint = f"Write {mark} key: value."
     try:
-        node = yaml.compose(source, Loader=yaml.SafeLoader)
-        found = yaml.safe_load(source)
-    except yaml.YAMLError as error:
-        at = error.problem_mark if isinstance(error, yaml.MarkedYAMLError) else None
-        what = f"the front matter is not YAML: {_first_line(error)}"
-        raise ConfigurationError(what, f"{file}:{at.line + 1 if at else 1}", hint) from error
+        found, node = read_yaml(source)
+    except YamlError as error:
+        what = f"the front matter is not YAML: {error.problem}"
+        raise ConfigurationError(what, f"{file}:{error.line}", hint) from error
     places: dict[Path, tuple[int, int]] = {}
     if node is None:
         found = {}
@@ -104,7 +103,7 @@ def place_of(key: str, text: str, comment: str, file: pathlib.Path) -> str:
     shown = f"{file.parent.name}/{file.name}"
     if key not in text:
         return shown
-    node = yaml.compose(_yaml(text, comment), Loader=yaml.SafeLoader)
+    _, node = read_yaml(_yaml(text, comment))
     lines = [line for path, line, _ in _entries(node, ()) if path == (key,)] if node else []
     return f"{shown}:{lines[0]}" if lines else shown
 
@@ -155,11 +154,6 @@ def _yaml(text: str, comment: str) -> str:
         line.removeprefix(mark) if line.startswith(mark) else "" for line in _head(text, comment)
     ]
     return "\n".join(line.removeprefix(" ") for line in lines)
-
-
-def _first_line(error: yaml.YAMLError) -> str:
-    problem = error.problem if isinstance(error, yaml.MarkedYAMLError) else None
-    return problem or str(error).partition("\n")[0]
 
 
 def _head(text: str, comment: str) -> Iterator[str]:

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
 from jobs.errors import ConfigurationError
 from jobs.sparql.frontend.rspql.durations import parse_duration
+from jobs.text_files import read_text
 from jobs.yaml_file import DeclaredName, YamlFile
 
 EVERY = "PT10M"
@@ -79,7 +80,7 @@ def declared_remotes(file: Path) -> tuple[DeclaredRemote, ...]:
         ConfigurationError: it is not YAML, or a name or time is wrong; the rest is not looked at.
     """
     try:
-        text = file.read_text(encoding="utf-8")
+        text = read_text(file)
     except FileNotFoundError:
         return ()
     read = YamlFile.of(file, text)

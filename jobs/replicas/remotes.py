@@ -34,6 +34,7 @@ from jobs.refresh.policy_text import policy_of
 from jobs.replicas.names import EVERY, check_every
 from jobs.secret_keys import is_secret
 from jobs.sparql.frontend.rspql.durations import parse_duration
+from jobs.text_files import read_text
 from jobs.yaml_file import DeclaredName, YamlFile
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([kKMG]?)B")
@@ -217,7 +218,7 @@ def load_remotes(file: Path) -> Mapping[str, Remote]:
         ConfigurationError: it is not YAML, or has a wrong key or value.
     """
     try:
-        text = file.read_text(encoding="utf-8")
+        text = read_text(file)
     except FileNotFoundError:
         return {}
     return _declared(file, text)
@@ -248,7 +249,7 @@ def _declared(file: Path, text: str) -> Mapping[str, Remote]:
 def place_of_name(file: Path, name: str) -> str:
     """Where a file of remotes says the name of one."""
     names = [each.name for each in load_remotes(file).values()]
-    read = YamlFile.of(file, file.read_text(encoding="utf-8"))
+    read = YamlFile.of(file, read_text(file))
     return read.place(["remotes", names.index(name), "name"])
 
 

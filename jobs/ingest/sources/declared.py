@@ -13,6 +13,7 @@ from jobs.ingest.sources.delta import DeltaTable
 from jobs.ingest.sources.patches import Patches
 from jobs.ingest.sources.snapshots import Snapshots
 from jobs.ingest.sources.source import Source
+from jobs.text_files import read_text
 from jobs.yaml_file import YamlFile
 
 AnySource: TypeAlias = Patches | Snapshots | DeltaTable
@@ -36,7 +37,7 @@ def load_sources(file: Path) -> tuple[Source, ...]:
             `where` is `file:line:column`.
     """
     try:
-        text = file.read_text(encoding="utf-8")
+        text = read_text(file)
     except FileNotFoundError:
         raise ConfigurationError(
             "there is no such file", str(file), "`weir init` writes one to start from."

@@ -83,6 +83,13 @@ class Source(BaseModel, ABC):
 
     _first_name: str | None = PrivateAttr(None)
 
+    @field_validator("*")
+    @classmethod
+    def _has_no_nul(cls, value: object) -> object:
+        if isinstance(value, str) and "\0" in value:
+            raise ValueError("it has the character U+0000")
+        return value
+
     @field_validator("graph")
     @classmethod
     def _is_iri(cls, graph: str | None) -> str | None:

@@ -1,0 +1,89 @@
+"""YAML that people write, read without what makes a small text large.
+
+An alias can name what holds it, or make a gigabyte of a line; lists within lists exceed the stack.
+Nothing that is declared here needs either: both are mistakes, with their place.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import yaml
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+DEEPEST = 32
+"""So many lists and mappings may be within each other."""
+
+
+class YamlError(ValueError):
+    """A text that is no YAML, or has what is not read.
+
+    Attributes:
+        problem: what is wrong, in a few words.
+        line: from 1.
+        column: from 1.
+    """
+
+    def __init__(self, problem: str, line: int, column: int) -> None:
+        super().__init__(problem)
+        self.problem, self.line, self.column = problem, line, column
+
+
+def read_yaml(text: str) -> tuple[Any, yaml.Node | None]:
+    """The values of a YAML document, and its nodes, which know their places.
+
+    Raises:
+        YamlError: it is not YAML, has an alias, or is nested more than `DEEPEST` times.
+    """
+    try:
+        loader = _Loader(text)
+        try:
+            node = loader.get_single_node()
+            return (None if node is None else loader.construct_document(node)), node
+        finally:
+            loader.dispose()
+    except yaml.reader.ReaderError as error:
+        before = text[: error.position]
+        line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+        what = f"it has the character U+{ord(text[error.position]):04X}"
+        raise YamlError(what, line, column) from None
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+        problem = error.problem or str(error).partition("\n")[0]
+        if problem.startswith("but "):
+            problem = f"{error.context} {problem}"
+        raise YamlError(problem, line, column) from None
+
+
+class _Loader(yaml.SafeLoader):
+    """The safe loader without aliases, to a depth, whose mistakes all have a place."""
+
+    _depth = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            raise _mistake("aliases (*name) are not read: write out what is meant", self)
+        if self._depth == DEEPEST:
+            raise _mistake(f"it is nested more than {DEEPEST} times", self)
+        self._depth += 1
+        node = super().compose_node(parent, index)
+        self._depth -= 1
+        if isinstance(node, yaml.ScalarNode) and _SURROGATE.search(node.value):
+            what = "it has half of a surrogate pair, which is no character"
+            raise yaml.composer.ComposerError(None, None, what, node.start_mark)
+        return node
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        try:
+            return super().construct_object(node, deep)
+        except (ValueError, ArithmeticError, LookupError, TypeError, AttributeError):
+            # A number with no digit, a day 31 of February.
+            what = f"{str(node.value)[:40]!r} is no value of YAML: put it in quotes"
+            raise yaml.constructor.ConstructorError(None, None, what, node.start_mark) from None
+
+
+def _mistake(problem: str, loader: _Loader) -> yaml.MarkedYAMLError:
+    mark = loader.peek_event().start_mark  # type: ignore[no-untyped-call]
+    return yaml.composer.ComposerError(None, None, problem, mark)
