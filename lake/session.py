@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -71,7 +70,7 @@ def start(
         **_DELTA,
         **_QUICK,
         "spark.sql.shuffle.partitions": str(shuffle_partitions),
-        "spark.sql.warehouse.dir": str(Path(tempfile.gettempdir()) / "weir-warehouse"),
+        "spark.sql.warehouse.dir": str(scratch_folder() / "warehouse"),
     }
     submitted = "PYSPARK_GATEWAY_PORT" in os.environ
     if not submitted:

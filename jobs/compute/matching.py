@@ -8,25 +8,23 @@ known to be the same; everything else is matched by Python in a child process wi
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
-import sys
 import threading
 import time
 from dataclasses import asdict
 from multiprocessing.connection import Connection, Pipe
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from jobs import sandbox
 from jobs.sparql.functions.evaluation_limits import (
     OUT_OF_TIME,
     LimitExceeded,
     evaluation_limits,
 )
-from jobs.sparql.functions.matching_worker import OUT_OF_MEMORY, MatchRequest
+from jobs.sparql.functions.matching_worker import MatchRequest
 from jobs.sparql.functions.regexes import Pattern, Replacement
 
 _WORKER = "jobs.sparql.functions.matching_worker"
@@ -125,15 +123,13 @@ class _Child:
     def __init__(self, memory: int) -> None:
         self._memory = memory
         ours, theirs = Pipe()
-        path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
-        # Python's own allocator retries for long where memory is refused.
-        environment = {"MALLOC_ARENA_MAX": "1", "PYTHONMALLOC": "malloc", "PYTHONPATH": path}
         with theirs:
-            self._process = subprocess.Popen(
-                [sys.executable, "-P", "-m", _WORKER, str(theirs.fileno()), str(memory)],
+            self._process = sandbox.start(
+                _WORKER,
+                str(theirs.fileno()),
+                str(memory),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                env={**os.environ, **environment},
                 pass_fds=[theirs.fileno()],
             )
         self._connection: Connection[bytes, bytes] = ours
@@ -169,7 +165,7 @@ class _Child:
         code = self._process.wait()
         if code == -signal.SIGXCPU:
             return LimitExceeded(OUT_OF_TIME)
-        if code == OUT_OF_MEMORY:
+        if code == sandbox.OUT_OF_MEMORY:
             return LimitExceeded(
                 f"a regular expression takes more than query_memory = {self._memory:,} bytes"
             )

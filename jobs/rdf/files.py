@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import os
 import re
+import shutil
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +18,7 @@ from urllib.parse import quote
 from pyarrow import fs
 
 from jobs.rdf.records import Format
+from lake.scratch import scratch_folder
 
 _FORMATS: dict[str, Format] = {
     "nt": "n-triples",
@@ -31,6 +34,7 @@ _FORMATS: dict[str, Format] = {
     "rdfp": "rdf-patch",
     "patch": "rdf-patch",
 }
+_BLOCK = 1 << 20
 _START = datetime(1970, 1, 1, tzinfo=UTC)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 
@@ -154,6 +158,29 @@ def opened_raw(path: str) -> Iterator[IO[bytes]]:
     system, inner = _resolve(path)
     with system.open_input_stream(inner, compression=None) as raw:
         yield cast(IO[bytes], raw)
+
+
+@contextmanager
+def local_copy(file: str) -> Iterator[str | None]:
+    """The path of a copy of an object of a store, within the block; None for a local file.
+
+    Raises:
+        OSError: it cannot be read, or there is no room for the copy.
+    """
+    if not _SCHEME.match(file):
+        yield None
+        return
+    system, inner = _resolve(file)
+    if isinstance(system, fs.LocalFileSystem):
+        yield inner
+        return
+    # By the ending of its name a file is known to be compressed.
+    ending = ".gz" if inner.lower().endswith(".gz") else ""
+    with tempfile.NamedTemporaryFile(prefix="object-", suffix=ending, dir=scratch_folder()) as copy:
+        with system.open_input_stream(inner, compression=None) as raw:
+            shutil.copyfileobj(cast(IO[bytes], raw), copy, _BLOCK)
+        copy.flush()
+        yield copy.name
 
 
 @contextmanager

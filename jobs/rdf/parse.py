@@ -23,9 +23,9 @@ def parse(request: ParseRequest, limits: ParseLimits) -> Iterator[ParseEvent]:
     Raises:
         OSError: the file cannot be opened or read (a broken gzip file is `Unusable`).
     """
-    with opened(request.file) as file:
+    with opened(request.path) as file:
         try:
-            if request.file.lower().endswith(".gz") and not _has_content(request.file):
+            if request.file.lower().endswith(".gz") and not _has_content(request.path):
                 raise EOFError("it is empty")
             match request.format:
                 case "rdf-patch":

@@ -75,6 +75,7 @@ class ParseRequest:
         and the document's relative name for a snapshot.
     graph: `<iri>` of the quads that name no graph, or '' for the unnamed graph.
     base: IRI that relative IRIs of the document are resolved against; None = they are errors.
+    copy: path of a local copy of its bytes; None if `file` is a path itself.
     """
 
     file: str
@@ -83,6 +84,12 @@ class ParseRequest:
     scope: str
     graph: str = ""
     base: str | None = None
+    copy: str | None = None
+
+    @property
+    def path(self) -> str:
+        """The local file that has its bytes."""
+        return self.copy or self.file
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,15 +15,17 @@ import subprocess
 import sys
 import tempfile
 from array import array
-from dataclasses import asdict, dataclass, fields
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, fields, replace
 from importlib.abc import MetaPathFinder
-from pathlib import Path
 from typing import IO, TYPE_CHECKING, Self, assert_never
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from jobs import sandbox
+from jobs.rdf.files import local_copy
 from jobs.rdf.limits import ParseLimits
 from jobs.rdf.parse import parse
 from jobs.rdf.parse_events import Changes, CutOff, Discarded, Rejections, Unusable
@@ -34,8 +36,6 @@ from jobs.rdf.spool import Spool
 if TYPE_CHECKING:
     from jobs.settings import Limits
 
-_OUT_OF_MEMORY = 77
-"""Exit code of a child that ran out of memory and could still report it."""
 _DEFECT = 1
 """Exit code of Python after an exception that was not caught."""
 _ROWS_OF_A_CHILD = 1_000_000
@@ -135,6 +135,16 @@ class ParserProcess:
             NoRoom: it gives more than that.
             ParserError: the child process does not start, or has a defect.
         """
+        with ExitStack() as stack:
+            try:
+                # The child has no keys of stores.
+                copy = stack.enter_context(local_copy(request.file))
+            except OSError as error:
+                return _unreadable(request, str(error))
+            parsed = self._parse(replace(request, copy=copy), room)
+            return replace(parsed, request=request)
+
+    def _parse(self, request: ParseRequest, room: Volume | None) -> ParsedFile:
         if self._child is not None and self._child.has_ended:
             # The kernel needed memory while it was idle.
             self.close()
@@ -158,28 +168,30 @@ class ParserProcess:
             self._rows = 0
 
 
+def _unreadable(request: ParseRequest, reason: str) -> ParsedFile:
+    """A file whose content is unknown."""
+    nothing = CHANGES.empty_table(), REJECTIONS.empty_table()
+    return ParsedFile(request, Header(), *nothing, None, reason)
+
+
 class _Child:
     """A running child process."""
 
     def __init__(self, limits: ParseLimits) -> None:
         self._limits = limits
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `close`
-        path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
-        # Without what reserves address space, without idle threads, and without Python's own
-        # allocator, which retries for minutes where memory is refused.
-        environment = {
+        # Without what reserves address space, and without idle threads.
+        variables = {
             "ARROW_DEFAULT_MEMORY_POOL": "system",
-            "MALLOC_ARENA_MAX": "1",
-            "PYTHONMALLOC": "malloc",
             "OMP_NUM_THREADS": "1",
             "OPENBLAS_NUM_THREADS": "1",
         }
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "jobs.rdf.worker"],
+        self._process = sandbox.start(
+            "jobs.rdf.worker",
+            variables=variables,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
-            env={**os.environ, **environment, "PYTHONPATH": path},
         )
         self.is_dead = False
         self._send(asdict(limits))
@@ -314,7 +326,7 @@ class _Child:
             raise ParserError(f"{file}: exit code {code}: {output[-2000:]}")
         if code == -signal.SIGXCPU:
             return f"parsing took more than {self._limits.parse_seconds} seconds of CPU"
-        if code == _OUT_OF_MEMORY or "memory allocation" in output:
+        if code == sandbox.OUT_OF_MEMORY or "memory allocation" in output:
             return f"parsing needed more than {self._limits.parse_memory_mb} MiB of memory"
         return (
             f"the parser died of {signal.Signals(-code).name if code < 0 else f'exit code {code}'}"
@@ -330,13 +342,13 @@ def main() -> None:
     os.dup2(2, 1)  # other output must not get between the messages
     limits = ParseLimits(**json.loads(requests.readline()))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    _limit_memory(limits.parse_memory_mb)
+    sandbox.limit_memory(limits.parse_memory_mb << 20)
     for line in requests:
-        _limit_seconds(limits.parse_seconds)
+        sandbox.limit_seconds(limits.parse_seconds)
         try:
             _answer(ParseRequest(**json.loads(line)), limits, output)
         except MemoryError:
-            os._exit(_OUT_OF_MEMORY)
+            os._exit(sandbox.OUT_OF_MEMORY)
 
 
 class _WithoutPandas(MetaPathFinder):
@@ -359,25 +371,6 @@ def _answer(request: ParseRequest, limits: ParseLimits, output: IO[bytes]) -> No
         write_message(output, Failed(error.errno or 0, error.strerror or str(error)))
     write_message(output, End())
     output.flush()
-
-
-def _limit_memory(megabytes: int) -> None:
-    """Allow `megabytes` more address space than the process has now (only on Linux)."""
-    sizes = Path("/proc/self/statm")
-    if sizes.exists():
-        now = int(sizes.read_text().split()[0]) * resource.getpagesize()
-        _limit(resource.RLIMIT_AS, now + (megabytes << 20))
-
-
-def _limit_seconds(seconds: int) -> None:
-    """Allow `seconds` more CPU time than the process has used."""
-    usage = resource.getrusage(resource.RUSAGE_SELF)
-    _limit(resource.RLIMIT_CPU, int(usage.ru_utime + usage.ru_stime) + seconds + 1)
-
-
-def _limit(which: int, value: int) -> None:
-    _, hard = resource.getrlimit(which)
-    resource.setrlimit(which, (value if hard == resource.RLIM_INFINITY else min(value, hard), hard))
 
 
 if __name__ == "__main__":

@@ -8,12 +8,15 @@ wrong with the document, to its standard output.
 from __future__ import annotations
 
 import json
+import os
 import resource
 import signal
 import sys
 from typing import Any
 
 import pyoxigraph as ox
+
+from jobs.sandbox import OUT_OF_MEMORY
 
 
 def main() -> None:
@@ -23,6 +26,14 @@ def main() -> None:
     task = json.loads(sys.stdin.buffer.readline())
     resource.setrlimit(resource.RLIMIT_AS, (task["memory"], task["memory"]))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    try:
+        _answer(task)
+    except MemoryError:
+        os._exit(OUT_OF_MEMORY)
+
+
+def _answer(task: dict[str, Any]) -> None:
     try:
         store = _store(sys.stdin.buffer.read(), task)
     except (SyntaxError, ValueError) as error:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from urllib.parse import urlsplit
 
+from jobs import sandbox
 from jobs.rdf.terms import TermError, canonical_term
 from jobs.replicas.answers import Solution
 from jobs.replicas.asking import Fetched
 from jobs.replicas.budget import Amount
 from jobs.replicas.remotes import Remote
-from jobs.web.isolated import child_environment, fetch_body
+from jobs.web.isolated import fetch_body
 from jobs.web.outcomes import Failure
 from jobs.web.request import FetchRequest, Limits, Secret
 
@@ -114,21 +115,29 @@ class DocumentFetcher:
             "memory": _MEMORY,
         }
         given = json.dumps(task).encode() + b"\n" + document.content
-        command = [sys.executable, "-m", "jobs.replicas.document_worker"]
-        try:
-            child = subprocess.run(
-                command,
-                input=given,
-                capture_output=True,
-                timeout=max(seconds, 0.1),
-                check=False,
-                env=child_environment(),
-            )
-        except subprocess.TimeoutExpired:
-            return Failure("deadline_passed", "the document was not searched in time")
-        if child.returncode:
-            return Failure("too_much_memory", "the document could not be searched")
-        return _solutions(child.stdout)
+        child = sandbox.start(
+            "jobs.replicas.document_worker",
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        with child:
+            try:
+                output, _ = child.communicate(given, timeout=max(seconds, 0.1))
+            except subprocess.TimeoutExpired:
+                return Failure("deadline_passed", "the document was not searched in time")
+            finally:
+                child.kill()
+        return _solutions(output) if child.returncode == 0 else _death(child.returncode)
+
+
+def _death(code: int) -> Failure:
+    """Why a child ended without all solutions; native code ends by SIGABRT without memory."""
+    if code in (sandbox.OUT_OF_MEMORY, -signal.SIGABRT):
+        what = f"searching the document needs more than {_MEMORY >> 20} MiB of memory"
+        return Failure("too_much_memory", what)
+    how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+    return Failure("worker_failed", f"the process that searches the document died of {how}")
 
 
 def _solutions(output: bytes) -> Sequence[Solution] | Failure:

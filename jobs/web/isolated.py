@@ -1,7 +1,7 @@
 """A fetch in a child process, which is killed at the deadline and has little memory.
 
-The child (`worker`) gets its task, secrets included, on its standard input; its environment has no
-variable of ours beside the path of modules. All but a complete answer is a `Failure`.
+The child (`worker`) gets its task, secrets included, on its standard input. All but a complete
+answer is a `Failure`.
 """
 
 from __future__ import annotations
@@ -10,12 +10,11 @@ import os
 import selectors
 import signal
 import subprocess
-import sys
 import time
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import assert_never
 
+from jobs import sandbox
 from jobs.web.messages import (
     End,
     FrameReader,
@@ -125,27 +124,12 @@ def _run(request: FetchRequest, want: Want) -> tuple[_Complete | Failure, Usage]
     return end.failure or (end, received.solutions, bytes(received.body)), usage
 
 
-def child_environment() -> dict[str, str]:
-    """The environment of a child that reads what others wrote.
-
-    Not the parent's: Airflow keeps connections there, and proxies, certificates and keys would be
-    read from it. Python's own allocator retries where memory is refused.
-    """
-    return {
-        "PYTHONPATH": os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path),
-        "PYTHONMALLOC": "malloc",
-        "MALLOC_ARENA_MAX": "1",
-        "LC_ALL": "C.UTF-8",
-    }
-
-
 def _start() -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [sys.executable, "-P", "-s", "-m", "jobs.web.worker"],
+    return sandbox.start(
+        "jobs.web.worker",
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        env=child_environment(),
         bufsize=0,
     )
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from jobs.compute.connection import connect
 from jobs.settings import DuckDbSettings, Settings
-from lake.scratch import scratch_folder, sweep
+from lake.scratch import private_folder, scratch_folder, sweep
+from lake.storage_errors import StorageError
 
 _IN_ANOTHER = (
     "import os, signal, sys; from pathlib import Path; from lake.scratch import scratch_folder;"
@@ -64,3 +68,52 @@ def test_duckdb_spills_into_the_scratch_folder(tmp_path: Path) -> None:
     with connect(settings) as connection:
         ((folder,),) = connection.execute("SELECT current_setting('temp_directory')").fetchall()
     assert Path(folder).is_relative_to(scratch_folder(tmp_path))
+
+
+def test_a_folder_that_is_not_this_users_alone_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target, linked, loose = tmp_path / "theirs", tmp_path / "linked", tmp_path / "loose"
+    target.mkdir(mode=0o700)
+    linked.symlink_to(target)
+    loose.mkdir()
+    loose.chmod(0o755)
+    (tmp_path / "file").write_text("")
+    for name, reason in (("linked", "a link"), ("loose", "mode 755"), ("file", "or a file")):
+        with pytest.raises(StorageError, match=reason):
+            private_folder(tmp_path / name)
+    assert private_folder(target) == target
+    monkeypatch.setattr(os, "getuid", lambda: 4242)
+    with pytest.raises(StorageError, match="another user"):
+        private_folder(target)
+
+
+def test_a_link_in_place_of_the_users_folder_of_temporary_files_stops_the_process(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "theirs").mkdir(mode=0o700)
+    (tmp_path / f"weir-{os.getuid()}").symlink_to(tmp_path / "theirs")
+    root = str(Path(__file__).parents[2])
+    done = subprocess.run(
+        [sys.executable, "-c", "from lake.scratch import scratch_folder; scratch_folder()"],
+        env=os.environ | {"PYTHONPATH": root, "TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "it is a link or a file" in done.stderr
+    assert [*(tmp_path / "theirs").iterdir()] == []
+
+
+def test_what_others_put_beside_scratch_folders_is_neither_followed_nor_removed(
+    tmp_path: Path,
+) -> None:
+    host, kept = socket.gethostname(), tmp_path / "kept"
+    kept.mkdir()
+    (kept / "rows").write_text("rows")
+    (tmp_path / f"{host}~999999999~x").symlink_to(kept)
+    for name in (f"{host}~x~y", f"{host}~1~2~3", f"{host}~~"):
+        (tmp_path / name).mkdir()
+    sweep(tmp_path)
+    assert (kept / "rows").exists()
+    assert len([*tmp_path.iterdir()]) == 5

@@ -15,17 +15,14 @@ import signal
 import sys
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
-from pathlib import Path
 
+from jobs.sandbox import OUT_OF_MEMORY, limit_memory, limit_seconds
 from jobs.sparql.functions.evaluation_limits import (
     EvaluationLimits,
     LimitExceeded,
     evaluated_within,
 )
 from jobs.sparql.functions.regexes import compile_pattern
-
-OUT_OF_MEMORY = 77
-"""Exit code where memory was refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +52,11 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     connection, memory = Connection(int(sys.argv[1])), int(sys.argv[2])
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    _limit_memory(memory)
+    limit_memory(memory)
     while True:
         try:
             request = MatchRequest(**json.loads(connection.recv_bytes()))
-            _limit_seconds(request.seconds)
+            limit_seconds(request.seconds)
             connection.send_bytes(json.dumps(_answer(request)).encode())
         except EOFError:
             return
@@ -76,25 +73,6 @@ def _answer(request: MatchRequest) -> bool | str | None:
             return pattern.replace_here(request.text, request.replacement)
         except LimitExceeded:
             return None
-
-
-def _limit_memory(size: int) -> None:
-    """Allow `size` bytes more of address space than the process has now (only on Linux)."""
-    sizes = Path("/proc/self/statm")
-    if sizes.exists():
-        now = int(sizes.read_text().split()[0]) * resource.getpagesize()
-        _limit(resource.RLIMIT_AS, now + size)
-
-
-def _limit_seconds(seconds: int) -> None:
-    """Allow `seconds` more of processor time than the process has used."""
-    usage = resource.getrusage(resource.RUSAGE_SELF)
-    _limit(resource.RLIMIT_CPU, int(usage.ru_utime + usage.ru_stime) + seconds + 1)
-
-
-def _limit(which: int, value: int) -> None:
-    _, hard = resource.getrlimit(which)
-    resource.setrlimit(which, (value if hard == resource.RLIM_INFINITY else min(value, hard), hard))
 
 
 if __name__ == "__main__":

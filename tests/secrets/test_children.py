@@ -1,0 +1,151 @@
+"""Child processes, which read what others wrote: what they are given, and what they import."""
+
+from __future__ import annotations
+
+import ast
+import gzip
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyarrow import fs
+
+import jobs
+from jobs.compute.matching import MatchingProcess
+from jobs.rdf import files
+from jobs.rdf.limits import ParseLimits
+from jobs.rdf.records import ParseRequest
+from jobs.rdf.worker import ParserProcess
+from jobs.replicas.asking import Fetched
+from jobs.sparql.functions.regexes import compile_pattern
+from jobs.web.isolated import fetch_body
+from jobs.web.outcomes import Failure, Response
+from jobs.web.request import FetchRequest, Limits
+from tests.replicas.test_documents import MOST, QUERY, TURTLE, served
+from tests.support.counting_server import CountingServer, answer_of
+
+CANARY = "c4n4ry"
+KEYS = ("AWS_SECRET_ACCESS_KEY", "WEIR_STORAGE_OPTIONS", "AIRFLOW_CONN_WD", "http_proxy")
+OF_ALL = {"PYTHONPATH", "PYTHONMALLOC", "MALLOC_ARENA_MAX", "LC_ALL"}
+LINE = b"<a:s> <a:p> <a:o> .\n"
+
+
+def _parse(folder: Path) -> None:
+    file = folder / "one.nt"
+    file.write_bytes(LINE)
+    with ParserProcess(ParseLimits()) as parser:
+        parsed = parser.parse(ParseRequest(str(file), "n-triples", "patch", "s"))
+    assert parsed.changes.num_rows == 1
+
+
+def _match(folder: Path) -> None:
+    del folder
+    matching = MatchingProcess(100 << 20)
+    try:
+        assert matching.search(compile_pattern("^(a|b)\\1$", ""), "aa")
+    finally:
+        matching.close()
+
+
+def _fetch(folder: Path) -> None:
+    del folder
+    with CountingServer(lambda _: answer_of(b"x", "Content-Type: text/plain")) as server:
+        request = FetchRequest(
+            server.url,
+            "text/plain",
+            "a@a.example",
+            Limits(bytes=1 << 20, seconds=20.0),
+            allow=("127.0.0.1/32",),
+            ports=(server.port,),
+        )
+        assert isinstance(fetch_body(request)[0], Response)
+
+
+def _search_document(folder: Path) -> None:
+    del folder
+    with served(TURTLE.encode()) as fetch:
+        found = fetch(QUERY, MOST, 10)
+    assert isinstance(found, Fetched)
+    assert not isinstance(found.result, Failure), found.result
+
+
+CHILDREN = [_parse, _match, _fetch, _search_document]
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[str], dict[str, str]]]:
+    """The commands and environments of the children that are started."""
+    calls: list[tuple[list[str], dict[str, str]]] = []
+    popen = subprocess.Popen
+
+    def noting(command: list[str], *, env: dict[str, str], **options: Any) -> Any:
+        calls.append((command, env))
+        return popen(command, env=env, **options)
+
+    monkeypatch.setattr(subprocess, "Popen", noting)
+    return calls
+
+
+@pytest.mark.parametrize("work", CHILDREN)
+def test_a_child_has_no_variable_of_its_parent(
+    work: Callable[[Path], None],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    started: list[tuple[list[str], dict[str, str]]],
+) -> None:
+    for name in KEYS:
+        monkeypatch.setenv(name, CANARY)
+    work(tmp_path)
+    assert started
+    for command, environment in started:
+        assert CANARY not in str((command, environment))
+        added = {*environment} - OF_ALL
+        assert added <= {"ARROW_DEFAULT_MEMORY_POOL", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"}
+
+
+@pytest.mark.parametrize("work", CHILDREN)
+def test_a_child_imports_nothing_of_the_folder_in_which_it_starts(
+    work: Callable[[Path], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("json", "signal", "pyoxigraph", "pyarrow", "jobs"):
+        Path(f"{name}.py").write_text(f"open({str(tmp_path / 'executed')!r}, 'w')\n")
+    work(tmp_path)
+    assert not (tmp_path / "executed").exists()
+
+
+def test_nothing_but_the_sandbox_and_the_doctor_starts_a_process() -> None:
+    root = Path(jobs.__file__).parent
+    starting = set()
+    for file in root.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            match node:
+                case ast.Call(func=ast.Attribute(value=ast.Name("subprocess"))):
+                    starting.add(str(file.relative_to(root)))
+                case ast.Call(func=ast.Attribute(value=ast.Name("os"), attr="system" | "popen")):
+                    starting.add(str(file.relative_to(root)))
+    assert starting == {"sandbox.py", "cli/doctor.py"}
+
+
+@pytest.mark.parametrize("name", ["one.nt", "one.nt.gz"])
+def test_an_object_of_a_store_is_read_by_the_parent_which_has_the_keys(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / name).write_bytes(gzip.compress(LINE) if name.endswith(".gz") else LINE)
+    store = fs.SubTreeFileSystem(str(tmp_path), fs.LocalFileSystem())
+    resolve = files._resolve
+
+    def resolved(location: str) -> tuple[fs.FileSystem, str]:
+        if location.startswith("s3://box/"):
+            return store, location.removeprefix("s3://box/")
+        return resolve(location)
+
+    monkeypatch.setattr(files, "_resolve", resolved)
+    request = ParseRequest(f"s3://box/{name}", "n-triples", "patch", "s")
+    missing = ParseRequest("s3://box/none.nt", "n-triples", "patch", "s")
+    with ParserProcess(ParseLimits()) as parser:
+        parsed, unreadable = parser.parse(request), parser.parse(missing)
+    assert (parsed.request, parsed.usable, parsed.changes.num_rows) == (request, True, 1)
+    assert unreadable.unreadable is not None
