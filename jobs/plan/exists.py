@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import assert_never
 
+from jobs.plan.blank_nodes import with_solution_seeds
 from jobs.plan.context import Context
 from jobs.plan.correlation import correlated_variables, independent_variables, terms_of_graph
 from jobs.plan.domain import Domain
@@ -45,7 +46,7 @@ def filtered(
                 node = _exists_join(node, pattern, context, lowering, AntiJoin)
             case Variable() | Constant() | Call():
                 resolved, node = with_exists_flags(conjunct, node, context, lowering)
-                node = push_filter(resolved, node)
+                node = push_filter(with_solution_seeds(resolved, kept), node)
             case _:
                 assert_never(conjunct)
     return node if node.variables == kept else Project(kept, node)
@@ -114,6 +115,9 @@ def _exists_join(
         right = Distinct(Project((), right))
     both = frozenset((*left.variables, *right.variables))
     condition = conjunction([map_variables(part, columns.column) for part in conditions])
+    if condition is not None:
+        # The solutions are those of the pattern, with the values that it gets from outside.
+        condition = with_solution_seeds(condition, right.variables)
     if condition is not None and not both & (variables_of(condition) - right.certain):
         right = push_filter(condition, right)
         condition = None

@@ -6,6 +6,7 @@ from typing import assert_never
 
 from jobs.plan.assignments import extended
 from jobs.plan.binding_flags import with_binding_flags
+from jobs.plan.blank_nodes import with_solution_seeds
 from jobs.plan.context import Context
 from jobs.plan.correlation import correlated_variables, independent_variables
 from jobs.plan.decompose import decompose
@@ -158,7 +159,7 @@ def _left_join(pattern: algebra.LeftJoin, context: Context, lowering: Lowering) 
         condition, right = with_exists_flags(pattern.condition, right, context, lowering)
     else:
         condition = map_variables(pattern.condition, columns.column)
-    node: PlanNode = LeftJoin(left, right, condition)
+    node: PlanNode = LeftJoin(left, right, with_solution_seeds(condition, kept))
     return node if node.variables == kept else Project(kept, node)
 
 
