@@ -29,6 +29,7 @@ from jobs.progress.backlog import Backlog
 from jobs.progress.completion import Completion
 from jobs.settings import Settings
 from jobs.stage import Progress, arg_parser, claimed, run_parsed, silent
+from jobs.standard_streams import run_process
 from jobs.validate.quality_results import record_results
 from jobs.validate.validation import Validation
 from lake.counted import counted
@@ -292,4 +293,4 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_process(main))

@@ -32,6 +32,7 @@ from jobs.replicas.remotes import Remote, load_remotes
 from jobs.replicas.renamed import why_not_stored
 from jobs.settings import Settings
 from jobs.stage import Progress, arg_parser, claimed, new_run_id, progress_log, silent
+from jobs.standard_streams import run_process
 from jobs.validate.quality_results import quality_rows
 from lake.commit import arrow_schema, write
 from lake.counted import counted
@@ -189,4 +190,4 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_process(main))

@@ -40,6 +40,7 @@ from jobs.progress.watermarks import head
 from jobs.replicas.inbox import inbox_names
 from jobs.settings import Settings
 from jobs.stage import Progress, claimed, run_stage, silent
+from jobs.standard_streams import run_process
 from lake.counted import counted
 from lake.earlier_rows import delete_earlier_rows, earlier_rows, may_have_earlier_rows
 from lake.file_commits import Overtaken
@@ -301,4 +302,4 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_process(main))

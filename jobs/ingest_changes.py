@@ -40,6 +40,7 @@ from jobs.ingest.ticks import due_ticks, tick
 from jobs.native_messages import without_panics
 from jobs.settings import Settings
 from jobs.stage import Progress, arg_parser, claimed, named_list, run_parsed, silent
+from jobs.standard_streams import run_process
 from lake.counted import counted
 from lake.lake import Lake
 from lake.tables import QUADS, TRANSACTIONS
@@ -368,4 +369,4 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_process(main))

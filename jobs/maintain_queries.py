@@ -23,6 +23,7 @@ from jobs.maintain.tasks import JOB, groups, tasks_behind
 from jobs.progress.completion import Completion
 from jobs.settings import Settings
 from jobs.stage import Progress, claimed, run_stage, silent
+from jobs.standard_streams import run_process
 from lake.counted import counted
 
 
@@ -108,4 +109,4 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_process(main))

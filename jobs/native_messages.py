@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from threading import Thread
 
+from jobs.standard_streams import writing_to
+
 _PANIC = re.compile(rb"thread '.*' .*panicked at ")
 _OF_PANIC = re.compile(rb"stack backtrace:|\s+\d+: |\s+at |note: ")
 _DRAIN_SECONDS = 1.0
@@ -26,7 +28,7 @@ def without_panics() -> Iterator[None]:
     Python's own `sys.stderr` goes around it.
     """
     direct = os.dup(2)
-    before, sys.stderr = sys.stderr, os.fdopen(os.dup(direct), "w", buffering=1)
+    before, sys.stderr = sys.stderr, writing_to(direct, sys.stderr, errors="backslashreplace")
     read, write = os.pipe()
     os.dup2(write, 2)
     os.close(write)

@@ -19,6 +19,7 @@ from jobs.printable import printable_lines
 from jobs.progress.completion import Completion
 from jobs.progress.over_limit import over_limit
 from jobs.settings import Settings
+from jobs.standard_streams import run_process
 
 NOTHING_TO_DO = 99
 """Exit code if there is nothing; Airflow then skips what depends on it."""
@@ -66,4 +67,4 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_process(main))

@@ -29,6 +29,7 @@ from jobs.replicas.not_ready import NotReady
 from jobs.replicas.readiness import Readiness
 from jobs.settings import Settings
 from jobs.stage import Progress, claimed, run_stage, silent
+from jobs.standard_streams import run_process
 from lake.counted import counted
 from lake.ledger import UNTOUCHED
 
@@ -203,4 +204,4 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_process(main))

@@ -20,6 +20,7 @@ from jobs.expected_errors import as_user_error
 from jobs.printable import printable_lines
 from jobs.progress.completion import Completion
 from jobs.settings import Settings
+from jobs.standard_streams import run_process
 from lake.lake import Lake
 from lake.ledger import SUCCEEDED
 from lake.tables import RUNS
@@ -86,4 +87,4 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_process(main))

@@ -44,6 +44,7 @@ from jobs.replicas.waits import not_before_of
 from jobs.replicas.wanted import Asker, askers
 from jobs.settings import Settings
 from jobs.stage import Progress, claimed, named, new_run_id, progress_log, silent
+from jobs.standard_streams import run_process
 from lake.commit import write
 from lake.counted import counted
 from lake.instants import microseconds, time_at
@@ -360,4 +361,4 @@ def _ingested_round(position: SourcePosition | None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_process(main))

@@ -26,6 +26,7 @@ from jobs.progress.over_limit import OverLimit, over_limit
 from jobs.progress.streams import stream_names
 from jobs.settings import Settings
 from jobs.stage import Progress, claimed, run_stage, silent
+from jobs.standard_streams import run_process
 from jobs.validate.answer_rows import AnswerRules, Checked
 from jobs.validate.quality_results import record_results
 from jobs.validate.stream_rows import checked_streams
@@ -171,4 +172,4 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_process(main))

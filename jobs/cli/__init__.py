@@ -11,7 +11,9 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 
 from jobs.cli.interrupts import INTERRUPTED, Watch, ignore_interrupts, report_interrupt
+from jobs.errors import EXIT_FAILED
 from jobs.native_messages import without_panics
+from jobs.standard_streams import make_usable, output_failure
 from lake.interrupts import is_requested
 
 
@@ -22,15 +24,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     if arguments is not None:
         return _end(_run(arguments), report_interrupt)
+    make_usable()
     given, report = sys.argv[1:], report_interrupt
     try:
         report = Watch.start().report
         with nullcontext() if "--debug" in given else without_panics():
-            code = _end(_run(given), report)
+            code = _written(_end(_run(given), report))
         ignore_interrupts()
     except KeyboardInterrupt:
         return _end(INTERRUPTED, report)
     return code
+
+
+def _written(code: int) -> int:
+    """The exit code, after all that was printed is written, which fails on a full disk."""
+    failure = output_failure()
+    if failure is None:
+        return code
+    print(f"error: the output cannot be written: {failure.strerror}", file=sys.stderr)
+    return code or EXIT_FAILED
 
 
 def _end(code: int, report: Callable[[], None]) -> int:

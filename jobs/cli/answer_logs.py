@@ -166,7 +166,7 @@ def answer_at(settings: Settings, query: str, moment: Moment, *, terms: bool, li
     if moment.instant is not None:
         answer = answer.where(column("event_time") <= time_of(number(moment.instant)))
     with lake.using(f"answers/{query}"):
-        return fetch(connection, answer.order_by(*columns(variables)), limit)
+        return fetch(connection, answer, limit, order=variables)
 
 
 def intervals_at(
@@ -189,7 +189,7 @@ def intervals_at(
     variables = _variables(log, lake, moment)
     found = log.intervals(variables, _values(variables, terms=terms), epoch=moment.epoch)
     with lake.using(f"answers/{query}"):
-        return fetch(connection, found.order_by(*columns((*variables, "since"))), limit)
+        return fetch(connection, found, limit, order=(*variables, "since"))
 
 
 def changes_between(
@@ -214,12 +214,11 @@ def changes_between(
         )
         .from_(rows_of(log.relation))
         .where(column("epoch") >= first)
-        .order_by(*columns(("epoch", "event_time", *log.variables)))
     )
     if last is not None:
         changes = changes.where(column("epoch") <= last)
     with lake.using(f"answers/{query}"):
-        return fetch(connection, changes, limit)
+        return fetch(connection, changes, limit, order=("epoch", "event_time", *log.variables))
 
 
 def plain_value(name: str, shown: str | None = None) -> exp.Expr:
@@ -248,8 +247,14 @@ def _values(variables: tuple[str, ...], *, terms: bool) -> list[exp.Expr]:
     return [*columns(variables)] if terms else [plain_value(name) for name in variables]
 
 
-def fetch(connection: duckdb.DuckDBPyConnection, query: exp.Select, limit: int) -> Rows:
-    """Columns and rows of a query, at most `limit` of them; 0 = all."""
-    limited = query.limit(limit) if limit else query
+def fetch(
+    connection: duckdb.DuckDBPyConnection, query: exp.Select, limit: int, *, order: Sequence[str]
+) -> Rows:
+    """Columns and rows of a query, at most `limit` of them; 0 = all.
+
+    Ordered by columns of what it reads; there may be none.
+    """
+    ordered = query.order_by(*columns(order)) if order else query
+    limited = ordered.limit(limit) if limit else ordered
     result = connection.execute(limited.sql(dialect="duckdb"))
     return tuple(name for name, *_ in result.description), result.fetchall()

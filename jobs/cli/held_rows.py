@@ -62,6 +62,6 @@ def held_answer(settings: Settings, query: str, *, terms: bool, limit: int) -> t
         where=[column("node").eq(text(ANSWER)), column("epoch") <= number(held.to_epoch)],
         group_by=columns(held.variables),
         having=sum_of(column("weight")).neq(0),
-    ).order_by(*columns(held.variables))
+    )
     with completion.lake.using(f"embeddings/{query}"):
-        return fetch(connection, rows, limit), reason
+        return fetch(connection, rows, limit, order=held.variables), reason

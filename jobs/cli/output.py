@@ -42,7 +42,17 @@ def print_rows(output: Output, columns: Sequence[str], rows: Sequence[Row], *, t
 
 def print_json(value: Any) -> None:
     """Print a value as one JSON document."""
-    print(printable_json(json.dumps(value, default=_plain, ensure_ascii=False, indent=2)))
+    print(json_text(value, indent=2))
+
+
+def json_text(value: Any, indent: int | None = None) -> str:
+    """A value as a JSON document; characters that the output cannot have are escaped."""
+    text = printable_json(json.dumps(value, default=_plain, ensure_ascii=False, indent=indent))
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        return printable_json(json.dumps(value, default=_plain, indent=indent))
+    return text
 
 
 def print_line(text: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import json
 import sys
 import time
 from datetime import UTC, datetime
@@ -14,17 +13,19 @@ import pyarrow as pa
 from expectations.run import import_ahead
 from jobs.cli.failures import print_error
 from jobs.cli.options import Options, Output
-from jobs.cli.output import print_line
+from jobs.cli.output import json_text, print_line
 from jobs.cli.rounds import Round, Rounds
 from jobs.cli.stages import answer_rows, print_warnings, stage_rows, warnings_of
 from jobs.cli.stopping import StopRequest
-from jobs.printable import printable_json
 from jobs.refresh_remotes import Surroundings
 from jobs.settings import CONFIG_FILE, Settings
+from jobs.standard_streams import has_reader
 
 
 def run_every(options: Options, seconds: float, *, refresh: bool) -> None:
-    """Run all stages, the next time so long after the start of the last, until a signal.
+    """Run all stages, the next time so long after the start of the last.
+
+    Until a signal, or until nobody reads what it prints any more.
 
     Args:
         options: of the command line.
@@ -45,7 +46,7 @@ def run_every(options: Options, seconds: float, *, refresh: bool) -> None:
         # Validate needs it, which takes seconds; it stays.
         import_ahead()
         try:
-            while not stop.is_made:
+            while has_reader() and not stop.is_made:
                 started = time.monotonic()
                 found = rounds.next(stop)
                 if found is not None:
@@ -79,7 +80,7 @@ def _print(options: Options, settings: Settings, found: Round) -> None:
             "resolved": [str(error) for error in found.ended],
             "warnings": warnings_of(found.done),
         }
-        print(printable_json(json.dumps(line, ensure_ascii=False)), flush=True)
+        print(json_text(line), flush=True)
         return
     if found.done:
         what = "; ".join(f"{each.stage}: {each.summary}" for each in found.done)

@@ -70,6 +70,12 @@ def test_held_rows_are_shown_on_request(weir: Weir) -> None:
     assert REASON in weir("show", "--held", "limited").out
 
 
+def test_held_rows_without_variables_are_shown(weir: Weir) -> None:
+    Path("queries/twice.rq").write_text("#+ max_rows: 1\nSELECT * { {} UNION {} }")
+    weir("run")
+    assert weir("show", "--held", "twice", "--output", "json").json == [{"weight": 2}]
+
+
 def test_a_query_without_held_rows_has_none_to_show(weir: Weir) -> None:
     weir("run")
     called = weir("show", "--held", "titles")
