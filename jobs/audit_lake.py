@@ -23,7 +23,7 @@ from jobs.catalog.catalog import Catalog
 from jobs.catalog.queries import RegisteredQuery
 from jobs.compute.engine import Engine
 from jobs.compute.session import Session, Spark, session_of
-from jobs.errors import ConfigurationError, QualityError, listed
+from jobs.errors import ConfigurationError, QualityError
 from jobs.expected_errors import as_user_error
 from jobs.progress.backlog import Backlog
 from jobs.progress.completion import Completion
@@ -145,13 +145,15 @@ def _require_tables(lake: Lake) -> None:
 
 def failure(result: AuditResult, settings: Settings) -> QualityError:
     """The error that says which checks failed."""
-    reasons = listed(
-        (table_of(each), each.failure.replace("\n", "\n    ")) for each in result.failed
-    )
+    parts = []
+    for each in result.failed:
+        first, *others = each.failure.splitlines() or [""]
+        parts += [f"{table_of(each)}: {first}", *(f"  {other}" for other in others)]
     return QualityError(
-        f"the lake is not what it should be:{reasons}",
+        "the lake is not what it should be:",
         settings.lake,
         "`weir repair` rebuilds what follows from other tables, and says what does not.",
+        parts=parts,
         done=result,
     )
 

@@ -66,7 +66,7 @@ class IngestResult:
 
     recovered: how many of them a run that died had begun to commit. changed: files that were read,
     and found changed by this run. undeclared: by name, how many quads stay of each source that is
-    declared no longer.
+    declared no longer. unread: by name, how many files of a source are not read, and why.
     """
 
     from_epoch: int
@@ -75,6 +75,7 @@ class IngestResult:
     sources: tuple[SourceResult, ...]
     changed: tuple[SourceFile, ...] = ()
     undeclared: Mapping[str, int] = field(default_factory=dict)
+    unread: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_empty(self) -> bool:
@@ -106,7 +107,8 @@ class IngestResult:
             f"source {name}: {stays(quads)}: {what_to_do(name)}"
             for name, quads in self.undeclared.items()
         ]
-        return (*rejected, *waiting, *changed, *undeclared)
+        unread = [f"source {name}: {what}" for name, what in self.unread.items()]
+        return (*rejected, *waiting, *changed, *undeclared, *unread)
 
 
 def ingest_changes(
@@ -158,7 +160,8 @@ def ingest_changes(
         consumed = positions_after(consumed, done)
         results = tuple(_source_result(each, done, consumed, ended) for each in sources)
         undeclared = undeclared_sources(lake, consumed, [each.name for each in sources])
-        return IngestResult(start, end, len(recovered), results, found.reported, undeclared)
+        reported = found.reported
+        return IngestResult(start, end, len(recovered), results, reported, undeclared, ended.unread)
 
 
 def recover(
@@ -259,7 +262,7 @@ def _ingest_all(
         done.append(tick(journal, streams, source))
         progress(f"epoch {done[-1].epoch}: time passed in the stream {source.name}")
     waiting = {name: each for name, each in waiting.items() if name not in errors}
-    return done, operations, Pending(queue, errors, waiting)
+    return done, operations, Pending(queue, errors, waiting, pending.unread)
 
 
 @contextmanager
@@ -347,7 +350,12 @@ def _all_or_fail(
     for warning in result.warnings:
         progress(f"WARNING: {warning}")
     if result.errors:
-        failure = SourceError("\n".join(str(error) for error in result.errors))
+        first, *others = result.errors
+        if others:
+            stopped = f"{counted(len(result.errors), 'source')} stopped:"
+            failure = SourceError(stopped, parts=map(str, result.errors))
+        else:
+            failure = SourceError(first.what, first.where, first.hint)
         if all(error.exit_code == EXIT_QUALITY for error in result.errors):
             failure.exit_code = EXIT_QUALITY
         raise failure

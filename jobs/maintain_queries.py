@@ -95,9 +95,10 @@ def maintain_queries(
         if result.errors:
             number = counted(len(result.errors), "query")
             raise WeirError(
-                "\n  ".join([f"{number} could not be maintained:", *result.errors]),
+                f"{number} could not be maintained:",
                 "",
                 "The others were maintained; correct these and run again.",
+                parts=result.errors,
                 done=result,
             )
     return result

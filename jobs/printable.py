@@ -20,7 +20,12 @@ _IN_TEXT = re.compile(rf"(?!\n)[{_ACTING}]")
 
 def printable(text: str) -> str:
     """`text` on one line, with such characters as escapes of Python: `\\x1b`, `\\u202e`, `\\n`."""
-    return _IN_LINE.sub(_escape, without_secrets(text))
+    return escaped(without_secrets(text))
+
+
+def escaped(text: str) -> str:
+    """The same of a text without secrets, for what is put together with others to be printed."""
+    return _IN_LINE.sub(_escape, text)
 
 
 def printable_lines(text: str) -> str:

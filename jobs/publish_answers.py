@@ -195,7 +195,8 @@ def _raise_for(result: PublishResult) -> None:
         for some, what in ((failed, "could not be published"), (held, "held back"))
         if some
     ]
-    raise found(f"{', '.join(parts)}:{listed(reasons)}", "", hint.strip(), done=result)
+    what = f"{', '.join(parts)}:"
+    raise found(what, "", hint.strip(), parts=listed(reasons), done=result)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

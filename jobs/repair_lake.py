@@ -103,11 +103,11 @@ def repair_lake(
                 done.append(repair)
     result = RepairResult(tuple(done), left)
     if left:
-        reasons = listed((each.table, each.what) for each in left)
         raise QualityError(
-            f"this cannot be rebuilt:{reasons}",
+            "this cannot be rebuilt:",
             settings.lake,
             "Then run `weir audit`.",
+            parts=listed((each.table, each.what) for each in left),
             done=result,
         )
     return result

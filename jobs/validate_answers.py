@@ -154,12 +154,12 @@ def _raise_for(result: ValidateResult) -> None:
     failed = [validation for validation in result.validations if not validation.success]
     if not failed:
         return
-    reasons = listed((v.scope or "the graph", v.failures) for v in failed)
     raise QualityError(
-        f"checks failed, and what depends on them is not published:{reasons}",
+        "checks failed, and what depends on them is not published:",
         "",
         '`weir sql "SELECT * FROM quality WHERE NOT success"` has examples. The next run checks'
         " again.",
+        parts=listed((v.scope or "the graph", v.failures) for v in failed),
         done=result,
     )
 

@@ -5,6 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 INSTANT_0 = datetime(1970, 1, 1, tzinfo=UTC)
+FIRST = (datetime(1, 1, 1, tzinfo=UTC) - INSTANT_0) // timedelta(microseconds=1)
+LAST = (datetime(9999, 12, 31, tzinfo=UTC) - INSTANT_0) // timedelta(microseconds=1) + (
+    24 * 3_600_000_000 - 1
+)
+"""The first and the last instant of the years 1 to 9999, in which all times are."""
 
 
 def microseconds(time: datetime) -> int:
@@ -13,8 +18,11 @@ def microseconds(time: datetime) -> int:
 
 
 def time_at(instant: int) -> datetime:
-    """The time of an instant."""
-    return INSTANT_0 + timedelta(microseconds=instant)
+    """The time of an instant; of one outside of `FIRST` and `LAST`, the nearer of them.
+
+    No event happens there, but a frontier may lie before its stream.
+    """
+    return INSTANT_0 + timedelta(microseconds=min(max(instant, FIRST), LAST))
 
 
 def seconds_since_1970(time: datetime) -> float:

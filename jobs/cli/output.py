@@ -56,7 +56,12 @@ def json_text(value: Any, indent: int | None = None) -> str:
 
 
 def print_line(text: str) -> None:
-    """Print a line of text, or several."""
+    """Print a line of text: what is called with a line feed does not make two of it."""
+    print_text(printable(text))
+
+
+def print_text(text: str) -> None:
+    """Print text of several lines, none of which is what a user or a source has named."""
     from rich.text import Text
 
     _console().print(Text(printable_lines(text)))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from jobs.cli.options import Options, Output, QueryName
-from jobs.cli.output import print_json, print_line
+from jobs.cli.output import print_json, print_line, print_text
 from lake.whole_files import write_whole
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def explain(
     if options.output is Output.json:
         print_json({"query": query, "explanation": explanation})
     else:
-        print_line(explanation)
+        print_text(explanation)
 
 
 def _explanation(

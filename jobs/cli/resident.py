@@ -88,7 +88,7 @@ def _print(options: Options, settings: Settings, found: Round) -> None:
         print_line(f"{at} {found.run_id}: {what} ({found.seconds:.1f} s)")
         print_warnings(settings, found.run_id, found.done)
     for error in found.ended:
-        print_line(f"resolved: {' '.join(error.what.split())}")
+        print_line(f"resolved: {' '.join((error.what, *error.parts))}")
     sys.stdout.flush()
     for error in found.began:
         print_error(error)

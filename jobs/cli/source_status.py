@@ -39,6 +39,7 @@ class SourceStatus:
         since: when a run first found it stopped, or waiting for the same change set.
         reason: why it is.
         changed: files that were changed after they were read.
+        unread: how many files beside its change sets are not read, and why.
     """
 
     source: str
@@ -52,6 +53,7 @@ class SourceStatus:
     since: datetime | None = None
     reason: str | None = None
     changed: tuple[str, ...] = ()
+    unread: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +105,7 @@ def source_statuses(settings: Settings) -> SourceStatuses:
                 since=since,
                 reason=reason,
                 changed=tuple(each.file for each in changed if each.source == name),
+                unread=pending.unread.get(name),
             )
         )
     return SourceStatuses(tuple(found), error)

@@ -47,7 +47,7 @@ def query_lake(settings: Settings, statement: str) -> Rows:
         is_about_views = _UNKNOWN_VIEW.match(str(error))
         hint = f"There are {', '.join(view_names(settings))}." if is_about_views else ""
         shown = str(error).splitlines()[: 1 if is_about_views else 2]
-        raise WeirError("\n".join(shown), "", hint) from error
+        raise WeirError(shown[0], "", hint, parts=shown[1:]) from error
     except duckdb.PermissionException as error:
         raise WeirError(
             str(error).splitlines()[0],
@@ -55,7 +55,9 @@ def query_lake(settings: Settings, statement: str) -> Rows:
             "`weir sql` reads the views, and neither reads nor writes files.",
         ) from error
     except duckdb.Error as error:
-        raise WeirError(f"DuckDB cannot run the statement: {error}") from error
+        first, *others = str(error).splitlines() or [type(error).__name__]
+        what = f"DuckDB cannot run the statement: {first}"
+        raise WeirError(what, parts=others) from error
 
 
 def _require_one_reading(statement: str) -> None:

@@ -19,7 +19,6 @@ from jobs.cli.output import print_json, print_line, print_rows
 from jobs.cli.progress import progress
 from jobs.compute.session import late_session
 from jobs.errors import EXIT_BUSY, EXIT_QUALITY, BusyError, ConfigurationError, WeirError
-from jobs.printable import printable
 from lake.counted import counted
 from lake.names import Name
 
@@ -426,7 +425,7 @@ def print_rejected(settings: Any, run_id: str) -> None:
     for row in rows[:_SHOWN]:
         file = row["file"] or row["position"]
         where = f"{row['source']}: {file}:{row['line']}:{row['column']}"
-        print_line(printable(f"rejected: {where}: {row['reason']}"))
+        print_line(f"rejected: {where}: {row['reason']}")
     if len(rows) > _SHOWN:
         print_line(f"rejected: {len(rows) - _SHOWN:,} more; weir sql 'SELECT * FROM rejected'")
     print_line(

@@ -148,8 +148,8 @@ def _raise_for(now: Status, watched: frozenset[str]) -> None:
 
     found = [each for each in now.faults() if each[0] in watched]
     if found:
-        lines = listed((f"{fault} {of}", reason) for fault, of, reason in found)
-        raise QualityError(f"{counted(len(found), 'fault')}:{lines}")
+        parts = listed((f"{fault} {of}", reason) for fault, of, reason in found)
+        raise QualityError(f"{counted(len(found), 'fault')}:", parts=parts)
 
 
 def _print(options: Options, now: Status) -> None:
@@ -175,6 +175,8 @@ def _print(options: Options, now: Status) -> None:
             print_line(f"{source.source}: {rejected}")
         for file in source.changed:
             print_line(f"{source.source}: {file} was changed after it was read")
+        if source.unread is not None:
+            print_line(f"{source.source}: {source.unread}")
     over_streams = [_with_times(row) for row in queries if row["held_back_by"] or row["final_to"]]
     if over_streams:
         print_rows(options.output, _FINAL, over_streams, title="Queries over streams")

@@ -1,7 +1,7 @@
 r"""Times as text to instants: microseconds since 1970-01-01T00:00:00Z, exactly.
 
-A time is an xsd:dateTime of the years 1 to 9999, as text or as a literal in N-Triples form, or a
-number of microseconds. Digits beyond microseconds are cut off. The calendar is arithmetic on
+A time is an xsd:dateTime of the years 1 to 9999 of UTC, as text or as a literal in N-Triples form,
+or a number of microseconds. Digits beyond microseconds are cut off. The calendar is arithmetic on
 integers, which both engines do alike; the patterns mean the same to Java and to RE2.
 """
 
@@ -18,6 +18,7 @@ from sqlglot import exp
 from jobs.compute.sql import (
     alias,
     all_of,
+    any_of,
     bigint,
     case,
     cast,
@@ -37,12 +38,13 @@ from jobs.compute.sql import (
     subquery,
     text,
 )
-from lake.instants import microseconds
+from lake.instants import FIRST, LAST, microseconds
 
-NO_TIME, NOT_A_TIME, NO_ZONE = (
+NO_TIME, NOT_A_TIME, NO_ZONE, TOO_FAR = (
     "it has no time",
     "its time is not an xsd:dateTime",
     "its time has no time zone",
+    "its time is not within the years 1 to 9999 of UTC",
 )
 """Why something has no instant."""
 
@@ -58,7 +60,12 @@ _DAY = (
 _TIME = r"(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?|24:00:00(?:\.0+)?)"
 _ZONE = r"(?:Z|[+-](?:(?:0\d|1[0-3]):[0-5]\d|14:00))"
 _DATE_TIME = rf"\A{_DAY}T{_TIME}{_ZONE}?\z"
-_NUMBER = r"\A-?\d{1,18}\z"
+_FAR = (
+    r"\A(?:-\d{4,}|0000|[1-9]\d{4,})-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])"
+    rf"T{_TIME}{_ZONE}?\z"
+)
+"""Other years of xsd:dateTime; whether the day exists is not looked at."""
+_NUMBER, _FAR_NUMBER = r"\A-?\d{1,18}\z", r"\A-?\d{19,}\z"
 _SECOND = 1_000_000
 
 
@@ -85,12 +92,16 @@ def with_instants(rows: exp.Query, names: Sequence[str], offsets: str) -> exp.Se
     checked = select(
         *columns((*names, "time", "is_number")),
         alias(matches(column("lexical"), _DATE_TIME), "is_date_time"),
+        alias(
+            any_of([matches(column("lexical"), _FAR), matches(column("time"), _FAR_NUMBER)]),
+            "is_far",
+        ),
         alias(case((column("is_number"), column("time")), otherwise=text("0")), "digits"),
         alias(safe, "safe"),
         from_=subquery(written, "written"),
     )
     local = select(
-        *columns((*names, "time", "is_number", "is_date_time", "digits")),
+        *columns((*names, "time", "is_number", "is_date_time", "is_far", "digits")),
         alias(_local_instant(), "local"),
         alias(extracted(column("safe"), rf"({_ZONE})\z"), "zone"),
         from_=subquery(checked, "checked"),
@@ -103,8 +114,8 @@ def with_instants(rows: exp.Query, names: Sequence[str], offsets: str) -> exp.Se
         ),
     )
     dated = select(
-        *columns((*names, "time", "is_date_time"), "local"),
-        alias(found, "instant"),
+        *columns((*names, "time", "is_date_time", "is_far"), "local"),
+        alias(found, "found"),
         from_=subquery(local, "local"),
         joins=[
             left_join(
@@ -115,14 +126,19 @@ def with_instants(rows: exp.Query, names: Sequence[str], offsets: str) -> exp.Se
             )
         ],
     )
+    is_within = all_of([column("found") >= number(FIRST), column("found") <= number(LAST)])
     reason = case(
         (is_null(column("time")), text(NO_TIME)),
-        (is_not_null(column("instant")), cast(exp.null(), exp.DType.TEXT)),
+        (is_within, cast(exp.null(), exp.DType.TEXT)),
+        (any_of([column("is_far"), is_not_null(column("found"))]), text(TOO_FAR)),
         (column("is_date_time"), text(NO_ZONE)),
         otherwise=text(NOT_A_TIME),
     )
     return select(
-        *columns((*names, "instant")), alias(reason, "reason"), from_=subquery(dated, "dated")
+        *columns(names),
+        alias(case((is_within, column("found"))), "instant"),
+        alias(reason, "reason"),
+        from_=subquery(dated, "dated"),
     )
 
 
@@ -185,7 +201,7 @@ def _substring(start: int, length: int, of: exp.Expr | None = None) -> exp.Expr:
     )
 
 
-_FIRST, _LAST = datetime(1900, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
+_SINCE, _UNTIL = datetime(1900, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
 _EVER = 2**62
 
 
@@ -200,9 +216,9 @@ def _offsets(zone: ZoneInfo) -> list[tuple[int, int, int]]:
         assert found is not None, "a zone has an offset at all times"
         return found
 
-    edges = [(-_EVER, offset(_FIRST))]
-    day = _FIRST
-    while day < _LAST:
+    edges = [(-_EVER, offset(_SINCE))]
+    day = _SINCE
+    while day < _UNTIL:
         following = day + timedelta(days=1)
         if offset(day) != offset(following):
             edges.append((microseconds(_edge(offset, day, following)), offset(following)))

@@ -119,11 +119,15 @@ def _continued(
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """The pending change sets, source by source; why some sources have none, and others not all."""
+    """The pending change sets, source by source; why some sources have none, and others not all.
+
+    unread: by name of the source, how many files beside them are not read, and why.
+    """
 
     change_sets: list[ChangeSet]
     errors: dict[str, WeirError]
     waiting: dict[str, Waiting]
+    unread: dict[str, str]
 
 
 def pending_change_sets(
@@ -136,8 +140,10 @@ def pending_change_sets(
     queue: list[ChangeSet] = []
     errors: dict[str, WeirError] = {}
     waiting: dict[str, Waiting] = {}
+    unread: dict[str, str] = {}
     streams = stream_names(lake)
-    for source in sources:
+    for declared in sources:
+        source = declared.called_first(consumed[declared.name].first_name)
         try:
             with errors_of(source):
                 position = consumed[source.name]
@@ -145,14 +151,16 @@ def pending_change_sets(
                     raise _ended(source, position.ended)
                 if position.positions:
                     _refuse_turned(source, is_stream=source.name in streams)
-                for each in source.called_first(position.first_name).pending(position, settings):
+                for each in source.pending(position, settings):
                     if each.waits is not None:
                         waiting[source.name] = Waiting(each.position, each.waits)
                         break
                     queue.append(each)
         except WeirError as error:
             errors[source.name] = error
-    return Pending(queue, errors, waiting)
+        if source.unread is not None:
+            unread[source.name] = source.unread
+    return Pending(queue, errors, waiting, unread)
 
 
 def _refuse_turned(source: Source, *, is_stream: bool) -> None:

@@ -6,6 +6,7 @@ import gzip
 import os
 import re
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -35,6 +36,12 @@ _FORMATS: dict[str, Format] = {
     "patch": "rdf-patch",
 }
 _BLOCK = 1 << 20
+_KINDS = {
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFBLK: "a device",
+    stat.S_IFCHR: "a device",
+}
 _START = datetime(1970, 1, 1, tzinfo=UTC)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 
@@ -45,7 +52,8 @@ class FileInfo:
 
     path: path or URI to open it. name: relative to the listed folder. size: bytes. modified: when
     it was written, in UTC; None if the store does not say. refused: why a link is not followed,
-    None if it is no such link. is_folder: whether such a link leads to a folder.
+    None if it is no such link. is_folder: whether such a link leads to a folder. no_file: what it
+    is that has no content to read, None if it is a file.
     """
 
     path: str
@@ -54,16 +62,19 @@ class FileInfo:
     modified: datetime | None = None
     refused: str | None = None
     is_folder: bool = False
+    no_file: str | None = None
 
 
 def list_files(location: str) -> list[FileInfo]:
     """The files below a local folder or URI (itself, if it is a file), sorted by name.
 
     Files and folders named `.x` or `_x` are left out, as Spark does. A symbolic link that leaves
-    the folder, or that leads to a folder which it is in, is listed as `refused`.
+    the folder, or that leads to a folder which it is in, is listed as `refused`; so is, as
+    `no_file`, what is neither a file nor a folder.
 
     Raises:
         FileNotFoundError: there is no such file or folder.
+        NotADirectoryError: it is neither.
     """
     system, root = _resolve(location)
     info = system.get_file_info(root)
@@ -104,6 +115,9 @@ def _below_folder(root: Path, location: str) -> Iterator[FileInfo]:
             elif entry.is_file():
                 found = entry.stat()
                 yield FileInfo(path, name, found.st_size, _modified(found))
+            else:
+                kind = _KINDS.get(stat.S_IFMT(entry.stat().st_mode), "no file")
+                yield FileInfo(path, name, 0, no_file=kind)
 
 
 def _link_fault(entry: os.DirEntry[str], real: str, above: Sequence[str]) -> str | None:

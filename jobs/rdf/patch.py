@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import IO
 
 import numpy as np
@@ -29,6 +29,9 @@ _PREFIX = re.compile(
     rb'[ \t]*(?:PA|PD)[ \t]+(?:"[^"]*"|[^ \t<">]+)(?:[ \t]+(?:"[^"]*"|<[^<>"]*>))?[ \t]*\.?[ \t]*'
 )
 _TIMES = tuple(f"http://www.w3.org/2001/XMLSchema#{name}" for name in ("dateTime", "dateTimeStamp"))
+_FAR = re.compile(r"(?:-\d{4,}|0000|[1-9]\d{4,})-\d\d-\d\dT")
+_TOO_FAR = "its time is not within the years 1 to 9999 of UTC"
+_MIDNIGHT = re.compile(r"T24:00:00(?:\.0+)?")
 _ADD = ord("A")
 
 
@@ -118,7 +121,13 @@ def _with(header: Header, key: bytes, value: bytes) -> Header:
 
 def _instant(text: str) -> datetime:
     try:
-        moment = datetime.fromisoformat(text)
+        # The end of a day is the begin of the next one: Python does not read it.
+        moment = datetime.fromisoformat(_MIDNIGHT.sub("T00:00:00", text))
+        if _MIDNIGHT.search(text):
+            moment += timedelta(days=1)
+        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+    except OverflowError:
+        what = _TOO_FAR
     except ValueError as error:
-        raise _LineError(f"not a date and time: {error}") from None
-    return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+        what = _TOO_FAR if _FAR.match(text) else f"not a date and time: {error}"
+    raise _LineError(what)

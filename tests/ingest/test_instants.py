@@ -13,8 +13,8 @@ from pyspark.sql import SparkSession
 from jobs.compute.relations import Statement
 from jobs.compute.spark import SparkEngine
 from jobs.compute.sql import column, rows_of, select
-from jobs.ingest.instants import NO_TIME, NO_ZONE, NOT_A_TIME, with_instants, zone_offsets
-from lake.instants import microseconds
+from jobs.ingest.instants import NO_TIME, NO_ZONE, NOT_A_TIME, TOO_FAR, with_instants, zone_offsets
+from lake.instants import FIRST, LAST, instant_text, microseconds
 from tests.support.duck import DuckOfTest
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -37,7 +37,26 @@ EXAMPLES: dict[str | None, tuple[int | None, str | None]] = {
     "2026-04-31T00:00:00Z": (None, NOT_A_TIME),
     "2026-01-01T24:00:01Z": (None, NOT_A_TIME),
     "2026-01-01T10:00:60Z": (None, NOT_A_TIME),
-    "0000-01-01T00:00:00Z": (None, NOT_A_TIME),
+    "0000-01-01T00:00:00Z": (None, TOO_FAR),
+    "-0044-03-15T12:00:00Z": (None, TOO_FAR),
+    "-0001-01-01T00:00:00": (None, TOO_FAR),
+    "10000-01-01T00:00:00Z": (None, TOO_FAR),
+    "123456789-12-31T24:00:00-14:00": (None, TOO_FAR),
+    "0001-01-01T00:00:00+00:01": (None, TOO_FAR),
+    "0001-01-01T00:00:00-14:00": (FIRST + 14 * 3_600_000_000, None),
+    "9999-12-31T24:00:00Z": (None, TOO_FAR),
+    "9999-12-31T23:59:59.999999Z": (LAST, None),
+    "9999-12-31T23:59:59-00:01": (None, TOO_FAR),
+    "10000-13-01T00:00:00Z": (None, NOT_A_TIME),
+    "02026-01-01T00:00:00Z": (None, NOT_A_TIME),
+    "+2026-01-01T00:00:00Z": (None, NOT_A_TIME),
+    f'"-0044-03-15T12:00:00Z"^^<{XSD}dateTime>': (None, TOO_FAR),
+    str(FIRST): (FIRST, None),
+    str(FIRST - 1): (None, TOO_FAR),
+    str(LAST): (LAST, None),
+    str(LAST + 1): (None, TOO_FAR),
+    "9" * 18: (None, TOO_FAR),
+    "9" * 30: (None, TOO_FAR),
     "2026-01-01T00:00:00+14:01": (None, NOT_A_TIME),
     "2026-01-01": (None, NOT_A_TIME),
     "2026-01-01T00:00:00Z\n": (None, NOT_A_TIME),
@@ -78,6 +97,11 @@ def instants(texts: list[str | None], zone: str | None = None) -> Found:
 @pytest.mark.parametrize("text", EXAMPLES)
 def test_a_time_is_read_exactly_or_has_a_reason(text: str | None) -> None:
     assert instants([text]) == {text: EXAMPLES[text]}
+
+
+def test_an_instant_beyond_all_times_is_shown_as_the_nearest() -> None:
+    assert instant_text(FIRST - 1) == instant_text(FIRST) == "0001-01-01T00:00:00Z"
+    assert instant_text(LAST + 10**18) == "9999-12-31T23:59:59.999999Z"
 
 
 def local_times(seed: int, count: int) -> list[datetime]:

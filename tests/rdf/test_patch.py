@@ -23,6 +23,7 @@ PATCH = {"format": "rdf-patch", "role": "patch"}
 TIME = '"2026-01-02T03:04:05+01:00"^^<http://www.w3.org/2001/XMLSchema#dateTime>'
 HEAD = f"H id <urn:uuid:2> .\nH prev <urn:uuid:1> .\nH time {TIME} .\n"
 TRIPLE = "<a:s> <a:p> <a:o>"
+XSD = "http://www.w3.org/2001/XMLSchema#"
 
 
 def test_the_lines_of_a_transaction_are_changes_in_their_order(parse_text: ParseText) -> None:
@@ -98,6 +99,9 @@ def test_a_transaction_without_end_makes_the_file_unusable(parse_text: ParseText
         ("H id id .", 1, "term in N-Triples form"),
         ("H id _:b .", 1, "names nothing"),
         ('H at "yesterday"^^<http://www.w3.org/2001/XMLSchema#dateTime> .', 1, "date and time"),
+        (f'H at "-0044-03-15T00:00:00Z"^^<{XSD}dateTime> .', 1, "not within the years 1 to 9999"),
+        (f'H at "12026-01-01T00:00:00Z"^^<{XSD}dateTime> .', 1, "not within the years 1 to 9999"),
+        (f'H at "0001-01-01T00:00:00+05:00"^^<{XSD}dateTime> .', 1, "not within the years"),
         ("PA", 1, "not a line of an RDF Patch"),
     ],
 )
@@ -117,6 +121,12 @@ def test_an_end_without_a_beginning_is_rejected_alone(parse_text: ParseText, key
     assert parsed.usable
     assert len(parsed.changes) == 2
     assert parsed.rejected_lines == [2]
+
+
+def test_the_end_of_a_day_is_the_begin_of_the_next(parse_text: ParseText) -> None:
+    text = f'H at "2026-02-28T24:00:00Z"^^<{XSD}dateTime> .\nTX .\nTC .\n'
+    parsed = parse_text(text, **PATCH)
+    assert parsed.header.event_time == datetime(2026, 3, 1, tzinfo=UTC)
 
 
 def test_prefixes_are_accepted_and_change_no_quad(parse_text: ParseText) -> None:

@@ -74,14 +74,28 @@ def rdf_files(
             location,
             "Correct sources.yml, or create it.",
         ) from None
+    except NotADirectoryError:
+        raise ConfigurationError(
+            f"source {source.name}: it is neither a file nor a folder", location
+        ) from None
     for file in files:
         # What a folder would have cannot be known.
         if file.refused is not None and file.is_folder:
             raise refused_link(source, file.path, file.refused)
-    matching = [file for file in files if fnmatchcase(file.name, glob)]
+    named = [file for file in files if fnmatchcase(file.name, glob)]
+    matching = [file for file in named if file.no_file is None]
     found = [
         (file, known) for file in matching if (known := format_ or format_of(file.name)) is not None
     ]
+    read = {file.name for file, _ in found}
+    source.leave_unread(
+        location,
+        (
+            (file.name, file.no_file or "its name has no known ending")
+            for file in named
+            if file.name not in read
+        ),
+    )
     if matching and not found:
         raise ConfigurationError(
             f"source {source.name}: none of {len(matching)} files has a name with a known ending,"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar, Self
 from urllib.parse import urlparse
@@ -21,6 +23,7 @@ from jobs.ingest.sources.guards import ANYTHING, Guards, Tolerance
 from jobs.ingest.sources.stream import Stream
 from jobs.rdf.terms import check_term
 from jobs.yaml_file import DeclaredName
+from lake.counted import counted
 
 if TYPE_CHECKING:
     from jobs.ingest.changesets import AcceptedChangeSets, ChangeSet, SourcePosition
@@ -82,6 +85,7 @@ class Source(BaseModel, ABC):
     )
 
     _first_name: str | None = PrivateAttr(None)
+    _unread: dict[str, tuple[tuple[str, str], ...]] = PrivateAttr(default_factory=dict)
 
     @field_validator("*")
     @classmethod
@@ -136,6 +140,18 @@ class Source(BaseModel, ABC):
         copy._first_name = name
         return copy
 
+    def leave_unread(self, location: str, files: Iterable[tuple[str, str]]) -> None:
+        """Note the files at a location that are not read: name, and why."""
+        self._unread = {**self._unread, location: tuple(files)}
+
+    @property
+    def unread(self) -> str | None:
+        """How many files the newest look at its locations left unread, and why; None if none."""
+        names: dict[str, list[str]] = {}
+        for name, reason in chain.from_iterable(self._unread.values()):
+            names.setdefault(reason, []).append(name)
+        return _unread_text(names) if names else None
+
     @property
     def graph_term(self) -> str:
         """The graph of quads that name none, as `quads` holds it."""
@@ -181,6 +197,15 @@ class Source(BaseModel, ABC):
         Raises:
             SourceError: the source stops before its first change set of the batch.
         """
+
+
+def _unread_text(names: Mapping[str, Sequence[str]]) -> str:
+    number = sum(map(len, names.values()))
+    parts = [
+        f"{some[0]} ({reason})" if len(some) == 1 else f"{len(some):,} as {some[0]} ({reason})"
+        for reason, some in names.items()
+    ]
+    return f"{counted(number, 'file')} not read: {', '.join(parts)}"
 
 
 def _absolute(location: str, folder: Path) -> str:
