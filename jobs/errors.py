@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from jobs.printable import escaped
 
@@ -71,6 +71,11 @@ def listed(reasons: Iterable[tuple[str, str]]) -> tuple[str, ...]:
     for name, reason in reasons:
         names[reason].append(name)
     return tuple(f"{', '.join(some)}: {reason}" for reason, some in names.items())
+
+
+def causes(errors: Sequence[Exception]) -> BaseException | None:
+    """What an error about several queries is raised from, so that --debug shows why each failed."""
+    return ExceptionGroup("why each failed", errors) if errors else None
 
 
 class ConfigurationError(WeirError):

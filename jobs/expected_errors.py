@@ -8,7 +8,14 @@ from lake.storage_errors import StorageError, storage_error
 
 
 def as_user_error(error: BaseException) -> WeirError | None:
-    """The error as one that a user can act on, or None if it is a bug."""
+    """The error as one that a user can act on, with it as its cause; None if it is a bug."""
+    found = _as_user_error(error)
+    if found is not None and found is not error and found.__cause__ is None:
+        found.__cause__ = error
+    return found
+
+
+def _as_user_error(error: BaseException) -> WeirError | None:
     match error:
         case WeirError():
             return error
@@ -18,4 +25,4 @@ def as_user_error(error: BaseException) -> WeirError | None:
             return WeirError(error.what, error.where, error.hint)
         case _:
             found = storage_error(error)
-            return None if found is None else as_user_error(found)
+            return None if found is None else _as_user_error(found)

@@ -13,13 +13,14 @@ from datetime import UTC, datetime
 
 from jobs.catalog.catalog import Catalog
 from jobs.compute.session import Spark, session_of
-from jobs.errors import ConfigurationError, WeirError
+from jobs.errors import ConfigurationError, WeirError, causes
 from jobs.ingest.undeclared import undeclared
 from jobs.maintain.damaged import damaged_queries
 from jobs.maintain.group import Group
 from jobs.maintain.outcome import MaintainResult, Outcome
 from jobs.maintain.stream_queries import StreamQueries
 from jobs.maintain.tasks import JOB, groups, tasks_behind
+from jobs.near import meant
 from jobs.progress.completion import Completion
 from jobs.settings import Settings
 from jobs.stage import Progress, claimed, run_stage, silent
@@ -62,7 +63,7 @@ def maintain_queries(
             raise ConfigurationError(
                 f"there is no query {', '.join(unknown)}",
                 str(settings.queries),
-                "`weir status` lists them.",
+                f"{meant(unknown[0], catalog.names)}`weir status` lists them.",
             )
         wrong = undeclared(catalog.members, settings)
         result.errors += [str(error) for error in (*catalog.errors.values(), *wrong.values())]
@@ -100,7 +101,7 @@ def maintain_queries(
                 "The others were maintained; correct these and run again.",
                 parts=result.errors,
                 done=result,
-            )
+            ) from causes(result.causes)
     return result
 
 

@@ -20,7 +20,7 @@ from jobs.catalog.maintained import Maintained
 from jobs.catalog.output_streams import all_upstreams_of
 from jobs.compute.engine import Engine
 from jobs.compute.session import Spark, session_of
-from jobs.errors import QualityError, WeirError, listed
+from jobs.errors import QualityError, WeirError, causes, listed
 from jobs.progress.backlog import Backlog
 from jobs.progress.completion import Completion
 from jobs.progress.over_limit import over_limit
@@ -196,7 +196,8 @@ def _raise_for(result: PublishResult) -> None:
         if some
     ]
     what = f"{', '.join(parts)}:"
-    raise found(what, "", hint.strip(), parts=listed(reasons), done=result)
+    error = found(what, "", hint.strip(), parts=listed(reasons), done=result)
+    raise error from causes([p.cause for p in failed if p.cause is not None])
 
 
 def main(argv: Sequence[str] | None = None) -> int:

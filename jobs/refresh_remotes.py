@@ -26,6 +26,7 @@ from jobs.freshness.reading import services_of
 from jobs.ingest.changesets import SourcePosition
 from jobs.ingest.pending import source_positions
 from jobs.ingest.sources.all_sources import check_names
+from jobs.near import meant
 from jobs.printable import printable_lines
 from jobs.progress.completion import Completion
 from jobs.replicas.connections import Credentials, credentials_of
@@ -167,7 +168,7 @@ def refresh_remotes(
         raise ConfigurationError(
             f"there is no remote {unknown[0]}",
             str(settings.remotes),
-            f"Remotes: {', '.join(declared) or 'none yet'}.",
+            f"{meant(unknown[0], declared)}Remotes: {', '.join(declared) or 'none yet'}.",
         )
     around = surroundings or Surroundings()
     found = []

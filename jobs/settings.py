@@ -8,11 +8,12 @@ import os
 import re
 import sys
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
@@ -20,6 +21,7 @@ from pydantic import (
     ValidationError,
     field_validator,
 )
+from pydantic_core import ErrorDetails
 from pydantic_settings import (
     BaseSettings,
     InitSettingsSource,
@@ -29,10 +31,12 @@ from pydantic_settings import (
 )
 
 from jobs.errors import ConfigurationError
+from jobs.near import meant
 from jobs.printable import printable
 from jobs.secret_keys import is_readable_by_others, is_secret, secret_settings
 from jobs.secret_values import hide
 from jobs.text_files import read_text
+from jobs.wrong_values import keys_at, reason
 from lake.tables import FEED_FILE_DAYS, FEED_LOG_DAYS
 
 if TYPE_CHECKING:
@@ -40,7 +44,7 @@ if TYPE_CHECKING:
     from lake.lake import Lake
 
 CONFIG_FILE = "weir.toml"
-_SIZE = r"^(?P<number>\d+(\.\d+)?) ?(?P<unit>[KMGT])i?B$"
+_SIZE = r"(?P<number>\d+(\.\d+)?) ?(?P<unit>[KMGT])i?B"
 _OF_STORES = ("AWS_", "AZURE_", "GOOGLE_")
 """How names of environment variables of object stores begin."""
 
@@ -54,6 +58,16 @@ _RENAMED = {
     "local_whole_rows": "driver_scan_rows",
 }
 """Limits that earlier versions had, and the limits that replace them."""
+
+
+def _size(value: str) -> str:
+    if not re.fullmatch(_SIZE, value):
+        raise ValueError("write a size with its unit: 2GB, 500MB")
+    return value
+
+
+Size = Annotated[str, AfterValidator(_size)]
+"""A number of bytes with its unit."""
 
 
 class SparkSettings(BaseModel):
@@ -92,12 +106,12 @@ class DuckDbSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    memory: str = Field("2GB", pattern=_SIZE, description="memory, beyond which it spills")
+    memory: Size = Field("2GB", description="memory, beyond which it spills")
     threads: int = Field(2, ge=1, description="threads of one connection")
     spill: Path | None = Field(
         None, description="folder to spill to; by default one in the folder of temporary files"
     )
-    spill_size: str = Field("20GB", pattern=_SIZE, description="most of it on disk")
+    spill_size: Size = Field("20GB", description="most of it on disk")
 
 
 class Limits(BaseModel):
@@ -188,9 +202,8 @@ class Limits(BaseModel):
         description="time of one query in a run of maintain: what takes longer is ended, and the "
         "others go on",
     )
-    query_memory: str = Field(
+    query_memory: Size = Field(
         "1GB",
-        pattern=_SIZE,
         description="memory of the values that one expression of a query gives at once, and of the "
         "process that matches its regular expressions; DuckDB's and Spark's memory are their own",
     )
@@ -354,8 +367,7 @@ class Settings(BaseSettings):
             ) from None
         except ValidationError as error:
             wrong = "; ".join(
-                f"{'.'.join(map(str, one['loc']))}: {_what(one['type'], one['loc'], one['msg'])}"
-                for one in error.errors()
+                f"{'.'.join(map(str, one['loc']))}: {_what(one)}" for one in error.errors()
             )
             where = f"{(config or Path(CONFIG_FILE)).absolute()} or WEIR_* variables"
             raise ConfigurationError(wrong, where, "Correct it and try again.") from error
@@ -427,9 +439,13 @@ def _warn_of_exposure(file: Path, content: Mapping[str, Any]) -> None:
         print(printable(text), file=sys.stderr, flush=True)
 
 
-def _what(kind: str, location: Sequence[int | str], message: str) -> str:
-    """What is wrong with a setting."""
-    if kind != "extra_forbidden":
-        return message.removeprefix("Value error, ")
-    renamed = _RENAMED.get(str(location[-1]).lower())
-    return "no such setting" + (f"; it is now called {renamed}" if renamed else "")
+def _what(error: ErrorDetails) -> str:
+    """What is wrong with a setting; its value is not shown, it may be a secret."""
+    if error["type"] != "extra_forbidden":
+        return reason(error, is_secret=True)
+    *above, key = error["loc"]
+    renamed = _RENAMED.get(str(key).lower())
+    if renamed:
+        return f"no such setting; it is now called {renamed}"
+    similar = meant(str(key), keys_at(Settings, above)).strip()
+    return "no such setting" + (f". {similar}" if similar else "")

@@ -23,6 +23,7 @@ from jobs.ingest.sources.all_sources import all_sources
 from jobs.ingest.sources.source import Source
 from jobs.ingest.stream_journal import StreamJournal
 from jobs.ingest_changes import engine_of_ingest, recover
+from jobs.near import meant
 from jobs.settings import Settings
 from jobs.stage import Progress, claimed, silent
 from lake.lake import Lake
@@ -160,6 +161,6 @@ def _quads_of(
         raise ConfigurationError(
             f"no quads of a source {name} are in the graph",
             "",
-            f"Sources that are declared no longer and have quads: {listed}.",
+            f"{meant(name, known)}Sources that are declared no longer and have quads: {listed}.",
         )
     return known[name]

@@ -9,9 +9,9 @@ from typing import Annotated, Any
 
 import yaml
 from pydantic import AfterValidator, ValidationError
-from pydantic_core import ErrorDetails
 
 from jobs.errors import ConfigurationError
+from jobs.wrong_values import hint, key_of, reason
 from jobs.yaml_text import YamlError, read_yaml
 from lake.names import Name
 
@@ -48,34 +48,29 @@ class YamlFile:
             where = f"{file}:{error.line}:{error.column}"
             raise ConfigurationError(f"not YAML: {error.problem}", where) from None
 
-    def mistake(self, error: ValidationError, tags: int = 0) -> ConfigurationError:
+    def mistake(self, error: ValidationError, model: Any, tags: int = 0) -> ConfigurationError:
         """The first thing that is wrong with the content, with its key and place.
 
         Args:
             error: what was found.
+            model: what the content was to be.
             tags: how many parts after the second of a place name the kind of an entry; they are no
                 keys of the file.
         """
         # A misspelt key is also a missing one; the misspelling is what helps.
-        first = min(error.errors(), key=lambda each: each["type"] == "missing")
-        path = [*first["loc"][:2], *first["loc"][2 + tags :]]
+        errors = error.errors()
+        first = min(errors, key=lambda each: each["type"] == "missing")
+        known = key_of(first)
+        path = [*known[:2], *known[2 + tags :]] if known == first["loc"] else [*known]
         key = ".".join(str(part) for part in path) or "the file"
-        return ConfigurationError(f"{key}: {_what(first)}", self.place(path))
+        return ConfigurationError(
+            f"{key}: {reason(first)}", self.place(path), hint(first, errors, model)
+        )
 
     def place(self, path: Sequence[Part]) -> str:
         """The file with line and column of what `path` leads to, as far as it is there."""
         line, column = _place(self.root, path)
         return f"{self.file}:{line}:{column}"
-
-
-def _what(error: ErrorDetails) -> str:
-    match error:
-        case {"type": "extra_forbidden"}:
-            return "unknown key"
-        case {"type": "value_error", "ctx": {"error": ValueError() as own}}:
-            return str(own)
-        case _:
-            return error["msg"].lower()
 
 
 def _place(node: yaml.Node | None, path: Sequence[Part]) -> tuple[int, int]:

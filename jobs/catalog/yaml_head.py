@@ -13,7 +13,9 @@ import yaml
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, ValidationError
 
 from jobs.errors import ConfigurationError
+from jobs.near import meant
 from jobs.sparql.frontend.rspql.durations import parse_duration
+from jobs.wrong_values import reason
 from jobs.yaml_text import YamlError, read_yaml
 
 
@@ -119,15 +121,15 @@ def _invalid(
     while path and path not in places:
         path = path[:-1]
     key = ".".join(path) or str(first["loc"][0])
-    message = first["msg"].removeprefix("Value error, ")
     line = places.get(path, (1, 1))[0]
     if first["type"] == "extra_forbidden":
-        hint = f"The keys are {', '.join(model.model_fields)}."
+        keys = model.model_fields
+        hint = f"{meant(key, keys)}The keys are {', '.join(keys)}."
         return ConfigurationError(f"unknown key {key}", f"{file}:{line}", hint)
-    what = "it is missing" if first["type"] == "missing" else message
+    what = reason(first)
     of = str(first["loc"][0])
     meaning = model.model_fields[of].description if of in model.model_fields else None
-    hint = f"`{of}` is {meaning}." if meaning else ""
+    hint = f"`{of}`: {meaning}." if meaning else ""
     return ConfigurationError(f"{key}: {what}", f"{file}:{line}", hint)
 
 

@@ -142,10 +142,11 @@ def _show_held(
 
 def _require_published(settings: Settings, query: str) -> None:
     from jobs.catalog.catalog import Catalog
-    from jobs.catalog.names import folders_of, is_declared
+    from jobs.catalog.names import declared_names, folders_of, is_declared
     from jobs.cli.query_status import beyond_limits, held_reasons, not_ready
     from jobs.cli.views import published_queries
     from jobs.errors import ConfigurationError, QualityError
+    from jobs.near import meant
     from jobs.progress.completion import Completion
 
     published = published_queries(settings)
@@ -179,8 +180,11 @@ def _require_published(settings: Settings, query: str) -> None:
             f"{query} has no published answer yet", settings.lake, "`weir run` creates one."
         )
     known = ", ".join(published) or "none yet"
+    declared = declared_names(folders_of(settings)) if settings.queries.is_dir() else ()
     raise ConfigurationError(
-        f"there is no query {query}", str(settings.queries), f"Published: {known}."
+        f"there is no query {query}",
+        str(settings.queries),
+        f"{meant(query, {**dict.fromkeys((*published, *declared))})}Published: {known}.",
     )
 
 

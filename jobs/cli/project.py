@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from jobs.cli.options import Options, named
-from jobs.cli.output import print_line, print_rows
+from jobs.cli.options import Options, Output, named
+from jobs.cli.output import print_json, print_line
 from jobs.cli.progress import progress
 from lake.counted import counted
 from lake.names import Name
@@ -95,11 +95,19 @@ def doctor(context: typer.Context) -> None:
 
     options = Options.of(context)
     findings = examine(options)
-    rows = [
-        {"check": f.check, "ok": f.ok, "found": f.found, "fix": "" if f.ok else f.fix}
-        for f in findings
-    ]
-    print_rows(options.output, ("check", "ok", "found", "fix"), rows, title="")
+    if options.output is Output.json:
+        print_json(
+            [
+                {"check": f.check, "ok": f.ok, "found": f.found, "fix": "" if f.ok else f.fix}
+                for f in findings
+            ]
+        )
+    else:
+        # Not a table: a sentence of what is wrong, beside another, is wider than any screen.
+        for f in findings:
+            print_line(f"{'ok' if f.ok else 'WRONG':<7}{f.check}: {f.found}")
+            if not f.ok and f.fix:
+                print_line(f"       {f.fix}")
     raise typer.Exit(0 if all(finding.ok for finding in findings) else 1)
 
 
@@ -181,7 +189,9 @@ def rename(
 
 def _drop_query(settings: Settings, query: Name, *, yes: bool) -> None:
     from jobs.catalog.names import folders_of, is_declared
+    from jobs.cli.views import published_queries
     from jobs.errors import ConfigurationError
+    from jobs.near import meant
     from jobs.stage import claimed, new_run_id
     from lake.removal import remove_table
 
@@ -189,8 +199,9 @@ def _drop_query(settings: Settings, query: Name, *, yes: bool) -> None:
     names = (f"answers/{query}", f"embeddings/{query}", f"output_streams/{query}")
     tables = [name for name in names if lake.exists(name)]
     if not tables:
+        known = meant(query, published_queries(settings))
         raise ConfigurationError(
-            f"{query} has no tables", settings.lake, "`weir status` lists the queries."
+            f"{query} has no tables", settings.lake, f"{known}`weir status` lists the queries."
         )
     if is_declared(folders_of(settings), query):
         print_line(f"{query} is still registered: the next run will compute it again from scratch.")

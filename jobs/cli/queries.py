@@ -26,6 +26,7 @@ def explain(
     """Print how a query is maintained: the class of each part, the plan, which nodes are stored."""
     from jobs.catalog.catalog import Catalog
     from jobs.errors import ConfigurationError
+    from jobs.near import meant
 
     options = Options.of(context)
     settings = options.settings()
@@ -35,7 +36,9 @@ def explain(
     except KeyError:
         known = ", ".join(catalog.names) or "none yet"
         raise ConfigurationError(
-            f"there is no query {query}", str(settings.queries), f"Registered: {known}."
+            f"there is no query {query}",
+            str(settings.queries),
+            f"{meant(query, catalog.names)}Registered: {known}.",
         ) from None
     _check_remotes(settings, found)
     starts = _first_instants(settings, found)

@@ -56,7 +56,7 @@ class QueryStatus:
         reason: why it is in its state; of a current or removed query why the last run computed it
             so. None of a query that the next run brings further as usual.
         final_to: of a query over streams, the last instant at which the published answer is final.
-        held_back_by: the stream whose frontier decides on it.
+        decided_by: the stream whose frontier decides on it.
     """
 
     query: str
@@ -69,7 +69,7 @@ class QueryStatus:
     mode: str | None
     reason: str | None
     final_to: datetime | None = None
-    held_back_by: str | None = None
+    decided_by: str | None = None
 
 
 def query_statuses(settings: Settings) -> list[QueryStatus]:
@@ -134,7 +134,7 @@ def query_statuses(settings: Settings) -> list[QueryStatus]:
                 mode=mode,
                 reason=reason,
                 final_to=answer.final_to if answer else None,
-                held_back_by=answer.held_back_by if answer else None,
+                decided_by=answer.decided_by if answer else None,
             )
         )
     return found

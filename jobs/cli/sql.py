@@ -22,6 +22,10 @@ _EXPLAIN = re.compile(
     rf"{_SPACE}EXPLAIN\b{_SPACE}(?:ANALYZE\b)?{_SPACE}(?:\(\s*(?:ANALYZE|FORMAT)\b[^)]*\))?",
     re.DOTALL | re.IGNORECASE,
 )
+_SHOW_VIEWS = re.compile(
+    rf"{_SPACE}SHOW\b{_SPACE}(?:ALL\b{_SPACE})?(?:TABLES|VIEWS)\b{_SPACE};?{_SPACE}",
+    re.DOTALL | re.IGNORECASE,
+)
 _WITHIN_SEVERAL = {"PIVOT", "WITH", "FROM", "SELECT"}
 """How a query with a pivot may begin, which DuckDB executes as several statements."""
 _UNKNOWN_VIEW = re.compile(r"Catalog Error: Table with name ")
@@ -36,6 +40,9 @@ def query_lake(settings: Settings, statement: str) -> Rows:
         WeirError: the statement names a view that does not exist, or DuckDB cannot run it.
     """
     _require_one_reading(statement)
+    if _SHOW_VIEWS.fullmatch(statement):
+        # Views are made as they are named, for opening all tables takes time.
+        return ("name",), [(name,) for name in sorted(view_names(settings))]
     lake = settings.open_lake()
     connection = connect_to_views(settings, re.findall(r"\w+", statement), lake)
     try:

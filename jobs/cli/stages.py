@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from jobs.cli.durations import seconds_of
-from jobs.cli.failures import print_error
+from jobs.cli.failures import report_failure
 from jobs.cli.options import Options, Output, named
 from jobs.cli.output import print_json, print_line, print_rows
 from jobs.cli.progress import progress
@@ -165,6 +165,7 @@ def run(
         from jobs.refresh_remotes import Surroundings
 
         outside = Surroundings()
+    _check_queries(settings, retry or ())
     vain = _not_stopped(settings, accept or ())
     done = [*run_stages(session, settings, run_id, outside, accept=accept or (), retry=retry or ())]
     _end(options, settings, run_id, done, vain)
@@ -248,6 +249,27 @@ def _due(settings: Settings, refresh: Surroundings) -> tuple[str, ...]:
     return tuple(each.remote.name for each in listed if each.is_due(now))
 
 
+def _check_queries(settings: Settings, names: Sequence[str]) -> None:
+    """Check that files declare the queries of some names, also if nothing else is to be done.
+
+    Raises:
+        ConfigurationError: one does not.
+    """
+    from jobs.catalog.names import declarations, folders_of
+    from jobs.near import meant
+
+    if not names:
+        return
+    known = [each.name for each in declarations(folders_of(settings))]
+    for name in names:
+        if name not in known:
+            raise ConfigurationError(
+                f"there is no query {name}",
+                str(settings.queries),
+                f"{meant(name, known)}`weir status` lists them.",
+            )
+
+
 def _not_stopped(settings: Settings, accept: Sequence[str]) -> list[str]:
     """The sources of `accept` that no earlier run has stopped."""
     if not accept:
@@ -290,7 +312,7 @@ def _end(
     worst = worst_of(errors)
     for error in errors:
         if error is not worst:
-            print_error(error)
+            report_failure(error, debug=options.debug)
     raise worst
 
 
@@ -396,8 +418,12 @@ def answer_rows(done: Sequence[Done]) -> list[dict[str, Any]]:
 
 
 def warnings_of(done: Sequence[Done]) -> list[str]:
-    """Which input was not used, or not yet, and what is wrong with the remotes that were asked."""
-    stages = ("ingest", "refresh")
+    """What does not fail a run and is to be known.
+
+    Which input was not used, or not yet; what a new query names in vain; what is wrong with the
+    remotes that were asked.
+    """
+    stages = ("ingest", "maintain", "refresh")
     found = (each.result.warnings for each in done if each.stage in stages and each.result)
     return [*dict.fromkeys(chain.from_iterable(found))]
 

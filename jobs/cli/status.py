@@ -24,7 +24,7 @@ FAULTS = ("held", "behind", "stopped", "stale", "rejected")
 _QUERIES = ("query", "state", "watermark", "lag_epochs", "lag", "rows", "mode")
 _SOURCES = ("source", "state", "epoch", "age", "pending", "rejected", "position")
 """The columns as tables, which fit into 80 characters; JSON has all."""
-_FINAL = ("query", "final_to", "held_back_by")
+_FINAL = ("query", "final_to", "decided_by")
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +177,7 @@ def _print(options: Options, now: Status) -> None:
             print_line(f"{source.source}: {file} was changed after it was read")
         if source.unread is not None:
             print_line(f"{source.source}: {source.unread}")
-    over_streams = [_with_times(row) for row in queries if row["held_back_by"] or row["final_to"]]
+    over_streams = [_with_times(row) for row in queries if row["decided_by"] or row["final_to"]]
     if over_streams:
         print_rows(options.output, _FINAL, over_streams, title="Queries over streams")
     if now.streams:

@@ -56,7 +56,7 @@ class StreamAnswer:
     Attributes:
         horizons: the last instant that is final, by epoch.
         published: the epoch up to which the answer is published.
-        held_back_by: the stream whose frontier decides on it; None if the query is not registered
+        decided_by: the stream whose frontier decides on it; None if the query is not registered
             as it was published.
         unknown: the instants [since, until) that it says nothing about, because events had been
             deleted before it was evaluated there.
@@ -64,7 +64,7 @@ class StreamAnswer:
 
     horizons: Horizons
     published: int
-    held_back_by: str | None
+    decided_by: str | None
     unknown: Sequence[Sequence[int]]
 
     @property

@@ -11,6 +11,7 @@ from jobs.errors import ConfigurationError, WeirError
 from jobs.ingest.changesets import Waiting
 from jobs.ingest.journal import JOB
 from jobs.ingest.sources.errors import GuardExceeded, SourceError
+from jobs.near import meant
 from jobs.secret_values import without_secrets
 from lake.commit import write
 from lake.lake import Lake
@@ -111,5 +112,7 @@ def permits(
     for name in accept:
         if name not in sources:
             known = ", ".join(sources) or "there are none"
-            raise ConfigurationError(f"no source is named {name}", "", f"Sources: {known}.")
+            raise ConfigurationError(
+                f"no source is named {name}", "", f"{meant(name, sources)}Sources: {known}."
+            )
     return {name: each for name, each in stopped_sources(lake).items() if name in accept}

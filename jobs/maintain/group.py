@@ -15,6 +15,7 @@ from jobs.maintain.outcome import Outcome
 from jobs.maintain.prepared import Prepared
 from jobs.maintain.tasks import JOB, Task
 from jobs.maintain.touched import Changes, by_scope, read_touched, seeds_by_scope
+from jobs.maintain.unmatched import unmatched
 from jobs.plan.leaves import Scope
 from jobs.plan.lookups import predicates_of
 from jobs.settings import Settings
@@ -70,6 +71,9 @@ class Group:
             known = predicates_of(seeds)
             read = read_whole(engine, scope, epochs, f"g{i}", known, collapsed=collapsed, reason="")
             graphs[scope] = read.relation
+        for name, what in unmatched(engine, tasks, graphs):
+            self.outcome.warn(name, what)
+            self.progress(f"WARNING: {name}: {what}")
         self._commit(engine, tasks, Prepared(epochs, graphs, "cache"))
 
     def _incremental(self, engine: Engine, tasks: Sequence[Task]) -> None:

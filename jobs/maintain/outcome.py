@@ -22,11 +22,16 @@ _MESSAGE_LENGTH = 500
 
 @dataclass(slots=True)
 class MaintainResult:
-    """What was done: per query its mode; errors of queries that could not be maintained."""
+    """What was done: per query its mode; errors of queries that could not be maintained.
+
+    warnings: what is to be known of queries that could. causes: the errors themselves.
+    """
 
     to_epoch: int
     modes: dict[str, Mode] = field(default_factory=dict)
     errors: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    causes: list[Exception] = field(default_factory=list, repr=False, compare=False)
 
     @property
     def summary(self) -> str:
@@ -83,6 +88,10 @@ class Outcome:
             commit_metadata=commit.metadata.to_json(),
         )
 
+    def warn(self, query: str, what: str) -> None:
+        """Something is to be known of a query."""
+        self.result.warnings.append(f"{query}: {what}")
+
     def untouched(self, task: Task) -> None:
         """No row of the query changed: its watermark moves without a commit."""
         self.reported.add(task.query.name)
@@ -102,6 +111,7 @@ class Outcome:
 
     def failed(self, task: Task, error: Exception) -> None:
         """The query stays where it was; the others continue, and the stage fails at its end."""
+        self.result.causes.append(error)
         attempts = None
         text = _message(error)
         if isinstance(error, QueryLimitError):

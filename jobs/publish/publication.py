@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
@@ -44,6 +44,7 @@ class Publication:
             `waiting` for answers of remotes; `failed`.
         rows: rows appended.
         reason: why it was held, waits or failed.
+        cause: the error by which it failed.
     """
 
     query: str
@@ -51,6 +52,7 @@ class Publication:
     to_epoch: int
     rows: int = 0
     reason: str = ""
+    cause: Exception | None = field(default=None, repr=False, compare=False)
 
 
 def publish(
@@ -78,7 +80,7 @@ def publish(
                 from_epoch=item.from_epoch,
                 to_epoch=item.from_epoch,
             )
-            return Publication(item.query, "failed", item.from_epoch, reason=lines[0])
+            return Publication(item.query, "failed", item.from_epoch, reason=lines[0], cause=error)
         progress(
             f"{item.query}: {publication.mode}, {counted(publication.rows, 'row')}"
             f" up to epoch {item.to_epoch}"

@@ -89,7 +89,7 @@ def declared_remotes(file: Path) -> tuple[DeclaredRemote, ...]:
     try:
         remotes = _File.model_validate(read.content).remotes
     except ValidationError as error:
-        raise read.mistake(error) from None
+        raise read.mistake(error, _File) from None
     names = [each.name for each in remotes]
     for index, name in enumerate(names):
         if name in names[:index]:

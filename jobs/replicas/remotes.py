@@ -232,7 +232,7 @@ def _declared(file: Path, text: str) -> Mapping[str, Remote]:
     try:
         remotes: tuple[Remote, ...] = _ADAPTER.validate_python(read.content).remotes
     except ValidationError as error:
-        raise read.mistake(error) from None
+        raise read.mistake(error, _File) from None
     found: dict[str, Remote] = {}
     for index, remote in enumerate(remotes):
         _check_policy(remote, read, index)

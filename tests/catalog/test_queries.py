@@ -115,13 +115,15 @@ def test_an_unknown_key_is_an_error_with_its_line(folder: Path, line_end: str) -
 @pytest.mark.parametrize(
     ("front_matter", "line", "what"),
     [
-        ("#+ description: x\n#+ history: all", 2, "history: Input should be"),
-        ("#+ max_rows: 0", 1, "max_rows: Input should be greater"),
+        ("#+ description: x\n#+ history: all", 2, "history: 'all' is none of current, full"),
+        ("#+ max_rows: 0", 1, "max_rows: it must be at least 1"),
         ("#+ description: [", 1, "the front matter is not YAML"),
         ("#+ just words", 1, "the front matter has no keys"),
+        ("#+ max_rows: many", 1, "max_rows: 'many' is not a whole number"),
+        ("#+ tags: one", 1, "tags: 'one' is not a list"),
         ("#+ owner: x\n#+ owner: y", 1, "the front matter has a key twice"),
         ("#+ owner: \x07", 1, "the front matter is not YAML"),
-        ("#+ 1: x", 1, "1: Keys should be strings"),
+        ("#+ 1: x", 1, "1: a key is a text"),
     ],
 )
 def test_a_wrong_front_matter_is_an_error_with_its_line(

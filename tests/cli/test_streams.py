@@ -241,8 +241,8 @@ def test_status_shows_up_to_when_answers_are_final_and_which_stream_decides(
     del project
     rows = {row["query"]: row for row in weir("status", "--output", "json").json["queries"]}
     hot, places = rows["hot"], rows["places"]
-    assert (hot["final_to"], hot["held_back_by"]) == ("2026-01-01T00:00:55+00:00", "readings")
-    assert (places["final_to"], places["held_back_by"]) == (None, None)
+    assert (hot["final_to"], hot["decided_by"]) == ("2026-01-01T00:00:55+00:00", "readings")
+    assert (places["final_to"], places["decided_by"]) == (None, None)
     printed = " ".join(weir("status").out.split())
     assert f"hot {LAST} readings" in printed
     assert f"readings 5 {LAST}" in printed
@@ -302,7 +302,7 @@ def test_a_stream_without_events_holds_a_query_back(weir: Weir, project: Project
     both = next(
         r for r in weir("status", "--output", "json").json["queries"] if r["query"] == "both"
     )
-    assert (both["final_to"], both["held_back_by"]) == (None, "alarms")
+    assert (both["final_to"], both["decided_by"]) == (None, "alarms")
     assert weir("show", "both", "--output", "json").json == []
     assert "both: nothing is final, as of epoch 5" in weir("show", "both").out
 

@@ -56,7 +56,7 @@ def test_each_kind_is_read_with_locations_relative_to_the_file(tmp_path: Path) -
     ("wrong", "right", "line", "message"),
     [
         ("base_uri: x", "base_id: urn:uuid:1", 6, "base_uri"),
-        ("kind: patch", "kind: patches", 2, "kind"),
+        ("kind: patch", "kind: patches", 3, "kind"),
         ("name: Coins", "name: coins", 2, "name"),
         ("name: coins", "name: brick", 7, "two sources"),
         ("graph: no iri", "graph: http://example.org/g", 10, "not an IRI"),
@@ -74,6 +74,61 @@ def test_a_mistake_is_reported_with_its_place(
     assert caught.value.where.startswith(f"{file}:")
     assert message in str(caught.value)
     assert re.fullmatch(rf"{re.escape(str(file))}:{line}:[0-9]+", caught.value.where)
+
+
+@pytest.mark.parametrize(
+    ("text", "what", "next_"),
+    [
+        ("", "it declares no source", "Write `sources:`"),
+        ("# nothing\n", "it declares no source", "Write `sources:`"),
+        ("sources:\n", "sources: it is empty", ""),
+        ("sources: {}", "sources: it is not a list", ""),
+        ("hello", "the file: 'hello' is not a mapping of keys to values", ""),
+        ("sauces: []", "sauces: unknown key", "Did you mean sources?"),
+        (
+            "sources: [{name: a, kind: snapshot, location: d}]",
+            "sources.0.kind: 'snapshot' is none of patches, snapshots, delta",
+            "Did you mean snapshots?",
+        ),
+        (
+            "sources: [{name: a, location: d}]",
+            "sources.0.kind: it is missing",
+            "Write one of patches, snapshots, delta.",
+        ),
+        (
+            "sources: [{name: a, kind: snapshots, path: d}]",
+            "sources.0.path: unknown key",
+            "Missing: location.",
+        ),
+        (
+            "sources: [{name: a, kind: snapshots, locaton: d}]",
+            "sources.0.locaton: unknown key",
+            "Did you mean location? The keys are name, location,",
+        ),
+        (
+            "sources: [{name: My Museum, kind: snapshots, location: d}]",
+            "sources.0.name: 'My Museum' cannot be a name, which is a lower-case letter",
+            "",
+        ),
+        (
+            "sources: [{name: a, kind: snapshots, location: d, settle: soon}]",
+            "sources.0.settle: 'soon' is not a number",
+            "",
+        ),
+        (
+            "sources: [{name: a, kind: patches, location: d, stream: {dely: PT1S}}]",
+            "sources.0.stream.dely: unknown key",
+            "Did you mean delay?",
+        ),
+    ],
+)
+def test_a_mistake_is_said_in_words_with_the_keys_that_there_are(
+    tmp_path: Path, text: str, what: str, next_: str
+) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        load_sources(write(tmp_path, text))
+    assert caught.value.what.startswith(what)
+    assert next_ in caught.value.hint
 
 
 def test_a_missing_file_is_a_configuration_error(tmp_path: Path) -> None:
@@ -134,7 +189,7 @@ def test_times_and_durations_of_a_stream_are_read_in_microseconds(tmp_path: Path
         ),
         ("time: {graph: a b}", "time: {predicate: http://example.org/time}", 6, "not an IRI"),
         ("time: column", "time: {predicate: http://example.org/time}", 5, "files have no columns"),
-        ("idle: PT0S", "idle: PT5M", 9, "stream.idle: input should be greater than 0"),
+        ("idle: PT0S", "idle: PT5M", 9, "stream.idle: it must be more than 0"),
         ("starts: 2026-01-01T00:00:00", "starts: 2026-01-01T01:00:00+01:00", 10, "with a zone"),
         ("starts: 2026-01-01", "starts: 2026-01-01T01:00:00+01:00", 10, "with a zone"),
         ("timezone: Vienna", "timezone: Europe/Vienna", 11, "not the name of a time zone"),

@@ -10,6 +10,7 @@ import pytest
 from lake import claims
 from lake.claims import claim, end
 from lake.commit import write
+from lake.commit_files import commit_file
 from lake.fences import Fence, Guard, Superseded
 from lake.lake import Lake
 from lake.ledger import SUCCEEDED, LedgerRow, record
@@ -108,6 +109,21 @@ def test_commits_of_other_jobs_earlier_runs_and_merges_do_not_matter(
     commit(lake, 2)
     append(lake, 3)
     assert '"3"' in objects(root)
+
+
+def test_a_run_commits_nothing_after_commits_that_the_log_has_forgotten(root: str) -> None:
+    """They may have been made under its claim: nobody can look any more."""
+    lake, fence = run(root, 1)
+    for _ in range(3):
+        append(Lake(root), 2)
+    Lake(root).existing(QUADS.name).create_checkpoint()
+    (Path(root) / QUADS.name / commit_file(1)).unlink()
+    files = lake.files(QUADS.name)
+    with pytest.raises(Superseded, match="number 1,"):
+        fence.check(files, QUADS.name, 3)
+    with pytest.raises(Superseded):
+        append(lake, 1)
+    assert '"1"' not in objects(root)
 
 
 def test_a_run_that_lost_its_claim_records_nothing_in_the_ledger(

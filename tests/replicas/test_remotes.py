@@ -72,7 +72,7 @@ def test_a_size_is_written_with_its_unit(tmp_path: Path, written: str, size: int
     ("right", "wrong", "place", "message"),
     [
         ("keys: 30", "key: 30", "6:14", "budget.key: unknown key"),
-        ("keys: 30", "keys: 0", "6:14", "greater than or equal to 1"),
+        ("keys: 30", "keys: 0", "6:14", "budget.keys: it must be at least 1"),
         ("bytes: 500kB", "bytes: 1 XB", "6:37", "not a size"),
         ("    connection: wd_http", "    password: secret", "4:5", "password: unknown key"),
         ("https://wd.example.org", "https://me:pw@wd.example.org", "3:5", "name a `connection`"),

@@ -27,6 +27,10 @@ class _SourcesFile(BaseModel):
 
 
 _FILE = TypeAdapter(_SourcesFile)
+_HINT = (
+    "Write `sources:` and below it a list of sources, each with name, kind and location; `sources:"
+    " []` if there are none."
+)
 
 
 def load_sources(file: Path) -> tuple[Source, ...]:
@@ -48,10 +52,12 @@ def load_sources(file: Path) -> tuple[Source, ...]:
 @lru_cache(8)
 def _declared(file: Path, folder: Path, text: str) -> tuple[Source, ...]:
     read = YamlFile.of(file, text)
+    if read.content is None:
+        raise ConfigurationError("it declares no source", str(file), _HINT)
     try:
         sources: tuple[Source, ...] = _FILE.validate_python(read.content).sources
     except ValidationError as error:
-        raise read.mistake(error, tags=1) from None
+        raise read.mistake(error, _SourcesFile, tags=1) from None
     names = [source.name for source in sources]
     for index, name in enumerate(names):
         if name in names[:index]:

@@ -10,6 +10,7 @@ import re
 from bisect import bisect_right
 from itertools import count
 
+from jobs.near import meant
 from jobs.rdf import terms
 from jobs.sparql.algebra.expressions import Constant, Variable
 from jobs.sparql.frontend import literals
@@ -32,6 +33,9 @@ _KEYWORDS = frozenset(
     YEAR
     """,
     )
+)
+_UPDATES = frozenset(
+    ("INSERT", "DELETE", "LOAD", "CLEAR", "CREATE", "DROP", "COPY", "MOVE", "ADD", "WITH", "DATA")
 )
 _TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
 
@@ -145,12 +149,21 @@ class PlaceholderText:
             # Of SERVICE rdflib reads each block again from the beginning of the text, without end
             # if one is in another; its syntax is that of GRAPH.
             return "GRAPH"
-        if token.text.upper() not in _KEYWORDS:
+        word = token.text.upper()
+        if word in _UPDATES:
+            raise self._source.unsupported(
+                token.text,
+                token,
+                "it is an update, and what is registered is a query",
+                "Write SELECT, ASK or CONSTRUCT; sources alone change the graph.",
+            )
+        if word not in _KEYWORDS:
             raise self._source.malformed(
                 token.text,
                 token,
                 "not a keyword of SPARQL 1.1",
-                "A prefixed name needs a colon, a variable a question mark.",
+                f"{meant(word, sorted(_KEYWORDS))}A prefixed name needs a colon, a variable"
+                " a question mark.",
             )
         return token.text
 
