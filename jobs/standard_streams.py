@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import io
 import os
+import select
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -60,8 +61,16 @@ def writing_to(number: int, like: TextIO, *, errors: str) -> TextIO:
 
 
 def has_reader() -> bool:
-    """Whether standard output is still read."""
-    return not isinstance(_failure(), BrokenPipeError)
+    """Whether standard output is still read, which is known before it is written to."""
+    if isinstance(_failure(), BrokenPipeError):
+        return False
+    poll = select.poll()
+    try:
+        poll.register(sys.stdout.fileno(), 0)
+    except (OSError, ValueError):
+        # Not that of a process.
+        return True
+    return not any(event & select.POLLERR for _, event in poll.poll(0))
 
 
 def output_failure() -> OSError | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs.errors import EXIT_USAGE
+from jobs.errors import EXIT_FAILED, EXIT_USAGE
 from tests.support.projects.command_line import Weir
 
 pytestmark = pytest.mark.usefixtures("initialised")
@@ -42,7 +42,7 @@ def test_a_query_or_program_that_cannot_be_read_is_broken_and_the_others_go_on(w
     os.mkfifo("queries/pipe.rq")
     Path("queries/folder.rq").mkdir()
     run = weir("run", "--output", "json")
-    assert run.code == EXIT_USAGE
+    assert run.code == EXIT_FAILED
     assert [row["query"] for row in run.json["queries"] if row["mode"] == "initial"] == ["exhibits"]
     states = {
         row["query"]: row["state"] for row in weir("status", "--output", "json").json["queries"]

@@ -16,7 +16,7 @@ from jobs.catalog.catalog import Catalog
 from jobs.catalog.names import SUFFIXES, Declaration
 from jobs.catalog.program_front_matter import read_program_front_matter
 from jobs.cli.app import app
-from jobs.errors import EXIT_USAGE, ConfigurationError
+from jobs.errors import EXIT_FAILED, EXIT_USAGE, ConfigurationError
 from jobs.ingest.sources.declared import load_sources
 from jobs.replicas.names import declared_remotes
 from jobs.replicas.remotes import load_remotes
@@ -190,17 +190,17 @@ def test_a_file_declares_names_only(tmp_path: Path, declare: Callable[[Path, str
             declare(tmp_path, name)
 
 
-def test_a_query_whose_stream_is_a_path_stops_alone(weir: Weir, project: HandMadeLake) -> None:
+@pytest.mark.usefixtures("initialised")
+def test_a_query_whose_stream_is_a_path_stops_alone(weir: Weir) -> None:
     for number, name in enumerate(("../quads", "..", "a/b", "Q")):
-        project.query(
-            f"bad_{number}",
+        Path(f"queries/bad_{number}.rq").write_text(
             f"SELECT ?s FROM NAMED WINDOW <http://a/w> ON <urn:weir:stream:{name}>"
             " [RANGE PT1M STEP PT1M]"
             " WHERE { WINDOW <http://a/w> { ?s <http://a/p> ?o } }",
         )
     called = weir("run", "--output", "json")
-    assert [row["query"] for row in called.json["queries"] if row["mode"] == "initial"] == ["q"]
-    assert called.code == EXIT_USAGE
+    assert [row["query"] for row in called.json["queries"]] == ["exhibits"]
+    assert called.code == EXIT_FAILED
 
 
 @pytest.mark.parametrize("name", [*HOSTILE, "answers/../quads", "answers/q/r", "/quads", ""])

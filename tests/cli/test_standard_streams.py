@@ -40,13 +40,21 @@ def _shell(command: str, **variables: str) -> subprocess.CompletedProcess[bytes]
 
 
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-", "<&-"])
-@pytest.mark.parametrize("command", ["run", "show q", "status", "show q --debug"])
+@pytest.mark.parametrize("command", ["show q", "status", "show q --debug"])
 def test_a_command_without_standard_streams_does_what_it_does_with_them(
     project: HandMadeLake, closed: str, command: str
 ) -> None:
     del project
     done = _shell(f"weir {command} {closed}")
     assert (done.returncode, b"rror" in done.stderr) == (0, False)
+
+
+@pytest.mark.usefixtures("initialised")
+def test_a_run_without_standard_streams_publishes_what_it_would(weir: Weir) -> None:
+    done = _shell("weir run >&-")
+    assert (done.returncode, b"rror" in done.stderr) == (0, False)
+    assert len(weir("show", "exhibits", "--output", "json").json) == 2
+    assert _shell("weir run >&- 2>&-").returncode == 0
 
 
 def test_a_command_that_fails_without_standard_streams_has_its_exit_code(
@@ -82,8 +90,8 @@ def test_what_the_encoding_lacks_is_replaced_in_tables_and_escaped_in_json(
 
 
 def test_errors_and_progress_are_written_in_any_encoding(project: HandMadeLake) -> None:
-    project.query("café", "SELECT")
-    failed = _shell("weir run", PYTHONIOENCODING="ascii")
+    del project
+    failed = _shell("weir show café", PYTHONIOENCODING="ascii")
     assert failed.returncode == 2
     assert rb"caf\xe9" in failed.stderr
 
@@ -103,8 +111,8 @@ def test_output_that_cannot_be_written_is_an_error(project: HandMadeLake) -> Non
     assert done.stderr == b"error: the output cannot be written: No space left on device\n"
 
 
-def test_rounds_end_when_nobody_reads_what_they_print(project: HandMadeLake) -> None:
-    project.query("broken", "SELECT")
+@pytest.mark.usefixtures("initialised")
+def test_rounds_end_when_nobody_reads_what_they_print() -> None:
     done = _shell("timeout 60 weir run --every 1s --output json | head -c 1; echo ${PIPESTATUS[0]}")
     assert done.stdout.endswith(b"0\n")
 
