@@ -74,7 +74,7 @@ def named(text: str) -> Name:
 
 
 QueryName = Annotated[
-    Name, typer.Argument(parser=named, metavar="QUERY", help="Name of a query.", show_default=False)
+    Name, typer.Argument(parser=named, help="Name of a query.", show_default=False)
 ]
 """The query that a command is about."""
 

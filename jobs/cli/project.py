@@ -115,7 +115,7 @@ def drop(
     context: typer.Context,
     query: Annotated[
         Name | None,
-        typer.Argument(parser=named, metavar="QUERY", help="Name of a query.", show_default=False),
+        typer.Argument(parser=named, help="Name of a query.", show_default=False),
     ] = None,
     source: Annotated[
         Name | None,
@@ -163,9 +163,7 @@ def rename(
     context: typer.Context,
     new: Annotated[
         Name,
-        typer.Argument(
-            parser=named, metavar="NEW", help="Its name in the file of sources.", show_default=False
-        ),
+        typer.Argument(parser=named, help="Its name in the file of sources.", show_default=False),
     ],
     source: Annotated[
         Name,

@@ -116,11 +116,11 @@ def test_a_run_commits_nothing_after_commits_that_the_log_has_forgotten(root: st
     lake, fence = run(root, 1)
     for _ in range(3):
         append(Lake(root), 2)
-    Lake(root).existing(QUADS.name).create_checkpoint()
-    (Path(root) / QUADS.name / commit_file(1)).unlink()
-    files = lake.files(QUADS.name)
+    newest = Lake(root).existing(QUADS.name)
+    newest.create_checkpoint()
+    (Path(root) / QUADS.name / commit_file(fence.looked_at[QUADS.name] + 1)).unlink()
     with pytest.raises(Superseded, match="number 1,"):
-        fence.check(files, QUADS.name, 3)
+        fence.check(lake.files(QUADS.name), QUADS.name, newest.version())
     with pytest.raises(Superseded):
         append(lake, 1)
     assert '"1"' not in objects(root)
