@@ -11,7 +11,7 @@ from jobs.ingest.pending import source_positions
 from jobs.source_names import drop_source, rename_source
 from lake.names import Name
 from tests.support.dying import dies_at
-from tests.support.projects.ingest import Project, no_spark
+from tests.support.projects.project import Project, no_spark
 
 MUSEUM, ARCHIVE = (
     {"name": name, "kind": "patches", "location": name} for name in ("museum", "archive")

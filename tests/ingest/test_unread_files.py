@@ -8,7 +8,7 @@ import socket
 import pytest
 
 from jobs.rdf.files import list_files
-from tests.support.projects.ingest import Project
+from tests.support.projects.project import Project
 
 TRIPLE = '<urn:s> <urn:p> "1" .'
 
