@@ -13,7 +13,7 @@ Others stay: with another language range or regular expression the SQL of a cond
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import assert_never
 
@@ -40,6 +40,7 @@ from jobs.plan.operators import (
 from jobs.plan.plan import Plan
 from jobs.sparql.algebra.expressions import Call, Constant, Exists, Expression, Variable
 from jobs.sparql.algebra.patterns import Node, TriplePattern
+from jobs.sparql.algebra.traversal import arguments_of, map_arguments
 from jobs.sparql.recursion import deep_recursion
 
 _MARK = "$"
@@ -112,17 +113,19 @@ def with_constants(plan: Plan, constants: Sequence[str | None]) -> Plan:
 
 
 def parameters_of(expressions: Iterable[Expression]) -> tuple[str, ...]:
-    """The columns of the parameters that occur in `expressions`, each once, in order of names."""
-    found: set[str] = set()
+    """The columns of the parameters that occur in `expressions`, each once, in order of names.
 
-    def noted(term: str) -> str:
-        if is_parameter(term):
-            found.add(column_of(term))
-        return term
+    Wherever they stand: an operator may have put a condition into calls around it.
+    """
+    terms = (term for expression in expressions for term in _constants(expression))
+    return tuple(sorted({column_of(term) for term in terms if is_parameter(term)}))
 
-    for expression in expressions:
-        _mapped_value(expression, noted)
-    return tuple(sorted(found))
+
+def _constants(expression: Expression) -> Iterator[str]:
+    if isinstance(expression, Constant):
+        yield expression.term
+    for argument in arguments_of(expression):
+        yield from _constants(argument)
 
 
 def parameters_as_variables(expression: Expression) -> Expression:
@@ -130,12 +133,8 @@ def parameters_as_variables(expression: Expression) -> Expression:
     match expression:
         case Constant(term):
             return Variable(column_of(term)) if is_parameter(term) else expression
-        case Call(function, arguments):
-            return Call(function, tuple(map(parameters_as_variables, arguments)))
-        case Variable() | Exists():
-            return expression
         case _:
-            assert_never(expression)
+            return map_arguments(expression, parameters_as_variables)
 
 
 def _with_terms(plan: Plan, change: Change) -> Plan:

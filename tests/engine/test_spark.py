@@ -16,7 +16,7 @@ from tests.engine.test_w3c_histories import evaluation_cases, history_to
 from tests.support.generators.basic_cases import case
 from tests.support.harness import WHOLE, Memory, run_in_cuts
 from tests.support.laws import Seeds
-from tests.support.shared_shapes import GroupMemory, group_case
+from tests.support.shared_shapes import GroupMemory, group_cases
 from tests.support.spark_harness import SparkGroupMemory, SparkMemory
 
 
@@ -49,7 +49,7 @@ def test_spark_stores_the_rows_that_duckdb_stores_of_a_group(
 ) -> None:
     """`test_shared_shapes` compares what DuckDB stores with what each member stores by itself."""
     for seed in seeds:
-        case = group_case(seed)
+        case = group_cases(seed)[0]
         last = len(case.history)
         cut = random.Random(seed).randint(1, last)
         by_duckdb = run_in_cuts(GroupMemory(case.members, case.history), last, (cut,))

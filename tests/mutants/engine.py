@@ -416,6 +416,14 @@ ENGINE_MUTANTS = (
         "return union_all([_member_row(node.variables[1:], row, run) for row in rows[:1]])",
     ),
     Mutant(
+        "a parameter is found where constants are given as values only",
+        "plan/parameters",
+        "    for argument in arguments_of(expression):\n        yield from _constants(argument)",
+        "    if isinstance(expression, Call) and _is_over_values(expression.function, ()):\n"
+        "        for argument in arguments_of(expression):\n"
+        "            yield from _constants(argument)",
+    ),
+    Mutant(
         "labels of blank nodes depend on the member",
         "engine/operators/instantiate",
         "for variable in (each for each in solution if each != MEMBER):",

@@ -41,7 +41,7 @@ LAWS: Mapping[str, Law] = {
     "graph patterns": Law(300, 15, "a query of one basic graph pattern, and a history"),
     "whole grammar": Law(400, 4, "a query of the whole grammar, and 20 histories"),
     "correlated": Law(60, 2, "a query whose EXISTS depends on the outside, and 2 histories"),
-    "groups": Law(150, 5, "queries of one shape, together and one by one"),
+    "groups": Law(300, 5, "queries that differ in constants, together and one by one"),
     "services": Law(40, 2, "a query with SERVICE, and 20 histories of graph and replica"),
     "oracles": Law(400, 100, "a query by pyoxigraph, rdflib and the reference evaluator"),
     "w3c histories": Law(24, 1, "an eighth of the W3C evaluation tests, as histories"),

@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from jobs.catalog.fingerprint import shape
 from jobs.engine.members import members_table
 from jobs.engine.relations import Inputs
 from jobs.plan.leaves import Component, Scope
@@ -17,6 +18,7 @@ from jobs.sparql.frontend.translate import translate
 from tests.support.generators.basic_cases import LITERALS as BASIC_LITERALS
 from tests.support.generators.basic_cases import NODES, PREDICATES, PREFIX, Case
 from tests.support.generators.basic_cases import case as basic_case
+from tests.support.generators.constant_cases import variants
 from tests.support.generators.grammar import LITERALS as GRAMMAR_LITERALS
 from tests.support.generators.grammar_cases import WholeCase, case_of, whole_case
 from tests.support.harness import WHOLE, History, Memory
@@ -39,6 +41,7 @@ class GroupCase:
 
 _A, _B, _C = "<{x}a>", "<{x}b>", "<{x}c>"
 _VALUES = ("1", "2", "2.5", "1.0", '"1"', '"a b"', '"x"@en', "true")
+_CONDITIONS = ("true", "false", "1", '""', '"x"', "0.0")
 GIVEN: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "equal constants": ("SELECT ?p ?o {{ {0} ?p ?o }}", (_A, _A, _B)),
     "the same constant twice": ("SELECT ?p {{ {0} ?p {0} }}", (_A, _B, _C)),
@@ -65,6 +68,20 @@ GIVEN: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "MINUS of what may be unbound": (
         "SELECT * {{ ?s <{x}p> ?o OPTIONAL {{ ?o <{x}q> ?n }} MINUS {{ ?n <{x}p> {0} }} }}",
         (_A, _B, _C),
+    ),
+    "a condition that is a constant": ("SELECT * {{ ?s <{x}r> ?o FILTER({0}) }}", _CONDITIONS),
+    "a condition of no pattern": ("SELECT * {{ FILTER({0}) }}", _CONDITIONS),
+    "a constant as the condition of an optional": (
+        "SELECT * {{ ?s <{x}p> ?o OPTIONAL {{ ?s ?q ?n FILTER({0}) }} }}",
+        _CONDITIONS,
+    ),
+    "a constant as the condition of EXISTS": (
+        "SELECT * {{ ?s <{x}p> ?o FILTER EXISTS {{ ?o ?q ?n FILTER({0}) }} }}",
+        _CONDITIONS,
+    ),
+    "HAVING of a constant": (
+        "SELECT (SUM(?o) AS ?t) {{ ?s <{x}r> ?o }} HAVING({0})",
+        _CONDITIONS,
     ),
     "BIND": ("SELECT * {{ ?s ?p {0} BIND({1} AS ?v) BIND(?v = {0} AS ?w) }}", (_A, _B, _C)),
     "inline data": ("SELECT * {{ VALUES (?s ?n) {{ ({0} 1) (UNDEF 2) }} ?s <{x}p> ?o }}", (_A, _B)),
@@ -114,12 +131,14 @@ def given_case(name: str) -> GroupCase:
     return GroupCase(seed, name, members, case_of(text, "union", seed, None).history)
 
 
-def group_case(seed: int) -> GroupCase:
-    """The group of a seed: a random query, and the same with other constants.
+def group_cases(seed: int) -> list[GroupCase]:
+    """The groups of a seed: a random query, and the same with other constants.
 
     Two members may have the same constants, or share some.
     """
     rng = random.Random(f"group {seed}")
+    if seed % 2:
+        return _of_one_shape(seed, rng)
     if seed % 3:
         whole = whole_case(seed)
         case: Case | WholeCase = replace(whole, histories=whole.histories[:HISTORIES])
@@ -132,7 +151,20 @@ def group_case(seed: int) -> GroupCase:
         members[name] = with_constants(general, _others(rng, constants))
     if rng.random() < 0.3:
         members["z"] = plan
-    return GroupCase(seed, case.query, members, case.history)
+    return [GroupCase(seed, case.query, members, case.history)]
+
+
+def _of_one_shape(seed: int, rng: random.Random) -> list[GroupCase]:
+    """The groups that the product makes of two or three queries with other constants."""
+    default_graph = rng.choice(("union", "default"))
+    texts = variants(rng, rng.choice((2, 3)))
+    history = case_of(texts[0], default_graph, seed, None).history
+    groups: dict[str, dict[str, Plan]] = {}
+    for name, text in zip("abc", texts, strict=False):
+        plan = lower(translate(text, default_graph), allow_product=True)  # type: ignore[arg-type]
+        groups.setdefault(shape(plan), {})[name] = plan
+    query = " | ".join(texts)
+    return [GroupCase(seed, query, members, history) for members in groups.values()]
 
 
 def _others(rng: random.Random, constants: Sequence[str]) -> list[str]:
