@@ -1,4 +1,4 @@
-"""Standard input, output and error of a process, whatever it was started with.
+"""Standard streams of a process, also where one is closed or cannot print a character.
 
 A job may be started without them (`>&-`, a service manager): the next file that is opened would get
 their numbers, and what a library prints would be written into it. Their encoding may lack

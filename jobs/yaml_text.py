@@ -1,7 +1,7 @@
 """YAML that people write, read without what makes a small text large.
 
 An alias can name what holds it, or make a gigabyte of a line; lists within lists exceed the stack.
-Nothing that is declared here needs either: both are mistakes, with their place.
+Aliases are read as long as the text would be small if they were written out.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ import yaml
 _SURROGATE = re.compile("[\ud800-\udfff]")
 DEEPEST = 32
 """So many lists and mappings may be within each other."""
+MOST = 10_000
+"""So many values a document may have if its aliases are written out."""
 
 
 class YamlError(ValueError):
@@ -34,7 +36,7 @@ def read_yaml(text: str) -> tuple[Any, yaml.Node | None]:
     """The values of a YAML document, and its nodes, which know their places.
 
     Raises:
-        YamlError: it is not YAML, has an alias, or is nested more than `DEEPEST` times.
+        YamlError: it is not YAML, or has what is not read.
     """
     try:
         loader = _Loader(text)
@@ -58,22 +60,48 @@ def read_yaml(text: str) -> tuple[Any, yaml.Node | None]:
 
 
 class _Loader(yaml.SafeLoader):
-    """The safe loader without aliases, to a depth, whose mistakes all have a place."""
+    """The safe loader to a size and a depth, whose mistakes all have a place.
 
-    _depth = 0
+    Attributes:
+        _depth: how many lists and mappings are around what is read.
+        _values: how many values were read, aliases written out.
+        _extents: of each node that was read: its values, and how deep it is nested itself.
+    """
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self._depth = self._deepest = self._values = 0
+        self._extents: dict[int, tuple[int, int]] = {}
 
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        values, deepest = self._values, self._deepest
         if self.check_event(yaml.AliasEvent):
-            raise _mistake("aliases (*name) are not read: write out what is meant", self)
-        if self._depth == DEEPEST:
-            raise _mistake(f"it is nested more than {DEEPEST} times", self)
-        self._depth += 1
+            event = self.peek_event()  # type: ignore[no-untyped-call]
+            target = self.anchors.get(event.anchor)
+            if target is not None and id(target) not in self._extents:
+                raise _mistake(f"*{event.anchor} is part of what it stands for", self)
+            more, depth = self._extents.get(id(target), (0, 0))
+            self._reached(more, depth)
+            return super().compose_node(parent, index)
+        self._reached(1, 1)
+        self._deepest = self._depth = self._depth + 1
         node = super().compose_node(parent, index)
         self._depth -= 1
+        self._extents[id(node)] = (self._values - values, self._deepest - self._depth)
+        self._deepest = max(deepest, self._deepest)
         if isinstance(node, yaml.ScalarNode) and _SURROGATE.search(node.value):
             what = "it has half of a surrogate pair, which is no character"
             raise yaml.composer.ComposerError(None, None, what, node.start_mark)
         return node
+
+    def _reached(self, values: int, depth: int) -> None:
+        """Count more values, nested so deeply below what is read."""
+        self._values += values
+        self._deepest = max(self._deepest, self._depth + depth)
+        if self._depth + depth > DEEPEST:
+            raise _mistake(f"it is nested more than {DEEPEST} times", self)
+        if self._values > MOST:
+            raise _mistake(f"it has more than {MOST:,} values, aliases written out", self)
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
         try:

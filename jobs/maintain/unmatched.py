@@ -1,6 +1,6 @@
 """What a new query names and the graph does not have: most often it is misspelt.
 
-The answer is right, and mostly empty for ever; nothing else would say so.
+The answer is right, and mostly empty; nothing else would say so.
 """
 
 from __future__ import annotations
