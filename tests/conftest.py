@@ -103,8 +103,8 @@ def processes() -> None:
 
 
 @pytest.fixture
-def dying() -> None:
-    """Of tests of a run that dies at a checkpoint, each of which has a case."""
+def sampled() -> None:
+    """Of tests with many dear cases of one claim, such as a run that dies at each checkpoint."""
 
 
 @pytest.fixture(scope="session")

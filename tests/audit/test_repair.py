@@ -51,6 +51,7 @@ def is_right(project: Project) -> bool:
     ] == []
 
 
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize(
     "damage",
     [

@@ -76,6 +76,7 @@ def test_a_damaged_lake_is_named_by_run_and_doctor(weir: Weir, damage: Callable[
     assert [row for row in wrong if str(file) in row["found"] and row["fix"]]
 
 
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize(
     ("table", "arguments"),
     [

@@ -107,7 +107,7 @@ def test_a_change_set_commits_to_the_tables_of_touched_queries_only(
     assert answers == {f"{kind}/{query}" for kind in ("answers", "embeddings") for query in TOUCHED}
 
 
-@pytest.mark.usefixtures("dying")
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize(
     "point",
     [

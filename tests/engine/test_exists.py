@@ -184,6 +184,7 @@ _LARGE = (
 )
 
 
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize("name", NESTED)
 def test_a_nested_part_depends_on_the_values_outside(name: str) -> None:
     default_graph = "default" if "GRAPH" in NESTED[name] else "union"
@@ -216,12 +217,14 @@ def test_a_product_that_exists_makes_names_the_variable_outside() -> None:
     assert [plan.names[int(column[1:])] for column in product.correlated] == ["o"]
 
 
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize(("name", "default_graph"), [*zip(PATHS, cycle(_DEFAULT_GRAPHS))])
 def test_a_zero_length_path_begins_at_the_correlated_value(name: str, default_graph: str) -> None:
     case = case_of(f"{_PREFIX} {{ {PATHS[name]} }}", default_graph, 0, _DEPARTURE)
     assert broken_laws(case) == []
 
 
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize(("name", "default_graph"), [*zip(MINUS, cycle(_DEFAULT_GRAPHS))])
 def test_minus_in_exists_shares_what_its_patterns_bind(name: str, default_graph: str) -> None:
     query = f"{_PREFIX} {{ ?x :p ?z FILTER EXISTS {{ {MINUS[name]} }} }}"

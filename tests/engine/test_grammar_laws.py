@@ -24,6 +24,7 @@ from tests.support.oracles.oxigraph import Oxigraph
 from tests.support.regressions import read, regression_files
 
 
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize("file", regression_files(), ids=lambda file: file.stem)
 def test_a_query_that_once_broke_a_law_keeps_the_laws(file: Path) -> None:
     assert broken_laws(read(file)) == []

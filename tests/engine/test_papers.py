@@ -43,6 +43,7 @@ def deltas_of(memory: Memory, epochs: int) -> list[Counter[Row]]:
     return found
 
 
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize("name", NUMBERED)
 def test_every_update_gives_the_deltas_of_the_paper(shared: Path, name: str) -> None:
     golden = fixture(shared, name)

@@ -20,6 +20,7 @@ from tests.support.shared_shapes import (
 )
 
 
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize("name", GIVEN)
 def test_members_of_a_given_group_store_what_they_store_alone(name: str) -> None:
     assert broken_laws(given_case(name)) == []

@@ -301,6 +301,7 @@ BROKEN: tuple[tuple[Callable[[Written], None], str, int], ...] = (
 )
 
 
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize(
     ("change", "expectation", "rows"), BROKEN, ids=[each.__name__ for each, *_ in BROKEN]
 )

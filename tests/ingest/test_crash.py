@@ -43,7 +43,7 @@ def unbroken(tmp_path_factory: pytest.TempPathFactory) -> Project:
     return project
 
 
-@pytest.mark.usefixtures("dying")
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize("point", POINTS)
 def test_a_run_that_dies_and_is_run_again_leaves_the_same_lake(
     project: Project, unbroken: Project, point: str

@@ -60,7 +60,7 @@ POINTS = [
 ]
 
 
-@pytest.mark.usefixtures("dying")
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize("point", POINTS)
 def test_a_killed_run_that_is_run_again_leaves_the_same_lake(
     project: Project, unbroken: Project, point: str

@@ -136,6 +136,7 @@ def set_clock(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
     )
 
 
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize("seed", range(12))
 def test_random_arrivals_leave_the_tables_of_the_model(
     seed: int, project: Project, set_clock: Callable[[int], None]
@@ -173,6 +174,7 @@ def in_runs(
         return found(project)
 
 
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize("seed", range(4))
 def test_one_run_or_many_leave_the_same_rows(seed: int, set_clock: Callable[[int], None]) -> None:
     rng = random.Random(100 + seed)

@@ -66,6 +66,7 @@ def test_the_newest_untouched_range_gives_the_watermark_that_all_give(seed: int)
             assert earlier <= watermark(few, job, query, earlier) <= most
 
 
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize("seed", SEEDS)
 def test_summing_up_in_steps_gives_what_summing_up_at_once_gives(seed: int) -> None:
     ledger = random_ledger(seed, runs=40)

@@ -69,7 +69,7 @@ def lakes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Project]:
     return before
 
 
-@pytest.mark.usefixtures("dying")
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize("point", POINTS)
 def test_a_run_that_dies_and_is_run_again_leaves_the_same_answers(
     lakes: dict[str, Project], tmp_path: Path, point: str

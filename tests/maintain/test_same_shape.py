@@ -62,6 +62,7 @@ def stored(project: Project) -> dict[str, Counter[tuple[Any, ...]]]:
     }
 
 
+@pytest.mark.usefixtures("processes")
 def test_each_query_of_a_shape_stores_what_it_stores_alone(
     project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

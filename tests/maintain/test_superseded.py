@@ -80,7 +80,7 @@ MAINTAINED = (
 )
 
 
-@pytest.mark.usefixtures("dying")
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize(("job", "table"), MAINTAINED)
 def test_a_stage_that_was_paused_before_a_commit_commits_nothing_twice(
     begun: Project, paused: Paused, tmp_path: Path, job: str, table: str
@@ -151,7 +151,7 @@ def running(run: Callable[[], object], paused: Paused, at: str) -> Iterator[Call
     finish()
 
 
-@pytest.mark.usefixtures("dying")
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize("wakes_at", INGEST)
 @pytest.mark.parametrize("paused_at", ["rejected", "quads", "triples", "transactions"])
 def test_of_two_ingests_that_hold_one_claim_each_change_set_is_committed_by_one(

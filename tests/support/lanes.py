@@ -45,10 +45,10 @@ ONCE = {
 }
 """What is started once in a run, by fixture: its tests are in one process of pytest, and first."""
 DEAR_FIXTURES = frozenset({*ONCE, "processes"})
-SAMPLED_FIXTURES = frozenset({"dying"})
+SAMPLED_FIXTURES = frozenset({"sampled"})
 SHARES = 4
-"""Of the tests of runs that die at each checkpoint in turn, `make test` has a share that moves with
-the commit, `make test-all` the others.
+"""Of the cases of a test that has many, `make test` runs a share that moves with the commit,
+`make test-all` the others.
 """
 DEAR_FOLDERS = ("tests/torture/", "tests/demo/", "tests/bench/")
 END_TO_END = "tests/dags/test_execution.py"
