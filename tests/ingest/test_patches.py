@@ -223,6 +223,7 @@ def test_one_parser_process_serves_all_sources_of_a_batch(
 ) -> None:
     started: list[object] = []
     start = worker._Child.__init__
+    monkeypatch.setattr("jobs.ingest.reading.ParserProcess", worker.ParserProcess)
     monkeypatch.setattr(
         worker._Child, "__init__", lambda child, limits: started.append(start(child, limits))
     )

@@ -193,7 +193,7 @@ def test_times_and_durations_of_a_stream_are_read_in_microseconds(tmp_path: Path
         ("starts: 2026-01-01T00:00:00", "starts: 2026-01-01T01:00:00+01:00", 10, "with a zone"),
         ("starts: 2026-01-01", "starts: 2026-01-01T01:00:00+01:00", 10, "with a zone"),
         ("timezone: Vienna", "timezone: Europe/Vienna", 11, "not the name of a time zone"),
-        ("max_late_share: 2", "max_late_share: 0.1", 12, "less than or equal to 1"),
+        ("max_late_share: 2", "max_late_share: 0.1", 12, "it must be at most 1"),
         ("base: b.nq\n    stream:", "stream:", 5, "a stream has no base"),
         ("columns: {subject: s}", "columns: {time: seen}", 16, "needs the name of the column"),
         ("stream: {time: transaction}", "stream: {time: column}", 16, "`time` is read by a stream"),
