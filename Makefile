@@ -20,7 +20,7 @@ setup: ## install packages, Java and the Delta jars; all other targets do it if 
 demo: setup ## run the DAGs on five versions of the Brick ontology and show the answers
 	@$(RUN) python -m demo
 
-test: setup ## prove the product in ten minutes; ARGS='tests/lake -k name' runs these tests instead
+test: setup ## prove the product in minutes; ARGS='tests/lake -k name' runs these tests instead
 	@$(PYTEST) $(or $(ARGS),--lane test)
 
 test-all: setup ## run what `make test` leaves out: Spark, Airflow, torture, more of the laws
