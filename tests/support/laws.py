@@ -65,7 +65,6 @@ LAWS: Mapping[str, Law] = {
     "killed streams": Law(5, 1, "a history of a stream that is killed at every commit"),
     "killed refreshes": Law(20, 20, "evaluations of a remote, each killed at a checkpoint"),
     "interrupts": Law(10, 10, "Ctrl-C at a random moment of a run"),
-    "mutants": Law(18, 1, "a mutant of one area after the other"),
 }
 
 
