@@ -15,12 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from tests.mutants.mutant import Mutant
-from tests.support.laws import FIRST_SEED
-from tests.support.laws import FRACTION as FRACTION_VARIABLE
+from tests.support.laws import FIRST_SEED, FRACTION
 
 PROJECT = Path(__file__).parents[2]
-FRACTION = 1.0
-"""Of the sizes of the laws."""
 TIMEOUT = 900
 """Seconds; a mutant may keep a fixpoint from ending."""
 COPIED = ("jobs", "lake", "expectations", "tests")
@@ -80,7 +77,7 @@ def first_failure(tree: Path, files: Sequence[str], lane: str | None) -> str | N
         os.environ["WEIR_SHARED"] = str(_shared())
         os.environ.setdefault(FIRST_SEED, "0")
         if lane is None:
-            os.environ[FRACTION_VARIABLE] = str(FRACTION)
+            os.environ[FRACTION] = "1"
         os.chdir(tree)
         for name in [*sys.modules]:
             if name.partition(".")[0] in COPIED:
