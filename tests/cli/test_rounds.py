@@ -22,7 +22,7 @@ from jobs.stage import claimed
 from lake.ledger_summary import read_ledger
 from tests.support.projects.command_line import Weir
 
-pytestmark = pytest.mark.usefixtures("initialised")
+pytestmark = pytest.mark.usefixtures("initialised", "sampled")
 
 EVERY = 5.0
 FIRST = Path("data/versions/001.ttl")

@@ -15,6 +15,8 @@ from jobs.replicas.remotes import Remote
 from jobs.settings import Settings
 from tests.support.projects.replicas import IRI, ReplicaProject
 
+pytestmark = pytest.mark.usefixtures("sampled")
+
 QUERY = f"""SELECT ?user ?n WHERE {{
   ?user <http://x/city> ?city
   SERVICE <{IRI}> {{ ?city <http://x/population> ?n }}

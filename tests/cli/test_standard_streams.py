@@ -13,6 +13,8 @@ import pytest
 from tests.support.projects.command_line import Weir
 from tests.support.projects.handmade import HandMadeLake, publish_by_hand
 
+pytestmark = pytest.mark.usefixtures("sampled")
+
 CODE = "import sys; from jobs.cli import main; sys.exit(main())"
 ROOT = Path(__file__).parents[2]
 

@@ -18,15 +18,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from docker.first_start import spark_secrets, write_missing
 from setup.zip import write_archive
+from tests.dags.spark import QUICK_JVM, succeeded_tasks
 from tests.docker.files import ROOT, services
 
 PATIENCE = 180
 """Seconds until a process must be healthy."""
-QUICK_JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 HOST = "127.0.0.1"
 
 
@@ -64,20 +63,7 @@ class Cluster:
 
     def tasks_by_executors(self) -> dict[str, int]:
         """How many tasks succeeded on executors, per name of the application."""
-        found: dict[str, int] = {}
-        for log in self.events.rglob("events_*"):
-            events = [json.loads(line) for line in log.read_text().splitlines()]
-            (name,) = (
-                e["App Name"] for e in events if e["Event"] == "SparkListenerApplicationStart"
-            )
-            ends = [e for e in events if e["Event"] == "SparkListenerTaskEnd"]
-            found[name] = found.get(name, 0) + sum(_succeeded_on_executor(end) for end in ends)
-        return found
-
-
-def _succeeded_on_executor(end: Mapping[str, Any]) -> bool:
-    executor = end["Task Info"]["Executor ID"]
-    return bool(end["Task End Reason"]["Reason"] == "Success" and executor != "driver")
+        return {name: tasks[True] for name, tasks in succeeded_tasks(self.events).items()}
 
 
 @contextmanager

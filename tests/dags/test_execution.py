@@ -1,4 +1,4 @@
-"""The DAGs run by Airflow with Spark in the driver: a failure does not affect the rest."""
+"""The DAGs run by Airflow, their stages by a local Spark: a failure does not affect the rest."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from jobs.publish_answers import publish_answers
 from jobs.settings import CONFIG_FILE, Settings
 from jobs.validate_answers import validate_answers
 from tests.dags.installation import HERE, Airflow, Runs
+from tests.dags.spark import succeeded_tasks, variables_of
 
 FOURTH = """H id <urn:uuid:4> .
 H prev <urn:uuid:3> .
@@ -50,7 +51,8 @@ def runs(airflow: Airflow) -> Runs:
     with (airflow.project / "sources.yml").open("a") as sources:
         sources.write("\n  - {name: absent, kind: patches, location: nowhere}\n")
     (airflow.project / "patches" / "4.rdfp").write_text(FOURTH)
-    return airflow.run_dags("ingest_changes", "maintain_queries")
+    variables = variables_of(airflow.project.parent / "events")
+    return airflow.run_dags("ingest_changes", "maintain_queries", variables=variables)
 
 
 def test_an_answer_that_is_held_back_is_named_in_the_log_with_its_reason(runs: Runs) -> None:
@@ -104,4 +106,12 @@ def test_a_query_that_fails_does_not_affect_the_others(airflow: Airflow, runs: R
         (3, 1, ann, '"Robert"'),
         (4, -1, ann, '"Robert"'),
         (4, 1, ann, '"Bert"'),
+    }
+
+
+def test_spark_computes_the_answers(airflow: Airflow, runs: Runs) -> None:
+    assert runs.codes
+    tasks = succeeded_tasks(airflow.project.parent / "events")
+    assert {name for name, counts in tasks.items() if sum(counts.values())} == {
+        f"weir {stage}" for stage in ("ingest", "maintain", "validate", "publish")
     }

@@ -2,36 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.dags.cluster import QUICK_JVM, Cluster, running_cluster
+from tests.dags.cluster import Cluster, running_cluster
 from tests.dags.installation import HERE, Airflow, Runs
+from tests.dags.spark import variables_of
 
 pytestmark = pytest.mark.usefixtures("own_jvm")
 
-# Spark computes everything, however small, and reads the whole graph.
-LIMITS = {"driver_rows": 0, "driver_parse_bytes": 0, "bulk_changes": 0}
 # UCASE runs in the Python of the executors.
 ACQUAINTANCES = """#+ history: full
 PREFIX foaf: <http://xmlns.com/foaf/0.1/>
 SELECT ?person (UCASE(?name) AS ?loud) WHERE { ?person foaf:knows ?other . ?other foaf:name ?name }
 """
-# For a dozen rows, compiling and optimizing a query takes longer than running it.
-SMALL_DATA = {
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    "spark.sql.adaptive.enabled": "false",
-    "spark.sql.shuffle.partitions": "1",
-    "spark.databricks.delta.snapshotPartitions": "1",
-    "spark.driver.extraJavaOptions": QUICK_JVM,
-    "spark.executor.extraJavaOptions": QUICK_JVM,
-    "spark.executor.memory": "600m",
-}
 DAGS = ("ingest_changes", "maintain_queries", "compact_lake", "ingest_changes")
 ANN = "<http://example.org/ann>"
 
@@ -53,18 +40,7 @@ def airflow(tmp_path_factory: pytest.TempPathFactory, airflow_database: Path) ->
 
 @pytest.fixture(scope="module")
 def runs(airflow: Airflow, cluster: Cluster) -> Runs:
-    cluster.events.mkdir()
-    conf = {
-        **SMALL_DATA,
-        "spark.eventLog.enabled": "true",
-        "spark.eventLog.compress": "false",
-        "spark.eventLog.dir": cluster.events.as_uri(),
-    }
-    variables = {
-        **cluster.variables,
-        **{f"WEIR_LIMITS__{name.upper()}": str(value) for name, value in LIMITS.items()},
-        "WEIR_SPARK__CONF": json.dumps(conf),
-    }
+    variables = {**cluster.variables, **variables_of(cluster.events)}
     return airflow.run_dags(*DAGS, variables=variables)
 
 

@@ -43,6 +43,7 @@ def test_random_parts_of_exists_that_depend_on_the_outside_keep_the_laws(seeds: 
     seeds.check(lambda seed: broken_laws(correlated_case(seed)))
 
 
+@pytest.mark.usefixtures("sampled")
 def test_the_random_queries_have_every_operator_and_answers_that_change() -> None:
     """A generator that only makes trivial queries would make every law pass."""
     operators: Counter[str] = Counter()

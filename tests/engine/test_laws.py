@@ -93,6 +93,7 @@ def test_random_queries_over_random_histories_keep_the_laws(seeds: Seeds) -> Non
     seeds.check(broken_laws)
 
 
+@pytest.mark.usefixtures("sampled")
 def test_the_random_queries_are_of_every_kind_and_their_answers_change() -> None:
     """A generator that only makes trivial queries would make every law pass."""
     kinds: Counter[str] = Counter()

@@ -27,6 +27,8 @@ from tests.support.replicas.written import (
     remote_project,
 )
 
+pytestmark = pytest.mark.usefixtures("sampled")
+
 
 @pytest.fixture
 def tables(tmp_path: Path) -> RemoteTables:
@@ -301,7 +303,6 @@ BROKEN: tuple[tuple[Callable[[Written], None], str, int], ...] = (
 )
 
 
-@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize(
     ("change", "expectation", "rows"), BROKEN, ids=[each.__name__ for each, *_ in BROKEN]
 )

@@ -13,6 +13,8 @@ from lake.commit_files import LOG
 from tests.replicas.test_evaluations import EVERY, POPULATION, project_of
 from tests.support.projects.replicas import ReplicaProject
 
+pytestmark = pytest.mark.usefixtures("sampled")
+
 ROUNDS = 6
 
 

@@ -95,6 +95,7 @@ CHANGES: dict[str, Callable[[Program], Program]] = {
 }
 
 
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_change_of_any_form_changes_an_answer_of_some_cases(
     name: str, cases: list[LarsCase]

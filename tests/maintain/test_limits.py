@@ -15,6 +15,8 @@ from jobs.progress.completion import Completion
 from tests.support.oracles.projects import check_answers
 from tests.support.projects.project import Project
 
+pytestmark = pytest.mark.usefixtures("sampled")
+
 LONG = "a" * 25
 TEXTS = (
     "A <urn:x> <urn:text> 'ab'".replace("'", '"') + " <urn:g>",

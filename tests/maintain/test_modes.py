@@ -27,6 +27,8 @@ from tests.support.projects.graphs import (
 )
 from tests.support.projects.project import PATCHES, Project, no_spark
 
+pytestmark = pytest.mark.usefixtures("sampled")
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 

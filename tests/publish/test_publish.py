@@ -22,6 +22,8 @@ from lake.removal import remove_table
 from tests.support.projects.handmade import HandMadeLake, event_time
 from tests.support.projects.project import no_spark
 
+pytestmark = pytest.mark.usefixtures("sampled")
+
 SELECT = "SELECT ?s ?o WHERE { ?s <http://a/p> ?o }"
 DISTINCT = "SELECT DISTINCT ?s WHERE { ?s <http://a/p> ?o }"
 A, B, C = "<http://a/a>", '"b"@en', "_:c"

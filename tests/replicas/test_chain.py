@@ -11,6 +11,8 @@ import pytest
 
 from tests.support.projects.replicas import IRI, ReplicaProject
 
+pytestmark = pytest.mark.usefixtures("sampled")
+
 HISTORIES, STEPS = 2, 5
 NODES = [f"http://x/n{number}" for number in range(6)]
 P, Q, R = (f"<http://x/{name}>" for name in "pqr")
@@ -62,7 +64,6 @@ def change(rng: random.Random, store: ox.Store, predicates: tuple[str, ...]) -> 
     return lines
 
 
-@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize("seed", range(HISTORIES))
 def test_published_answers_are_those_of_the_federated_query(tmp_path: Path, seed: int) -> None:
     rng = random.Random(f"chain {seed}")

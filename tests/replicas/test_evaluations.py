@@ -20,6 +20,8 @@ from jobs.web.outcomes import Failure
 from tests.support.projects.project import no_spark
 from tests.support.projects.replicas import IRI, START, ReplicaProject
 
+pytestmark = pytest.mark.usefixtures("sampled")
+
 POPULATION = "http://x/population"
 QUERY = f"""SELECT ?user ?n WHERE {{
   ?user <http://x/city> ?city

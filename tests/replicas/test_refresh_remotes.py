@@ -19,6 +19,8 @@ from jobs.progress.completion import Completion
 from jobs.web.outcomes import Failure
 from tests.support.projects.replicas import IRI, ReplicaProject
 
+pytestmark = pytest.mark.usefixtures("sampled")
+
 QUERY = f"""SELECT ?user ?n WHERE {{
   ?user <http://x/city> ?city
   SERVICE <{IRI}> {{ ?city <http://x/population> ?n }}

@@ -13,6 +13,8 @@ from jobs.replicas import unused
 from tests.replicas.test_evaluations import EVERY, QUERY, project_of
 from tests.support.projects.replicas import ReplicaProject
 
+pytestmark = pytest.mark.usefixtures("sampled")
+
 EDITED = QUERY.replace("?n }", "?n FILTER(?n > 0) }", 1)
 
 

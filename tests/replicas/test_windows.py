@@ -17,6 +17,8 @@ from jobs.replicas.wanted import WANTED, askers, make_wanted
 from tests.support.projects.project import no_spark
 from tests.support.projects.replicas import IRI, START, ReplicaProject
 
+pytestmark = pytest.mark.usefixtures("sampled")
+
 NAMESPACE = "http://example.org/"
 LISTING = f"""#+ corrects_back: PT1M
 PREFIX : <{NAMESPACE}>

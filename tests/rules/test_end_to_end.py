@@ -17,6 +17,8 @@ from tests.support.projects.project import PATCHES, Project, no_spark
 from tests.support.streams.memory import StreamRow
 from tests.support.streams.projects import READINGS, SECOND, STREAM, answer_log, local, readings
 
+pytestmark = pytest.mark.usefixtures("sampled")
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 

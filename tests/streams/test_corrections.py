@@ -18,6 +18,8 @@ from tests.support.streams.memory import StreamRow
 from tests.support.streams.projects import SECOND, START, answer_log, event_project, readings
 from tests.support.streams.sensors import HOT, ROOMS, SENSORS, arrive, sensors
 
+pytestmark = pytest.mark.usefixtures("sampled")
+
 _HEAD = "PREFIX ex: <http://example.org/>\n"
 _SEEN = """REGISTER STREAM seen AS CONSTRUCT {op} {{ ?sensor ex:seen ?room }}
 FROM NAMED WINDOW ex:w ON readings [RANGE PT10S STEP PT10S]
@@ -55,7 +57,6 @@ def step(project: Project, number: int) -> None:
         arrive(project, *((0, 1) if number == 0 else (number,)))
 
 
-@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize("window", ["[RANGE PT30S STEP PT10S]", "[ELEMENTS 2]"])
 @pytest.mark.parametrize("operator", ["ISTREAM", "DSTREAM", "RSTREAM"])
 def test_a_reader_is_corrected_where_the_graph_corrects_the_stream_that_it_reads(

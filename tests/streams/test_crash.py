@@ -137,6 +137,7 @@ def test_runs_that_are_killed_at_every_commit_leave_the_tables_of_an_undisturbed
     assert contents(project) == contents(undisturbed)
 
 
+@pytest.mark.usefixtures("sampled")
 def test_a_run_that_is_killed_after_each_leg_goes_on_with_the_next(tmp_path: Path) -> None:
     project, undisturbed = (project_of(tmp_path / name) for name in ("killed", "undisturbed"))
     for each in (project, undisturbed):

@@ -14,6 +14,8 @@ from tests.streams.test_output_streams import STREAMS, arrive, often, project_of
 from tests.support.damage import newest_commit
 from tests.support.projects.project import Project
 
+pytestmark = pytest.mark.usefixtures("sampled")
+
 TABLES = ("answers/q", "embeddings/q", "output_streams/q")
 
 

@@ -13,6 +13,8 @@ from tests.support.streams.memory import StreamRow
 from tests.support.streams.projects import SECOND, answer_log, local, readings
 from tests.support.streams.sensors import FILES, ROOMS, SENSORS, arrive, sensors
 
+pytestmark = pytest.mark.usefixtures("sampled")
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 

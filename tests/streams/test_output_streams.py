@@ -30,6 +30,8 @@ from tests.support.streams.projects import (
     readings,
 )
 
+pytestmark = pytest.mark.usefixtures("sampled")
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -120,7 +122,6 @@ def seen_before(stream: Elements) -> Elements:
     }
 
 
-@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize("operator", STREAMS)
 def test_a_query_emits_the_stream_of_its_answer(tmp_path: Path, operator: str) -> None:
     project = project_of(tmp_path, operator)
@@ -130,7 +131,6 @@ def test_a_query_emits_the_stream_of_its_answer(tmp_path: Path, operator: str) -
     assert elements(project) == STREAMS[operator]
 
 
-@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize("operator", STREAMS)
 def test_another_query_reads_the_stream_in_the_same_run(tmp_path: Path, operator: str) -> None:
     project = project_of(tmp_path, operator)
@@ -172,7 +172,6 @@ def test_a_late_event_takes_back_what_was_emitted(tmp_path: Path) -> None:
     assert elements(project)[20] == {"s2", "s4"}
 
 
-@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize("operator", STREAMS)
 def test_one_run_emits_what_many_emit(tmp_path: Path, operator: str) -> None:
     logs = []
@@ -349,7 +348,6 @@ def _logs(project: Project) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]
     return _rows(project), project.rows("answers/often", *columns)
 
 
-@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize("point", POINTS)
 def test_a_killed_run_that_is_run_again_emits_what_an_undisturbed_one_does(
     undisturbed: tuple[str, list[tuple[Any, ...]], list[tuple[Any, ...]]],

@@ -21,6 +21,8 @@ from tests.support.papers import Fixture, read_fixture
 from tests.support.projects.project import Project
 from tests.support.streams.projects import START, answer_log
 
+pytestmark = pytest.mark.usefixtures("sampled")
+
 WINDOW = "<http://example.org/W>"
 LISTING = """PREFIX : <http://example.org/>
 SELECT ?user

@@ -30,6 +30,8 @@ from tests.support.streams.projects import (
     readings,
 )
 
+pytestmark = pytest.mark.usefixtures("sampled")
+
 KEEP = {"lateness": "PT10S", "keep": "PT1S"}
 COUNT = """PREFIX ex: <http://example.org/>
 SELECT ?sensor (COUNT(*) AS ?n)
@@ -80,7 +82,6 @@ def counts(log: list[StreamRow], epoch: int, second: int) -> dict[str | None, st
     return {sensor: None if n is None else n.split('"')[1] for sensor, n in found}
 
 
-@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize("window", WINDOWS)
 def test_later_runs_publish_what_they_would_with_all_events(tmp_path: Path, window: str) -> None:
     project = with_query(tmp_path / "project", window)

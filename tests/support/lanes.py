@@ -31,11 +31,11 @@ class Lane:
 
 
 LANES = {
-    "test": Lane(laws=(0.0, 0.1), dear=False, cheap=True),
-    "rest": Lane(laws=(0.1, 0.4), dear=True, cheap=False),
+    "test": Lane(laws=(0.0, 0.05), dear=False, cheap=True),
+    "rest": Lane(laws=(0.05, 0.25), dear=True, cheap=False),
     "deep": Lane(laws=(0.0, 1.0), dear=True, cheap=True),
 }
-UNNAMED = Lane(laws=(0.0, 0.1), dear=True, cheap=True)
+UNNAMED = Lane(laws=(0.0, 0.05), dear=True, cheap=True)
 
 ONCE = {
     "spark": "spark",
