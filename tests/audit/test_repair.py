@@ -25,6 +25,8 @@ from tests.support.damage import data_files, flip_a_bit
 from tests.support.oracles.projects import check_answers
 from tests.support.projects.project import Project, no_spark
 
+pytestmark = pytest.mark.usefixtures("sampled")
+
 
 def repair(project: Project) -> RepairResult:
     """Audit fully, and repair what can be without Spark."""
@@ -51,7 +53,6 @@ def is_right(project: Project) -> bool:
     ] == []
 
 
-@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize(
     "damage",
     [

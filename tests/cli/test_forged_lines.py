@@ -9,7 +9,7 @@ import pytest
 from jobs.errors import QualityError, WeirError, listed
 from tests.support.projects.command_line import Called, Weir
 
-pytestmark = pytest.mark.usefixtures("initialised")
+pytestmark = pytest.mark.usefixtures("initialised", "sampled")
 
 FORGED = "published everything"
 NAME = f"002\n{FORGED}\n"

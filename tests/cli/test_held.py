@@ -10,6 +10,8 @@ from jobs.cli.stages import Done, reported
 from jobs.errors import EXIT_FAILED, EXIT_QUALITY, BusyError, QualityError
 from tests.support.projects.command_line import Weir
 
+pytestmark = pytest.mark.usefixtures("sampled")
+
 FIRST, SECOND = Path("data/versions/001.ttl"), Path("data/versions/002.ttl")
 LIMITED = Path("queries/limited.rq")
 TITLES = "SELECT ?title { ?exhibit <http://example.org/title> ?title }"

@@ -16,6 +16,8 @@ from tests.support.oxigraph_endpoint import OxigraphEndpoint
 from tests.support.projects.command_line import Weir
 from tests.support.projects.replicas import IRI, ReplicaProject
 
+pytestmark = pytest.mark.usefixtures("sampled")
+
 QUERY = f"""SELECT ?user ?n WHERE {{
   ?user <http://x/city> ?city
   SERVICE <{IRI}> {{ ?city <http://x/population> ?n }}

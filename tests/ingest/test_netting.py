@@ -16,6 +16,8 @@ from jobs.ingest import netting
 from jobs.ingest.netting import QUAD, TRIPLE
 from jobs.ingest.sources.bags import bag_assertions
 
+pytestmark = pytest.mark.usefixtures("sampled")
+
 Quad = tuple[str, str, str, str]
 Operation = tuple[bool, Quad]
 Log = list[tuple[object, ...]]

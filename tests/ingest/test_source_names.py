@@ -13,6 +13,8 @@ from lake.names import Name
 from tests.support.dying import dies_at
 from tests.support.projects.project import Project, no_spark
 
+pytestmark = pytest.mark.usefixtures("sampled")
+
 MUSEUM, ARCHIVE = (
     {"name": name, "kind": "patches", "location": name} for name in ("museum", "archive")
 )

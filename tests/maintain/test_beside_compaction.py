@@ -22,6 +22,8 @@ from lake.tables import QUADS, Table
 from tests.support.projects.graphs import FIRST, PAIRS, ingest_change_sets
 from tests.support.projects.project import Project, no_spark
 
+pytestmark = pytest.mark.usefixtures("sampled")
+
 NOBODY = "no session"
 MERGES = ("compact:after:quads", "compact:before:answers/pairs")
 """Of the points where tables are merged, those where the stages run."""

@@ -30,6 +30,8 @@ from tests.support.projects.graphs import (
 )
 from tests.support.projects.project import Change, Project
 
+pytestmark = pytest.mark.usefixtures("sampled")
+
 WHERE = (
     "?a <urn:knows> ?b .",
     "?b <urn:name> ?n .",
@@ -153,7 +155,6 @@ def test_a_failed_read_for_some_queries_does_not_affect_the_others(
         check_answers(project, query, 6, 6)
 
 
-@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize("seed", range(3))
 def test_answers_are_right_at_the_head_after_any_changes_of_graph_and_registry(
     project: Project, seed: int

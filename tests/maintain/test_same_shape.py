@@ -18,6 +18,8 @@ from tests.support.oracles.projects import check_answers
 from tests.support.projects.graphs import FIRST, LATER, ingest_change_sets, knows, name
 from tests.support.projects.project import Project
 
+pytestmark = pytest.mark.usefixtures("sampled")
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 

@@ -16,6 +16,8 @@ from tests.support.oracles.projects import check_answers
 from tests.support.projects.graphs import FIRST, LATER, NAMES, PAIRS, ingest_change_sets
 from tests.support.projects.project import Project, no_spark
 
+pytestmark = pytest.mark.usefixtures("sampled")
+
 
 @pytest.fixture
 def begun(project: Project) -> Project:

@@ -13,6 +13,8 @@ from sqlglot import exp
 from jobs.compute.sql import alias, column, number, select, subquery, text
 from jobs.rules.points import PointAxis, PointRange
 
+pytestmark = pytest.mark.usefixtures("sampled")
+
 INTEGER = "http://www.w3.org/2001/XMLSchema#integer"
 DATE_TIME = "http://www.w3.org/2001/XMLSchema#dateTime"
 _UNIX = datetime(1970, 1, 1, tzinfo=UTC)
