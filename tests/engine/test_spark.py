@@ -72,6 +72,7 @@ def test_relations_may_be_split_between_driver_and_spark(
         assert mixed.stored() == expected.stored(), seed
 
 
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize("name", NUMBERED)
 def test_spark_gives_the_deltas_of_the_paper(
     quick_spark: SparkSession, shared: Path, name: str

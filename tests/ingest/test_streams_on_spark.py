@@ -77,6 +77,7 @@ TYPES = {
 }
 
 
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize("driver_parse_bytes", [0, 16_000_000], ids=["spark", "driver"])
 @pytest.mark.parametrize("type_", TYPES)
 def test_a_column_dates_the_rows_that_commits_add(

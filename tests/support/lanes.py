@@ -23,19 +23,32 @@ OPTION = "--lane"
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """Which part of the laws' sizes a lane runs, and which of the other tests."""
+    """Which part of the laws' sizes a lane runs, and which of the other tests.
+
+    Attributes:
+        laws: from which to which fraction of their sizes.
+        dear: whether it has the dear tests.
+        cheap: whether it has the others.
+        shares: those of the cases of sampled tests, of `SHARES`; the first is that of `make test`.
+    """
 
     laws: tuple[float, float]
     dear: bool
     cheap: bool
+    shares: frozenset[int]
 
 
+SHARES = 4
+"""Of the cases of a sampled test, `make test` runs a share that moves with the commit, `make
+test-all` two others, `make deep` all.
+"""
+_ALL = frozenset(range(SHARES))
 LANES = {
-    "test": Lane(laws=(0.0, 0.05), dear=False, cheap=True),
-    "rest": Lane(laws=(0.05, 0.25), dear=True, cheap=False),
-    "deep": Lane(laws=(0.0, 1.0), dear=True, cheap=True),
+    "test": Lane(laws=(0.0, 0.05), dear=False, cheap=True, shares=frozenset({0})),
+    "rest": Lane(laws=(0.05, 0.25), dear=True, cheap=False, shares=frozenset({1, 2})),
+    "deep": Lane(laws=(0.0, 1.0), dear=True, cheap=True, shares=_ALL),
 }
-UNNAMED = Lane(laws=(0.0, 0.05), dear=True, cheap=True)
+UNNAMED = Lane(laws=(0.0, 0.05), dear=True, cheap=True, shares=_ALL)
 
 ONCE = {
     "spark": "spark",
@@ -46,10 +59,6 @@ ONCE = {
 """What is started once in a run, by fixture: its tests are in one process of pytest, and first."""
 DEAR_FIXTURES = frozenset({*ONCE, "processes"})
 SAMPLED_FIXTURES = frozenset({"sampled"})
-SHARES = 4
-"""Of the cases of a test that has many, `make test` runs a share that moves with the commit,
-`make test-all` the others.
-"""
 DEAR_FOLDERS = ("tests/torture/", "tests/demo/", "tests/bench/")
 END_TO_END = "tests/dags/test_execution.py"
 """The DAGs on Airflow, from a change set to the published answer: in `make test`, too."""
@@ -107,10 +116,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if item.get_closest_marker("spark"):
             fixtures |= {"spark"}
         file, is_law = item.location[0], item.get_closest_marker("law") is not None
-        is_left = is_dear(file, fixtures) or (
-            not is_law and bool(SAMPLED_FIXTURES & fixtures) and not _is_in_share(item)
-        )
-        if not (lane.dear if is_left else lane.cheap or is_law):
+        is_sampled = not is_law and bool(SAMPLED_FIXTURES & fixtures)
+        if not _is_of(lane, item, is_law=is_law, is_sampled=is_sampled, fixtures=fixtures):
             left_out.append(item)
             continue
         once = next((ONCE[fixture] for fixture in ONCE if fixture in fixtures), None)
@@ -130,9 +137,21 @@ def is_dear(file: str, fixtures: frozenset[str]) -> bool:
     return bool(DEAR_FIXTURES & fixtures) or file.startswith(DEAR_FOLDERS)
 
 
-def _is_in_share(item: pytest.Item) -> bool:
-    """Whether a test is in the share of `make test`."""
-    return zlib.crc32(item.nodeid.encode()) % SHARES == first_seed() % SHARES
+def _is_of(
+    lane: Lane, item: pytest.Item, *, is_law: bool, is_sampled: bool, fixtures: frozenset[str]
+) -> bool:
+    """Whether a lane runs a test."""
+    if is_dear(item.location[0], fixtures):
+        # `make test` has none of them, so that its share is that of `make test-all`, too.
+        return lane.dear and (not is_sampled or _share(item) in lane.shares | {0})
+    if is_sampled:
+        return _share(item) in lane.shares
+    return lane.cheap or is_law
+
+
+def _share(item: pytest.Item) -> int:
+    """The share of a sampled test, which moves with the commit."""
+    return (zlib.crc32(item.nodeid.encode()) + first_seed()) % SHARES
 
 
 def pytest_collection_finish() -> None:
