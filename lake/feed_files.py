@@ -29,12 +29,15 @@ class FeedFiles:
         deleted: all of their rows are deleted.
         of_feed: their column `_change_type` says what happened to a row.
         bytes: the size of all of them.
+        changes_table: whether the commit has another schema, properties or protocol of the table,
+            or says them again.
     """
 
     inserted: tuple[str, ...]
     deleted: tuple[str, ...]
     of_feed: tuple[str, ...]
     bytes: int
+    changes_table: bool = False
 
 
 def feed_files(files: fs.FileSystem, version: int) -> FeedFiles:
@@ -46,26 +49,26 @@ def feed_files(files: fs.FileSystem, version: int) -> FeedFiles:
 
     Raises:
         FileNotFoundError: the log no longer holds the commit.
-        NotByFiles: a file has a deletion vector, is outside of the folder or of unknown size, or
-            the commit changed the schema, the properties or the protocol of the table.
+        NotByFiles: a file has a deletion vector, is outside of the folder or of unknown size.
     """
     with files.open_input_stream(commit_file(version)) as stream:
         lines = stream.read().splitlines()
-    found: dict[str, list[dict[str, Any]]] = {"add": [], "remove": [], "cdc": []}
+    by_kind: dict[str, list[dict[str, Any]]] = {"add": [], "remove": [], "cdc": []}
+    changes_table = False
     for kind, action in actions(lines):
-        if kind in ("metaData", "protocol"):
-            raise NotByFiles(f"version {version} changed the table itself")
-        if kind == "cdc" or (kind in found and action["dataChange"]):
-            found[kind].append(action)
-    changed = found["cdc"] or [*found["add"], *found["remove"]]
-    if any(each.get("deletionVector") is not None for each in changed):
+        changes_table = changes_table or kind in ("metaData", "protocol")
+        if kind == "cdc" or (kind in by_kind and action["dataChange"]):
+            by_kind[kind].append(action)
+    changed = by_kind["cdc"] or [*by_kind["add"], *by_kind["remove"]]
+    if any(action.get("deletionVector") is not None for action in changed):
         raise NotByFiles(f"version {version} has deletion vectors")
-    if any(each.get("size") is None for each in changed):
+    if any(action.get("size") is None for action in changed):
         raise NotByFiles(f"version {version} does not say how large its files are")
-    size = sum(int(each["size"]) for each in changed)
-    if found["cdc"]:
-        return FeedFiles((), (), _paths(found["cdc"]), size)
-    return FeedFiles(_paths(found["add"]), _paths(found["remove"]), (), size)
+    size = sum(int(action["size"]) for action in changed)
+    if by_kind["cdc"]:
+        return FeedFiles((), (), _paths(by_kind["cdc"]), size, changes_table)
+    added, removed = _paths(by_kind["add"]), _paths(by_kind["remove"])
+    return FeedFiles(added, removed, (), size, changes_table)
 
 
 def _paths(changed: list[dict[str, Any]]) -> tuple[str, ...]:

@@ -118,7 +118,22 @@ def test_spark_is_asked_for_a_commit_beyond_the_limits(house: Project, limit: st
         house.ingest()
 
 
-def test_spark_is_asked_for_a_commit_that_changes_the_table_itself(house: Project) -> None:
-    table(house).alter.set_table_properties({"delta.logRetentionDuration": "interval 9 days"})
+def test_spark_is_asked_for_a_commit_after_which_a_column_has_another_type(
+    project: Project,
+) -> None:
+    columns = {"subject": "subject", "predicate": "predicate", "object": "object", "time": "at"}
+    stream = {"time": "column", "delay": "PT0S", "lateness": "P1D"}
+    project.declare(HOUSE | {"columns": columns, "stream": stream})
+    terms = {"subject": ["<urn:s>"], "predicate": ["<urn:p>"], "object": ['"1"']}
+    for at in (1, "1970-01-01T00:00:00Z"):
+        write_deltalake(
+            project.folder / "house",
+            pa.table({**terms, "at": [at]}),
+            mode="overwrite",
+            schema_mode="overwrite",
+            configuration=FEED,
+        )
+        if at == 1:
+            assert project.ingest().errors == ()
     with pytest.raises(AssertionError, match="Spark was asked for"):
-        house.ingest()
+        project.ingest()

@@ -19,7 +19,7 @@ REMOVE = {"path": "c.parquet", "size": 4, "dataChange": True}
 def files_of(folder: Path, *actions: dict[str, Any]) -> FeedFiles:
     """The files of a commit with these actions."""
     log = folder / commit_file(7)
-    log.parent.mkdir()
+    log.parent.mkdir(parents=True)
     log.write_text("\n".join(map(json.dumps, actions)))
     return feed_files(fs.SubTreeFileSystem(str(folder), fs.LocalFileSystem()), 7)
 
@@ -43,19 +43,22 @@ def test_a_commit_that_only_rearranges_files_has_no_changed_file(tmp_path: Path)
 @pytest.mark.parametrize(
     "action",
     [
-        {"metaData": {}},
-        {"protocol": {}},
         {"remove": REMOVE | {"deletionVector": {"storageType": "u"}}},
         {"remove": REMOVE | {"size": None}},
         {"add": ADD | {"path": "file:///elsewhere/a.parquet"}},
     ],
-    ids=["properties", "protocol", "deletion vector", "size", "elsewhere"],
+    ids=["deletion vector", "size", "elsewhere"],
 )
 def test_a_commit_whose_files_do_not_say_what_changed_is_refused(
     tmp_path: Path, action: dict[str, Any]
 ) -> None:
     with pytest.raises(NotByFiles):
         files_of(tmp_path, action)
+
+
+@pytest.mark.parametrize("kind", ["metaData", "protocol"])
+def test_a_commit_that_changes_the_table_itself_says_so(tmp_path: Path, kind: str) -> None:
+    assert files_of(tmp_path, {kind: {}}, {"add": ADD}).changes_table
 
 
 def test_a_commit_that_is_gone_is_not_found(tmp_path: Path) -> None:

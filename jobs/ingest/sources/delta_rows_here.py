@@ -84,7 +84,7 @@ def read_versions_here(
         tables = {ordinal: opened(version) for ordinal, version in contents.items()}
         newest = opened(max(commits)) if commits else None
         files = files_below(source.location, storage_options)
-        few = _Few(engine, source, files)
+        few = _Few(engine, source, files, opened)
         parts = [few.content(table, ordinal) for ordinal, table in tables.items()]
         if newest is not None and source.stream is None:
             parts.append(few.commits(prefix, newest, commits))
@@ -109,15 +109,22 @@ class _Few:
     """Reads a table as long as it gives few rows.
 
     Every method raises _NotFew if it does not, and NotByFiles if its files are not its rows.
+
+    Attributes:
+        engine: decides what the driver reads.
+        source: the table.
+        files: below its folder.
+        opened: the table at a version.
     """
 
     engine: Engine
     source: DeltaTable
     files: fs.FileSystem
+    opened: Callable[[int], ForeignTable]
 
     def content(self, table: ForeignTable, ordinal: int) -> pa.Table:
         """The rows of a version, once each."""
-        self._refuse(table)
+        _refuse(table)
         size = Extent.of(table).bytes
         if not self.engine.placement.parses(size):
             raise _NotFew
@@ -157,7 +164,7 @@ class _Few:
 
     def _net(self, table: ForeignTable, ordinals: Mapping[int, int]) -> pa.Table:
         """The net changes of commits: epoch, which is the ordinal, QUAD, time, sign."""
-        self._refuse(table)
+        _refuse(table)
         found = {}
         for version, ordinal in ordinals.items():
             try:
@@ -166,6 +173,10 @@ class _Few:
                 raise ChangeFeedGap(
                     f"{self.source.location}: the log no longer holds version {version}"
                 ) from error
+            if found[ordinal].changes_table:
+                # Between two such commits the table has one schema.
+                for state in (version - 1, version):
+                    self._refuse_another_schema(self.opened(state), table)
         if not self.engine.placement.parses(sum(each.bytes for each in found.values())):
             raise _NotFew
         parts = [*chain.from_iterable(self._changes(table, n, each) for n, each in found.items())]
@@ -180,7 +191,7 @@ class _Few:
         if found.deleted:
             yield self._changed(table, found.deleted, ordinal, -1)
         if found.of_feed:
-            appeared = pc.field(CHANGE_TYPE).isin([*_APPEARED])
+            appeared = pc.field(CHANGE_TYPE).isin(pa.array(_APPEARED))
             yield self._changed(table, found.of_feed, ordinal, 1, appeared)
             yield self._changed(table, found.of_feed, ordinal, -1, ~appeared)
 
@@ -201,13 +212,12 @@ class _Few:
         """The rows that may be one of the `changes` in another spelling; see `delta_rows`."""
         if not self.engine.placement.reads(Extent.of(table), is_slice=False):
             raise _NotFew
-        columns = self.source.columns
-        subject = self._field(table, columns.subject)
-        predicate = self._field(table, columns.predicate)
-        about = subject.isin(pc.unique(changes["subject"])) & predicate.isin(
-            pc.unique(changes["predicate"])
+        about = pc.field("subject").isin(pc.unique(changes["subject"])) & pc.field(
+            "predicate"
+        ).isin(pc.unique(changes["predicate"]))
+        escaped = pc.match_substring(pc.field("subject"), "\\") | pc.match_substring(
+            pc.field("predicate"), "\\"
         )
-        escaped = pc.match_substring(subject, "\\") | pc.match_substring(predicate, "\\")
         return self._rows(table, _files_of(table), about | escaped).select([*QUAD])
 
     def _respelled(self, name: str, rows: pa.Table) -> pa.Table:
@@ -221,17 +231,26 @@ class _Few:
     def _rows(
         self, table: ForeignTable, names: Iterable[str], where: pc.Expression | None = None
     ) -> pa.Table:
-        """The rows of files that meet `where`: QUAD, time."""
+        """The rows of files that meet `where`: QUAD, time and, in files of a feed, CHANGE_TYPE.
+
+        Writers store text in several of Arrow's types, not all of which Arrow can compare: `where`
+        is about the rows as they are returned. A filter of the scanner would be compared with the
+        statistics of the files, in the types of their writers.
+        """
         schema = columns_of(table)
         fields = {name: schema.field(name) for name in self._names(table)}
         # Files of a change feed have it beside the columns of the table.
         fields[CHANGE_TYPE] = pa.field(CHANGE_TYPE, pa.string())
         dataset = dataset_of(self.files, names, pa.schema([*fields.values()]))
-        most = self.engine.placement.driver_rows
-        found = dataset.scanner(self._columns(table), filter=where).head(most + 1)
-        if found.num_rows > most:
-            raise _NotFew
-        return _with_times(found)
+        scanner = dataset.scanner(self._columns(table))
+        parts, left = [scanner.projected_schema.empty_table()], self.engine.placement.driver_rows
+        for batch in scanner.to_batches():
+            rows = pa.Table.from_batches([batch])
+            parts.append(rows if where is None else rows.filter(where))
+            left -= parts[-1].num_rows
+            if left < 0:
+                raise _NotFew
+        return _with_times(pa.concat_tables(parts))
 
     def _columns(self, table: ForeignTable) -> Any:
         """The columns of a quad; a term that is null becomes empty, which is none."""
@@ -245,8 +264,8 @@ class _Few:
             term: empty if name is None else coalesce(self._field(table, name), empty)
             for term, name in zip(QUAD, declared, strict=True)
         }
-        time = columns.time
-        return {**terms, "time": scalar(None) if time is None else self._field(table, time)}
+        time = scalar(None) if columns.time is None else self._field(table, columns.time)
+        return {**terms, "time": time, CHANGE_TYPE: pc.field(CHANGE_TYPE)}
 
     def _field(self, table: ForeignTable, declared: str) -> pc.Expression:
         return pc.field(self._name(table, declared))
@@ -264,9 +283,18 @@ class _Few:
                 return str(name)
         raise NotByFiles(f"this version has no column {declared}")
 
-    def _refuse(self, table: ForeignTable) -> None:
-        if not are_the_rows(table):
-            raise NotByFiles("the table needs a newer reader, or is partitioned")
+    def _refuse_another_schema(self, table: ForeignTable, newest: ForeignTable) -> None:
+        """Refuse a version whose files cannot be read as those of the newest one."""
+        _refuse(table)
+        then, now = columns_of(table), columns_of(newest)
+        for name in self._names(newest):
+            if name not in then.names or then.field(name).type != now.field(name).type:
+                raise NotByFiles(f"version {table.version()} has another column {name}")
+
+
+def _refuse(table: ForeignTable) -> None:
+    if not are_the_rows(table):
+        raise NotByFiles("the table needs a newer reader, or is partitioned")
 
 
 def _files_of(table: ForeignTable) -> list[str]:
