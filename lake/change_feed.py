@@ -13,6 +13,7 @@ from lake.appended import NotAppended, changed_files
 from lake.commit_files import commit_file
 from lake.file_rows import columns_of, rows_of_files
 from lake.lake import Lake
+from lake.spark_errors import messages_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -23,27 +24,30 @@ _LOST = re.compile(
     r"FAILED_READ_FILE\.FILE_NOT_EXIST|java\.io\.FileNotFoundException"
     r"|DELTA_(?:VERSION|FILE|LOG_FILE|CHANGE_DATA_FILE)_NOT_FOUND|DELTA_MISSING_CHANGE_DATA"
     r"|Object at location .* not found"
+    r"|DELTA_CHANGE_DATA_FEED_INCOMPATIBLE_|DELTA_REMOVE_FILE_CDC_MISSING_EXTENDED_METADATA"
 )
-"""Messages of Spark, Delta and delta-rs about missing files of a table or of its log."""
+"""Messages of Spark, Delta and delta-rs about missing files of a table or of its log, and about
+commits whose changes Delta cannot give: under another schema, or without what it needs to know."""
 
 
 class ChangeFeedGap(Exception):  # noqa: N818  (named after what is wrong)
-    """Versions of the feed are gone: the changes between two states cannot be computed."""
+    """Versions of the feed cannot be had: the changes between two states cannot be computed."""
 
 
 @contextmanager
 def lost_files_are_a_gap(address: str) -> Iterator[None]:
     """A context for reading the result of `changes`, or an old version of the table.
 
-    The log may still name files that were vacuumed, which shows only when they are read.
+    The log may still name files that were vacuumed, which shows only when they are read; so does
+    that Delta cannot give the changes of a commit.
 
     Raises:
-        ChangeFeedGap: files of the table at `address` are no longer there.
+        ChangeFeedGap: files of the table at `address` are no longer there, or are of no use.
     """
     try:
         yield
     except Exception as error:
-        if _LOST.search(str(error)) is None:
+        if not any(map(_LOST.search, messages_of(error))):
             raise
         raise ChangeFeedGap(
             f"{address}: files that its log names are no longer there, or held no change feed"

@@ -17,7 +17,7 @@ from lake.commit_files import actions, commit_file
 
 
 class NotByFiles(Exception):  # noqa: N818  (named after what is wrong)
-    """The rows of whole files are not the changes of a commit, or how many they are is unknown."""
+    """The rows of whole files are not the changes of a commit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +48,9 @@ def feed_files(files: fs.FileSystem, version: int) -> FeedFiles:
         version: of the commit.
 
     Raises:
-        FileNotFoundError: the log no longer holds the commit.
-        NotByFiles: a file has a deletion vector, is outside of the folder or of unknown size.
+        FileNotFoundError: the log no longer holds the commit, or a file is gone whose size it does
+            not say.
+        NotByFiles: a file has a deletion vector, or is outside of the folder.
     """
     with files.open_input_stream(commit_file(version)) as stream:
         lines = stream.read().splitlines()
@@ -62,13 +63,22 @@ def feed_files(files: fs.FileSystem, version: int) -> FeedFiles:
     changed = by_kind["cdc"] or [*by_kind["add"], *by_kind["remove"]]
     if any(action.get("deletionVector") is not None for action in changed):
         raise NotByFiles(f"version {version} has deletion vectors")
-    if any(action.get("size") is None for action in changed):
-        raise NotByFiles(f"version {version} does not say how large its files are")
-    size = sum(int(action["size"]) for action in changed)
+    size = sum(_size(files, action) for action in changed)
     if by_kind["cdc"]:
         return FeedFiles((), (), _paths(by_kind["cdc"]), size, changes_table)
     added, removed = _paths(by_kind["add"]), _paths(by_kind["remove"])
     return FeedFiles(added, removed, (), size, changes_table)
+
+
+def _size(files: fs.FileSystem, action: dict[str, Any]) -> int:
+    size = action.get("size")
+    if size is None:
+        # A `remove` need not say it.
+        path = file_path(action["path"])
+        size = files.get_file_info(path).size
+        if size is None:
+            raise FileNotFoundError(path)
+    return int(size)
 
 
 def _paths(changed: list[dict[str, Any]]) -> tuple[str, ...]:

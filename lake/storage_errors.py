@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
+from lake.spark_errors import messages_of
+
 _NUMBER = re.compile(r"(?:os error |errno[ =]|Errno )(\d+)")
 _PATH = re.compile(
     r"['\"]((?:[a-z0-9]+:)?/[^'\"]+)['\"]|((?:[a-z0-9]+:)?/\S*?\.(?:parquet|json))\b"
@@ -125,7 +127,7 @@ def storage_error(error: BaseException, address: str = "") -> StorageError | Non
     """
     if type(error).__module__.partition(".")[0] not in _LIBRARIES:
         return None
-    text = str(error)
+    text = "\n".join(messages_of(error))
     reason = _reason(error, text)
     if reason is None:
         return None

@@ -5,6 +5,7 @@ The state after each version is what delta-rs itself reads of that version.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -12,6 +13,7 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
+from lake.commit_files import commit_file
 from tests.support.projects.project import Project
 
 HOUSE = {
@@ -59,6 +61,15 @@ class House:
         write: Any = write_deltalake
         more = self.options | options
         write(self.folder, rows(self.text, *objects), mode=mode, configuration=FEED, **more)
+
+    def remove_by_hand(self, *objects: str) -> None:
+        """Commit a `remove` of the file with just these objects, without its optional fields."""
+        added = pa.table(self.table.get_add_actions()).to_pylist()
+        (path,) = (each["path"] for each in added if each["num_records"] == len(objects))
+        remove = {"path": path, "deletionTimestamp": 1, "dataChange": True}
+        lines = ({"commitInfo": {"timestamp": 1767225600000}}, {"remove": remove})
+        commit = self.folder / commit_file(self.table.version() + 1)
+        commit.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
 
     @property
     def table(self) -> DeltaTable:
@@ -145,3 +156,24 @@ def test_operations_that_follow_one_another_are_read_in_one_run(
         OPERATIONS[operation](house)
     assert project.ingest().errors == ()
     assert house.epochs == house.versions
+
+
+def test_a_column_that_comes_and_goes_between_two_runs_stops_nothing(project: Project) -> None:
+    project.declare(HOUSE)
+    house = House(project, "string")
+    project.ingest()
+    new_column(house)
+    house.insert('"n"', mode="overwrite", schema_mode="overwrite")
+    house.insert('"m"')
+    assert project.ingest().errors == ()
+    assert house.epochs == house.versions
+
+
+def test_a_removed_file_whose_size_the_log_does_not_say_is_read(project: Project) -> None:
+    project.declare(HOUSE)
+    house = House(project, "string")
+    house.insert('"c"')
+    house.remove_by_hand('"c"')
+    assert project.ingest().errors == ()
+    first = {'"1"', '"2"', '"a \\" b"'}
+    assert house.epochs == [first, first | {'"c"'}, first]

@@ -44,10 +44,9 @@ def test_a_commit_that_only_rearranges_files_has_no_changed_file(tmp_path: Path)
     "action",
     [
         {"remove": REMOVE | {"deletionVector": {"storageType": "u"}}},
-        {"remove": REMOVE | {"size": None}},
         {"add": ADD | {"path": "file:///elsewhere/a.parquet"}},
     ],
-    ids=["deletion vector", "size", "elsewhere"],
+    ids=["deletion vector", "elsewhere"],
 )
 def test_a_commit_whose_files_do_not_say_what_changed_is_refused(
     tmp_path: Path, action: dict[str, Any]
@@ -59,6 +58,15 @@ def test_a_commit_whose_files_do_not_say_what_changed_is_refused(
 @pytest.mark.parametrize("kind", ["metaData", "protocol"])
 def test_a_commit_that_changes_the_table_itself_says_so(tmp_path: Path, kind: str) -> None:
     assert files_of(tmp_path, {kind: {}}, {"add": ADD}).changes_table
+
+
+def test_the_size_of_a_file_is_its_own_if_the_log_does_not_say_it(tmp_path: Path) -> None:
+    remove = {"path": "c%20d.parquet", "dataChange": True}
+    with pytest.raises(FileNotFoundError, match=r"c d\.parquet"):
+        files_of(tmp_path / "gone", {"remove": remove})
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there/c d.parquet").write_bytes(b"12345")
+    assert files_of(tmp_path / "there", {"remove": remove}).bytes == 5
 
 
 def test_a_commit_that_is_gone_is_not_found(tmp_path: Path) -> None:

@@ -171,7 +171,8 @@ class _Few:
                 found[ordinal] = feed_files(self.files, version)
             except FileNotFoundError as error:
                 raise ChangeFeedGap(
-                    f"{self.source.location}: the log no longer holds version {version}"
+                    f"{self.source.location}: the log no longer holds version {version}, or a file"
+                    " that it names"
                 ) from error
             if found[ordinal].changes_table:
                 # Between two such commits the table has one schema.

@@ -10,6 +10,7 @@ from deltalake.exceptions import DeltaError
 from pyarrow.lib import ArrowException
 
 from jobs.errors import EXIT_QUALITY, WeirError
+from lake.spark_errors import messages_of
 
 if TYPE_CHECKING:
     from jobs.ingest.sources.source import Source
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 _STORAGE_ERRORS: tuple[type[Exception], ...] = (OSError, ValueError, ArrowException, DeltaError)
 """The errors that files, their content and tables raise."""
 _MESSAGE_LENGTH = 500
-"""Characters of another program's message that are shown."""
+"""Characters of another program's message, and of its cause, that are shown."""
 
 
 class SourceError(WeirError):
@@ -79,10 +80,15 @@ def errors_of(source: Source, *kinds: type[Exception]) -> Iterator[None]:
     except WeirError:
         raise
     except (*_STORAGE_ERRORS, *kinds) as error:
-        # Without the stack of the JVM.
-        message = " ".join(str(error).partition("\n\tat ")[0].split())
+        messages = messages_of(error) or (type(error).__name__,)
+        # What was tried, and why that failed.
+        shown = ": ".join(map(_in_short, dict.fromkeys((messages[0], messages[-1]))))
         raise SourceError(
-            f"source {source.name}: {message[:_MESSAGE_LENGTH] or type(error).__name__}",
+            f"source {source.name}: {shown}",
             source.location,
             "Check that it exists, is readable and is as declared; the next run tries again.",
         ) from error
+
+
+def _in_short(message: str) -> str:
+    return " ".join(message.split())[:_MESSAGE_LENGTH].rstrip(": ")
