@@ -26,7 +26,14 @@ LEAST_SECONDS = 1.0
 """A request with less is not sent: it could not be answered."""
 
 _MAY_BE_ONE_KEY: frozenset[FailureKind] = frozenset(
-    {"not_results", "too_many_bytes", "too_much_decoded", "too_much_memory", "too_many_bindings"}
+    {
+        "not_results",
+        "too_many_bytes",
+        "too_much_decoded",
+        "too_much_memory",
+        "too_many_bindings",
+        "incomplete",
+    }
 )
 """Failures that one key of a batch may cause: the batch is divided."""
 

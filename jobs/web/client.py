@@ -158,6 +158,9 @@ def _answer(
     failed = _kind_of_status(answer)
     if failed is not None:
         return _failure(request, answer, failed, deadline)
+    sign = _sign_of_a_part(answer)
+    if sign:
+        raise FetchError("incomplete", f"the server says that its answer is incomplete: {sign}")
     body = Body(_header(answer, b"content-type"), _body(request, answer, deadline))
     return Response(read(body), body.content_type)
 
@@ -177,10 +180,27 @@ def _body(request: FetchRequest, answer: httpcore.Response, deadline: Deadline) 
         yield bytes(collected)
 
 
+def _sign_of_a_part(answer: httpcore.Response) -> str:
+    """How a server says that what it answers is not all; empty if it does not say so.
+
+    Virtuoso has `X-SQL-State` where a query was ended by its time limit, and `X-SPARQL-MaxRows`
+    where there are as many solutions as it gives at most.
+    """
+    state = _header(answer, b"x-sql-state").strip()
+    if state not in ("", "00000"):
+        message = _header(answer, b"x-sql-message")
+        return f"X-SQL-State is {state}{f' ({message})' if message else ''}"
+    rows = _header(answer, b"x-sparql-maxrows")
+    return f"X-SPARQL-MaxRows is {rows}" if rows else ""
+
+
 def _kind_of_status(answer: httpcore.Response) -> FailureKind | None:
     status = answer.status
     if status == 200:
         return None
+    if status == 206:
+        # No range was asked for; newer versions of Virtuoso say so that a query was ended.
+        return "incomplete"
     if 300 <= status < 400:
         return "redirected"
     if status == 429 or (status == 503 and _header(answer, b"retry-after")):

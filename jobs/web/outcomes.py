@@ -32,6 +32,7 @@ FailureKind = Literal[
     "server_error",
     "unusable_status",
     "not_results",
+    "incomplete",
     # the child process
     "worker_failed",
 ]

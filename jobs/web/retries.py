@@ -15,6 +15,8 @@ from typing import assert_never
 from jobs.web.outcomes import REFUSALS, Failure, FailureKind
 
 LONGEST_PAUSE = timedelta(hours=1)
+ANSWERS: frozenset[FailureKind | None] = frozenset({None, "too_many_bindings", "incomplete"})
+"""How the requests end that a remote which works has answered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +113,7 @@ def is_transient(kind: FailureKind) -> bool:
             | "client_error"
             | "unusable_status"
             | "not_results"
+            | "incomplete"
         ):
             return False
         case _:
@@ -121,10 +124,10 @@ def failed_in_a_row(attempts: Sequence[Attempt]) -> tuple[Attempt, ...]:
     """The newest attempts, back to the last answer.
 
     attempts: oldest first. Those that the project refused do not count: they were not sent.
-    `too_many_bindings` is the answer of a remote that works.
+    An answer that is too long, or a part, is one of a remote that works.
     """
     sent = [each for each in attempts if each.failure not in REFUSALS]
-    failed = takewhile(lambda each: each.failure not in (None, "too_many_bindings"), sent[::-1])
+    failed = takewhile(lambda each: each.failure not in ANSWERS, sent[::-1])
     return (*failed,)[::-1]
 
 

@@ -57,7 +57,7 @@ def read_results(body: Body, most: int, emit: Callable[[Solution], None]) -> tup
     The answer counts only if this returns: what was emitted before an error is to be dropped.
 
     Raises:
-        FetchError: not_results, too_many_bindings (more than `most` solutions).
+        FetchError: not_results, incomplete, too_many_bindings (more than `most` solutions).
     """
     media_type, _, parameters = body.content_type.partition(";")
     if media_type.strip().lower() not in _TYPES or not _is_utf8(parameters):
@@ -76,9 +76,10 @@ def parse_results(text: JsonText, most: int, emit: Callable[[Solution], None]) -
     Raises:
         JsonError: not JSON.
         ResultsError: JSON, but not results.
-        FetchError: too_many_bindings.
+        FetchError: too_many_bindings; incomplete, if it says that there are more solutions.
     """
     variables: tuple[str, ...] | None = None
+    solutions = total = 0
     used: set[str] = set()
     seen: set[str] = set()
     for name in text.members():
@@ -87,7 +88,9 @@ def parse_results(text: JsonText, most: int, emit: Callable[[Solution], None]) -
             case "head":
                 variables = _variables(text.value(_LONGEST_OTHER))
             case "results":
-                _read_bindings(text, most, emit, used)
+                solutions = _read_bindings(text, most, emit, used)
+            case "meta":
+                total = _all_solutions(text.value(_LONGEST_OTHER))
             case "boolean":
                 raise ResultsError("the answer to an ASK query")
             case _:
@@ -97,13 +100,18 @@ def parse_results(text: JsonText, most: int, emit: Callable[[Solution], None]) -
         raise ResultsError("head or results are missing")
     if undeclared := used.difference(variables):
         raise ResultsError(f"the variable {min(undeclared)} is not in the head")
+    # Of a full answer, `total` may count what the LIMIT of the query cut off.
+    if solutions < min(most, total):
+        raise FetchError(
+            "incomplete", f"the answer has {solutions:,} of {total:,} solutions, as it says itself"
+        )
     return variables
 
 
 def _read_bindings(
     text: JsonText, most: int, emit: Callable[[Solution], None], used: set[str]
-) -> None:
-    found = False
+) -> int:
+    found, number = False, 0
     for name in text.members():
         if name != "bindings":
             text.value(_LONGEST_OTHER)
@@ -119,6 +127,13 @@ def _read_bindings(
             emit(solution)
     if not found:
         raise ResultsError("results without bindings")
+    return number
+
+
+def _all_solutions(meta: Any) -> int:
+    """How many solutions there are by the answer's own account (of QLever); 0 if it gives none."""
+    total = meta.get("result-size-total") if isinstance(meta, dict) else None
+    return total if isinstance(total, int) else 0
 
 
 def _variables(head: Any) -> tuple[str, ...]:

@@ -112,6 +112,24 @@ def test_blank_nodes_are_labelled_by_what_they_are_in_the_mappings() -> None:
         assert one == other
 
 
+def test_a_blank_node_is_one_of_its_key_however_keys_are_asked_for() -> None:
+    block = block_of("?x <u:p> ?y . ?y <u:q> ?z")
+    keys: list[Key] = [("<u:a>",), ("<u:b>",)]
+    rows = {key: [{"x": key[0], "y": "_:b0", "z": z} for z in ('"1"', '"2"')] for key in keys}
+    together = answers_by_key(block, keys, [*rows[keys[0]], *rows[keys[1]]])
+    apart = {key: answers_by_key(block, [key], rows[key])[key] for key in keys}
+    assert together == apart
+    nodes = {key: {dict(row)["y"] for row in answer.rows} for key, answer in together.items()}
+    assert all(len(of_key) == 1 for of_key in nodes.values())
+    assert nodes[keys[0]] != nodes[keys[1]]
+
+
+def test_a_block_that_is_asked_for_as_a_whole_has_the_blank_nodes_of_the_answer() -> None:
+    whole = Block("<u:r>", "i", "?x <u:p> ?y", ("x", "y"), frozenset({"x", "y"}), ())
+    rows = [{"x": "<u:a>", "y": "_:b0"}, {"x": "<u:b>", "y": "_:b0"}]
+    assert len({dict(row)["y"] for row in answers_by_key(whole, [()], rows)[()].rows}) == 1
+
+
 def test_mappings_that_differ_in_which_blank_node_is_which_differ() -> None:
     block = block_of("?x <u:p> ?y . ?y <u:q> ?z")
     key: Key = ("<u:a>",)

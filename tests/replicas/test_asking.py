@@ -161,7 +161,7 @@ def test_a_key_beyond_max_rows_in_a_batch_that_fits_is_too_large() -> None:
     assert sizes(asked) == {"u:a": "too_large", "u:b": 0}
 
 
-@pytest.mark.parametrize("kind", ["not_results", "too_many_bytes", "too_much_memory"])
+@pytest.mark.parametrize("kind", ["not_results", "too_many_bytes", "too_much_memory", "incomplete"])
 def test_a_failure_that_one_key_may_cause_is_isolated(kind: FailureKind) -> None:
     bad = Failure(kind, "bad")
     remote = Remote({"u:a": 1, "u:b": 1}, [bad, None, bad])

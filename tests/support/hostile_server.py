@@ -252,6 +252,12 @@ BEHAVIOURS = (
     Behaviour(16, "HTML 200", "not_results", answer(HTML, kind=b"Content-Type: text/html\r\n")),
     Behaviour(16, "HTML 200 said to be JSON", "not_results", answer(HTML)),
     Behaviour(17, "truncated JSON", "not_results", answer(results(10)[:-30])),
+    Behaviour(
+        17, "a part of the rows", "incomplete", answer(results(10), b"X-SPARQL-MaxRows: 10\r\n")
+    ),
+    Behaviour(
+        17, "ended by its time limit", "incomplete", answer(results(1), b"X-SQL-State: S1TAT\r\n")
+    ),
     Behaviour(18, "10^6 bindings", "too_many_bindings", _million),
     Behaviour(
         19, "foreign keys", "answered", answer(results(1, "http://x.org/foreign")), solutions=1

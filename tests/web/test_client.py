@@ -105,7 +105,7 @@ def test_a_close_ends_a_body_without_length() -> None:
         (b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab", "malformed_http"),
         (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "malformed_http"),
         (b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n\r\n", "malformed_http"),
-        (b"HTTP/1.1 206 Partial Content\r\nContent-Length: 0\r\n\r\n", "unusable_status"),
+        (b"HTTP/1.1 206 Partial Content\r\nContent-Length: 0\r\n\r\n", "incomplete"),
         (b"HTTP/1.1 404 No\r\nContent-Length: 99\r\n\r\nshort", "client_error"),
         (b"HTTP/1.1 503 Busy\r\nRetry-After: soon\r\nContent-Length: 0\r\n\r\n", "throttled"),
     ],
@@ -113,6 +113,31 @@ def test_a_close_ends_a_body_without_length() -> None:
 def test_a_broken_or_unusable_response_is_a_failure_of_its_kind(sent: bytes, outcome: str) -> None:
     with CountingServer(lambda _: sent) as server:
         assert kind(run(request_to(server))[0]) == outcome
+
+
+@pytest.mark.parametrize(
+    ("headers", "reason"),
+    [
+        (
+            ["X-SQL-State: S1TAT", "X-SQL-Message: RC...: Returning incomplete results"],
+            "X-SQL-State is S1TAT (RC...: Returning incomplete results)",
+        ),
+        (["x-sparql-maxrows: 10000"], "X-SPARQL-MaxRows is 10000"),
+    ],
+)
+def test_an_answer_that_the_server_calls_incomplete_is_none(
+    headers: list[str], reason: str
+) -> None:
+    with CountingServer(lambda _: answer_of(b"{}", *headers)) as server:
+        answer, _ = run(request_to(server))
+    assert answer == Failure(
+        "incomplete", f"the server says that its answer is incomplete: {reason}", 200
+    )
+
+
+def test_the_state_of_a_complete_answer_is_no_sign() -> None:
+    with CountingServer(lambda _: answer_of(b"{}", "X-SQL-State: 00000")) as server:
+        assert kind(run(request_to(server))[0]) == "answered"
 
 
 def test_an_early_error_is_read_although_the_request_was_not() -> None:

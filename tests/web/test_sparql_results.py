@@ -206,6 +206,29 @@ def test_what_is_no_result_is_refused_with_its_reason(document: bytes, reason: s
     assert error.value.kind == "not_results"
 
 
+def counted(solutions: int, total: object) -> bytes:
+    """An answer that says how many solutions there are, as QLever does."""
+    bindings = [{"a": {"type": "literal", "value": "1"}}] * solutions
+    meta = {"query-time-ms": 1, "result-size-total": total}
+    answer = {"head": {"vars": ["a"]}, "meta": meta, "results": {"bindings": bindings}}
+    return json.dumps(answer).encode()
+
+
+def test_an_answer_with_fewer_solutions_than_it_says_is_a_part() -> None:
+    with pytest.raises(FetchError, match="2 of 3 solutions") as error:
+        read(counted(2, 3))
+    assert error.value.kind == "incomplete"
+
+
+def test_an_answer_that_the_limit_of_its_query_cut_off_may_count_what_is_beyond() -> None:
+    assert len(read(counted(2, 3), most=2).solutions) == 2
+
+
+@pytest.mark.parametrize("total", [2, None, "3", [3]])
+def test_an_answer_with_as_many_solutions_as_it_says_is_whole(total: object) -> None:
+    assert len(read(counted(2, total)).solutions) == 2
+
+
 @pytest.mark.parametrize(
     "kind", ["", "text/html", "application/sparql-results+xml", f"{TYPE}; charset=latin-1"]
 )
