@@ -29,7 +29,7 @@ from jobs.ingest.pending import (
     positions_after,
     source_positions,
 )
-from jobs.ingest.source_files import SourceFile, changed_files, record_changes
+from jobs.ingest.source_files import SourceFile, changed_files, read_twice, record_changes
 from jobs.ingest.sources.all_sources import all_sources
 from jobs.ingest.sources.errors import SourceError
 from jobs.ingest.sources.source import Source
@@ -66,7 +66,9 @@ class IngestResult:
 
     recovered: how many of them a run that died had begun to commit. changed: files that were read,
     and found changed by this run. undeclared: by name, how many quads stay of each source that is
-    declared no longer. unread: by name, how many files of a source are not read, and why.
+    declared no longer. unread: by name, how many files of a source are not read, and why. missing:
+    by name, which change sets of a source seem to be missing. twice: by name, which change set
+    seems to have been read before.
     """
 
     from_epoch: int
@@ -76,6 +78,8 @@ class IngestResult:
     changed: tuple[SourceFile, ...] = ()
     undeclared: Mapping[str, int] = field(default_factory=dict)
     unread: Mapping[str, str] = field(default_factory=dict)
+    missing: Mapping[str, str] = field(default_factory=dict)
+    twice: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_empty(self) -> bool:
@@ -99,7 +103,7 @@ class IngestResult:
             f"source {each.name} waits: {each.waiting}" for each in self.sources if each.waiting
         ]
         changed = [
-            f"source {each.source}: {each.file} was changed after it was read; its changes were not"
+            f"source {each.source}: {each.path} was changed after it was read; its changes were not"
             " read: give them as a new version or change set, or restore the file"
             for each in self.changed
         ]
@@ -107,8 +111,12 @@ class IngestResult:
             f"source {name}: {stays(quads)}: {what_to_do(name)}"
             for name, quads in self.undeclared.items()
         ]
-        unread = [f"source {name}: {what}" for name, what in self.unread.items()]
-        return (*rejected, *waiting, *changed, *undeclared, *unread)
+        notes = [
+            f"source {name}: {what}"
+            for notes in (self.unread, self.missing, self.twice)
+            for name, what in notes.items()
+        ]
+        return (*rejected, *waiting, *changed, *undeclared, *notes)
 
 
 def ingest_changes(
@@ -155,13 +163,22 @@ def ingest_changes(
             "rows_in": operations,
             "rows_out": sum(each.inserted + each.deleted for each in (*recovered, *done)),
         }
-        found = changed_files(lake, [each.name for each in sources])
+        found = changed_files(lake, sources)
         record_changes(lake, found, journal.metadata(end))
         consumed = positions_after(consumed, done)
         results = tuple(_source_result(each, done, consumed, ended) for each in sources)
         undeclared = undeclared_sources(lake, consumed, [each.name for each in sources])
-        reported = found.reported
-        return IngestResult(start, end, len(recovered), results, reported, undeclared, ended.unread)
+        return IngestResult(
+            start,
+            end,
+            len(recovered),
+            results,
+            found.reported,
+            undeclared,
+            ended.unread,
+            ended.missing,
+            dict(_read_twice(lake, sources, done)),
+        )
 
 
 def recover(
@@ -262,7 +279,7 @@ def _ingest_all(
         done.append(tick(journal, streams, source))
         progress(f"epoch {done[-1].epoch}: time passed in the stream {source.name}")
     waiting = {name: each for name, each in waiting.items() if name not in errors}
-    return done, operations, Pending(queue, errors, waiting, pending.unread)
+    return done, operations, Pending(queue, errors, waiting, pending.unread, pending.missing)
 
 
 @contextmanager
@@ -293,7 +310,7 @@ def is_anything_pending(settings: Settings) -> bool:
         return True
     if unfinished_epochs(lake, [each.name for each in sources if each.stream]) is not None:
         return True
-    return bool(changed_files(lake, [each.name for each in sources]).new)
+    return bool(changed_files(lake, sources).new)
 
 
 def _source_result(
@@ -313,6 +330,22 @@ def _source_result(
         error=pending.errors.get(source.name),
         waiting=pending.waiting[source.name].reason if source.name in pending.waiting else None,
     )
+
+
+def _read_twice(
+    lake: Lake, sources: Sequence[Source], done: Sequence[Transaction]
+) -> Iterator[tuple[str, str]]:
+    """By source of changes, that one of its change sets was read under another name before."""
+    for source in sources:
+        positions = {each.position for each in done if each.source == source.name}
+        if not source.is_chain or not positions:
+            continue
+        for now, before in read_twice(lake, source, [*filter(None, positions)])[:1]:
+            yield (
+                source.name,
+                f"{now} has the content of {before}, which was read before and is gone: if it was"
+                " renamed, its changes were applied twice; correct that by a later one",
+            )
 
 
 def _summary(result: BatchResult, seconds: float) -> str:

@@ -169,7 +169,7 @@ SOURCE_FILES = Table(
     columns=(
         Column("source", "STRING", "name of the source in sources.yml"),
         Column("position", "STRING", "the change set that it is of"),
-        Column("file", "STRING", "path or URI"),
+        Column("file", "STRING", "path or URI, as `location` in sources.yml begins it"),
         Column("bytes", "BIGINT", "its size"),
         Column("modified", "TIMESTAMP", "when it was written, or null"),
         Column(

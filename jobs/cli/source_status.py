@@ -40,6 +40,7 @@ class SourceStatus:
         reason: why it is.
         changed: files that were changed after they were read.
         unread: how many files beside its change sets are not read, and why.
+        missing: which change sets seem to be missing before the pending ones.
     """
 
     source: str
@@ -54,6 +55,7 @@ class SourceStatus:
     reason: str | None = None
     changed: tuple[str, ...] = ()
     unread: str | None = None
+    missing: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,7 @@ def source_statuses(settings: Settings) -> SourceStatuses:
     pending = pending_change_sets(settings, lake, [*declared.values()], positions)
     numbers = Counter(each.source.name for each in pending.change_sets)
     recorded = stopped_sources(lake)
-    changed = changed_files(lake, [*declared]).changed
+    changed = changed_files(lake, declared.values()).changed
     stay = {} if error else undeclared_sources(lake, positions, declared)
     gone = {name for name, each in positions.items() if each.ended} - {*declared}
     found = []
@@ -104,8 +106,9 @@ def source_statuses(settings: Settings) -> SourceStatuses:
                 rejected_last=of_source.get("rejected_last", 0),
                 since=since,
                 reason=reason,
-                changed=tuple(each.file for each in changed if each.source == name),
+                changed=tuple(each.path for each in changed if each.source == name),
                 unread=pending.unread.get(name),
+                missing=pending.missing.get(name),
             )
         )
     return SourceStatuses(tuple(found), error)

@@ -175,8 +175,9 @@ def _print(options: Options, now: Status) -> None:
             print_line(f"{source.source}: {rejected}")
         for file in source.changed:
             print_line(f"{source.source}: {file} was changed after it was read")
-        if source.unread is not None:
-            print_line(f"{source.source}: {source.unread}")
+        for note in (source.unread, source.missing):
+            if note is not None:
+                print_line(f"{source.source}: {note}")
     over_streams = [_with_times(row) for row in queries if row["decided_by"] or row["final_to"]]
     if over_streams:
         print_rows(options.output, _FINAL, over_streams, title="Queries over streams")

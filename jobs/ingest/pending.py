@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import accumulate, groupby
 from typing import TypeAlias
@@ -14,7 +14,9 @@ from jobs.errors import WeirError
 from jobs.ingest.changesets import ChangeSet, SourcePosition, Waiting
 from jobs.ingest.endings import after_ending, is_ending
 from jobs.ingest.journal import Transaction
+from jobs.ingest.numbered_names import left_out
 from jobs.ingest.sources.errors import SourceError, errors_of
+from jobs.ingest.sources.patches import BASE
 from jobs.ingest.sources.source import Source
 from jobs.progress.streams import stream_names
 from jobs.settings import Limits, Settings
@@ -122,12 +124,14 @@ class Pending:
     """The pending change sets, source by source; why some sources have none, and others not all.
 
     unread: by name of the source, how many files beside them are not read, and why.
+    missing: by name of the source, which change sets seem to be missing before them.
     """
 
     change_sets: list[ChangeSet]
     errors: dict[str, WeirError]
     waiting: dict[str, Waiting]
     unread: dict[str, str]
+    missing: dict[str, str] = field(default_factory=dict)
 
 
 def pending_change_sets(
@@ -141,6 +145,7 @@ def pending_change_sets(
     errors: dict[str, WeirError] = {}
     waiting: dict[str, Waiting] = {}
     unread: dict[str, str] = {}
+    missing: dict[str, str] = {}
     streams = stream_names(lake)
     for declared in sources:
         source = declared.called_first(consumed[declared.name].first_name)
@@ -151,7 +156,11 @@ def pending_change_sets(
                     raise _ended(source, position.ended)
                 if position.positions:
                     _refuse_turned(source, is_stream=source.name in streams)
-                for each in source.pending(position, settings):
+                found = source.pending(position, settings)
+                gap = _gap(source, position, found)
+                if gap is not None:
+                    missing[source.name] = gap
+                for each in found:
                     if each.waits is not None:
                         waiting[source.name] = Waiting(each.position, each.waits)
                         break
@@ -160,7 +169,19 @@ def pending_change_sets(
             errors[source.name] = error
         if source.unread is not None:
             unread[source.name] = source.unread
-    return Pending(queue, errors, waiting, unread)
+    return Pending(queue, errors, waiting, unread, missing)
+
+
+def _gap(source: Source, position: SourcePosition, found: Sequence[ChangeSet]) -> str | None:
+    """Which change sets seem to be missing before the new ones of a source; None if none.
+
+    Of states the newest is all that counts, events come in any order, and where the last change set
+    has an id, the next one names it.
+    """
+    if not found or not source.is_chain or position.last_id is not None:
+        return None
+    ingested = [name for name in position.positions if name != BASE]
+    return left_out(ingested, found[0].position)
 
 
 def _refuse_turned(source: Source, *, is_stream: bool) -> None:

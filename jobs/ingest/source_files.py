@@ -2,20 +2,26 @@
 
 A file counts as unchanged if its size and time are those of a row about it, or if its size and
 SHA-256 are. So a change is reported once, and a file that only got another time is read once more.
+
+A file is named by the location as the file of sources has it, so that a project that was moved or
+copied finds its own files.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from pathlib import PurePosixPath
 from typing import Any, Self
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.ingest.changesets import ChangeSet, Document
+from jobs.ingest.sources.source import Source
 from jobs.rdf.files import is_unchanged, local_stat, opened_raw
 from lake.commit import arrow_schema, write
 from lake.lake import Lake
@@ -25,11 +31,12 @@ from lake.tables import SOURCE_FILES
 COMPARED_FILES = 1_000
 """So many files are compared at each ingest: those that were written last."""
 _BLOCK = 1 << 20
+_COLUMNS = tuple(name for name in SOURCE_FILES.column_names if name != "run_id")
 
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A row of `source_files` but for the run."""
+    """A row of `source_files` but for the run; `path`: where the file is now."""
 
     source: str
     position: str
@@ -38,6 +45,7 @@ class SourceFile:
     modified: datetime | None
     sha256: str | None
     changed: bool
+    path: str = field(default="", compare=False)
 
     @classmethod
     def of(cls, change_set: ChangeSet, document: Document, *, is_hashed: bool) -> Self:
@@ -50,16 +58,21 @@ class SourceFile:
         return cls(
             change_set.source.name,
             change_set.position,
-            path,
+            _name_of(path, change_set.source),
             document.size,
             document.modified,
             digest,
             changed=False,
+            path=path,
         )
 
     def is_as(self, other: Self) -> bool:
         """Whether two rows are of a file with the same size and time."""
         return (self.bytes, self.modified) == (other.bytes, other.modified)
+
+    def row(self, run_id: str) -> dict[str, Any]:
+        """The row of a run."""
+        return {name: getattr(self, name) for name in _COLUMNS} | {"run_id": run_id}
 
 
 def read_files(change_sets: Iterable[ChangeSet], hashed_bytes: int) -> list[SourceFile]:
@@ -79,7 +92,7 @@ def record_files(lake: Lake, files: Sequence[SourceFile], metadata: Metadata) ->
     if not files:
         return
     known = {*_recorded(lake, {each.position for each in files})}
-    rows = [asdict(each) | {"run_id": metadata.run_id} for each in files if each not in known]
+    rows = [each.row(metadata.run_id) for each in files if each not in known]
     if rows:
         write(lake, SOURCE_FILES, rows, metadata)
 
@@ -112,7 +125,7 @@ class ChangedFiles:
         return tuple(each for each in self.new if each.changed)
 
 
-def changed_files(lake: Lake, sources: Collection[str]) -> ChangedFiles:
+def changed_files(lake: Lake, sources: Iterable[Source]) -> ChangedFiles:
     """Compare the newest `COMPARED_FILES` local files of sources, if they are still there.
 
     A file with another size, or time, is looked at; only one with another time is read.
@@ -134,18 +147,45 @@ def changed_files(lake: Lake, sources: Collection[str]) -> ChangedFiles:
     return ChangedFiles(tuple(changed), tuple(new))
 
 
+def read_twice(lake: Lake, source: Source, positions: Collection[str]) -> list[tuple[str, str]]:
+    """Change sets whose file was read under another name before that is gone: both positions.
+
+    Args:
+        lake: with the files that were read.
+        source: whose files they are.
+        positions: of the change sets that may have been read before.
+    """
+    rows = _as_declared(_stored(lake, [("source", "=", source.name)]), source)
+    new = rows.filter(pc.is_in(rows["position"], pa.array([*positions], pa.string())))
+    content = new["sha256"].drop_null()
+    # Without their hashes most rows never become objects.
+    alike = _as_files(rows.filter(pc.is_in(rows["sha256"], content)))
+    found = []
+    for now in _as_files(new):
+        for before in alike:
+            if (before.sha256, before.bytes) == (now.sha256, now.bytes) and not before.changed:
+                path = _renamed(before.file, source.places)
+                is_gone = path is not None and local_stat(path) is None
+                if is_gone and before.position not in positions:
+                    found.append((now.position, before.position))
+    return found
+
+
 def record_changes(lake: Lake, found: ChangedFiles, metadata: Metadata) -> None:
     """Record what no run has recorded of files that were read, so that it is reported once."""
     if found.new:
-        rows = [asdict(each) | {"run_id": metadata.run_id} for each in found.new]
+        rows = [each.row(metadata.run_id) for each in found.new]
         write(lake, SOURCE_FILES, rows, metadata)
 
 
-def _newest(lake: Lake, sources: Collection[str]) -> list[list[SourceFile]]:
+def _newest(lake: Lake, sources: Iterable[Source]) -> list[list[SourceFile]]:
     """The rows of each file that is compared."""
-    rows = _stored(lake)
-    is_of_source = pc.is_in(rows["source"], pa.array([*sources], pa.string()))
-    rows = rows.filter(pc.and_(is_of_source, pc.is_valid(rows["modified"])))
+    stored = _stored(lake)
+    stored = stored.filter(pc.is_valid(stored["modified"]))
+    by_name = {source.name: source for source in sources}
+    rows = pa.concat_tables(
+        [stored.slice(0, 0), *(_as_declared(stored, source) for source in by_name.values())]
+    )
     written = rows.group_by(["source", "file"]).aggregate([("modified", "max")])
     newest = written.sort_by([("modified_max", "descending")]).slice(0, COMPARED_FILES)
     chosen = newest.select(["source", "file"]).to_pylist()
@@ -155,8 +195,62 @@ def _newest(lake: Lake, sources: Collection[str]) -> list[list[SourceFile]]:
     # The table grows with every file that is read: few of its rows become objects.
     for each in _as_files(rows.filter(pc.is_in(rows["file"], newest["file"]))):
         if (each.source, each.file) in of_file:
-            of_file[each.source, each.file].append(each)
-    return [*of_file.values()]
+            path = _renamed(each.file, by_name[each.source].places)
+            # A path that is not known to be the source's may be another project's.
+            if path is not None:
+                of_file[each.source, each.file].append(replace(each, path=path))
+    return [found for found in of_file.values() if found]
+
+
+def _as_declared(stored: pa.Table, source: Source) -> pa.Table:
+    """The rows of a source, with the names that its files have by its declaration of now.
+
+    Earlier versions wrote paths, those of before if the project was moved since.
+    """
+    rows = stored.filter(pc.field("source") == source.name)
+    locations = "|".join(re.escape(declared) for declared, _ in source.places)
+    is_named = pc.match_substring_regex(rows["file"], f"^(?:{locations})(?:/|$)")
+    if pc.all(is_named).as_py() is not False:
+        return rows
+    names = [
+        name if known else _present_name(name, position, source)
+        for name, position, known in zip(
+            *(rows[column].to_pylist() for column in ("file", "position")),
+            is_named.to_pylist(),
+            strict=True,
+        )
+    ]
+    column = pa.chunked_array([names], rows["file"].type)
+    return rows.set_column(rows.column_names.index("file"), "file", column)
+
+
+def _present_name(path: Any, position: Any, source: Source) -> str:
+    """The name of a file by a path of it; the path, if it is not known.
+
+    If it is below no location of now, the position helps: it is the file's name below the
+    location, or the folder there that the file is in.
+    """
+    name = _name_of(path, source)
+    if name != path:
+        return name
+    for declared, now in source.places:
+        if PurePosixPath(path).name == PurePosixPath(now).name:
+            return declared
+    _, found, below = f"{path}/".rpartition(f"/{position}/")
+    return f"{source.places[0][0]}/{position}/{below}".rstrip("/") if found else str(path)
+
+
+def _name_of(path: str, source: Source) -> str:
+    """A file by the location that it is at or below, as it is declared; else its path."""
+    return _renamed(path, [(now, declared) for declared, now in source.places]) or path
+
+
+def _renamed(name: str, places: Iterable[tuple[str, str]]) -> str | None:
+    """The name with the first place that it is at or below replaced by its other; None if none."""
+    for before, after in places:
+        if name == before or name.startswith(f"{before}/"):
+            return after + name[len(before) :]
+    return None
 
 
 def _compared(now: SourceFile, rows: Sequence[SourceFile]) -> SourceFile:
@@ -164,14 +258,14 @@ def _compared(now: SourceFile, rows: Sequence[SourceFile]) -> SourceFile:
     alike = [each for each in rows if each.bytes == now.bytes and each.sha256 is not None]
     if not alike:
         return replace(now, changed=True)
-    digest = _sha256(now.file)
+    digest = _sha256(now.path)
     same = [each for each in alike if each.sha256 == digest]
     return replace(now, sha256=digest, changed=all(each.changed for each in same))
 
 
 def _as_it_is(recorded: SourceFile) -> SourceFile | None:
     """A file that was recorded with its size and time, None if it is gone or cannot be read."""
-    found = local_stat(recorded.file)
+    found = local_stat(recorded.path)
     if found is None:
         return None
     size, modified = found
@@ -185,10 +279,9 @@ def _recorded(lake: Lake, positions: Collection[str]) -> list[SourceFile]:
 
 def _stored(lake: Lake, some: Sequence[tuple[str, str, Any]] | None = None) -> pa.Table:
     """The rows of the table that meet all conditions."""
-    names = [name for name in SOURCE_FILES.column_names if name != "run_id"]
     if not lake.exists(SOURCE_FILES.name):
-        return arrow_schema(SOURCE_FILES).empty_table().select(names)
-    return lake.rows(SOURCE_FILES.name, names, some)
+        return arrow_schema(SOURCE_FILES).empty_table().select([*_COLUMNS])
+    return lake.rows(SOURCE_FILES.name, _COLUMNS, some)
 
 
 def _as_files(rows: pa.Table) -> list[SourceFile]:

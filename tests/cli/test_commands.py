@@ -488,6 +488,7 @@ def test_status_lists_every_source_with_what_waits_and_what_was_rejected(weir: W
         "reason": None,
         "changed": [],
         "unread": None,
+        "missing": None,
     }
     absent, found = weir("status", "--output", "json").json["sources"]
     assert found == museum

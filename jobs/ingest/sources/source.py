@@ -85,6 +85,7 @@ class Source(BaseModel, ABC):
     )
 
     _first_name: str | None = PrivateAttr(None)
+    _as_declared: tuple[str, ...] = PrivateAttr(())
     _unread: dict[str, tuple[tuple[str, str], ...]] = PrivateAttr(default_factory=dict)
 
     @field_validator("*")
@@ -121,6 +122,11 @@ class Source(BaseModel, ABC):
         if share is None:
             share = 1.0 if self.names_deletions else 0.5
         return Guards(empty, share, rejected if self.max_rejected is None else self.max_rejected)
+
+    @property
+    def is_chain(self) -> bool:
+        """Whether each change set builds on all before it: it is no state, and no events."""
+        return self.names_deletions and self.stream is None
 
     @property
     def replica(self) -> str | None:
@@ -163,15 +169,29 @@ class Source(BaseModel, ABC):
             case term:
                 return term
 
+    @property
+    def places(self) -> Sequence[tuple[str, str]]:
+        """Its locations: as the file of sources has them, and where they are."""
+        now = [location.rstrip("/") for location in self._located]
+        declared = [location.rstrip("/") for location in self._as_declared]
+        return [*zip(declared or now, now, strict=True)]
+
+    @property
+    def _located(self) -> tuple[str, ...]:
+        found = (getattr(self, key) for key in self.locations)
+        return tuple(location for location in found if location is not None)
+
     def located_in(self, folder: Path) -> Self:
         """The source with absolute locations; relative ones are relative to `folder`."""
-        return self.model_copy(
+        located = self.model_copy(
             update={
                 key: _absolute(location, folder)
                 for key in self.locations
                 if (location := getattr(self, key)) is not None
             }
         )
+        located._as_declared = self._located
+        return located
 
     @abstractmethod
     def pending(self, position: SourcePosition, settings: Settings) -> list[ChangeSet]:
