@@ -5,9 +5,12 @@ does no harm, and running again commits nothing. Each stage continues with what 
 has completed: a query that cannot be maintained, or whose rows fail a check, makes the run fail,
 but not the other queries. Only validated rows are published, and each answer that got rows emits an
 event, also if others are held back.
+
+The parameter `accept` names queries, separated by commas: the answer that is held of each is
+published by this run, though it is beyond the guards of the query.
 """
 
-from airflow.sdk import DAG
+from airflow.sdk import DAG, Param
 
 from dags.announce_task import AnnounceAnswers
 from dags.common import RETRYING, START, any_failure, quads, submit
@@ -19,11 +22,21 @@ with DAG(
     catchup=False,
     max_active_runs=1,  # answers are published in the order of epochs
     doc_md=__doc__,
+    params={
+        "accept": Param(
+            None, type=["null", "string"], title="Queries whose held answer is published"
+        )
+    },
     tags=["weir", "answers"],
 ):
     maintain = submit("maintain_queries")
     # No retry: the same rows would fail the same checks again.
-    validate = submit("validate_answers", retries=0, trigger_rule="all_done")
+    validate = submit(
+        "validate_answers",
+        *("--accept", "{{ params.accept or '' }}"),
+        retries=0,
+        trigger_rule="all_done",
+    )
     publish = submit("publish_answers", trigger_rule="all_done")
     announced = AnnounceAnswers(trigger_rule="all_done", **RETRYING)
     maintain >> validate >> publish >> announced

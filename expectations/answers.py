@@ -7,6 +7,15 @@ from expectations.suite import Expectation, QualityResult, Suite
 MAX_ROWS = "row_count_is_within_max_rows"
 """The check of the limit of a query, which says nothing of its stored state."""
 
+MIN_ROWS = "row_count_is_at_least_min_rows"
+MAX_CHANGE = "deleted_share_is_within_max_change"
+GUARDS = frozenset({MIN_ROWS, MAX_CHANGE})
+"""The checks that a user may accept: the answer may be right, and is not what was expected."""
+LIMITS = frozenset({MAX_ROWS, *GUARDS})
+"""The checks that say nothing of the stored state."""
+SMALL_ANSWER = 100
+"""Of so many published rows, any number may be deleted."""
+
 MAX_ROWS_SENTENCE = "The answer has at most `max_rows` rows."
 MAX_ROWS_FOUND = "{rows_at} rows, max_rows is {max_rows}"
 
@@ -22,6 +31,7 @@ ANSWERS_SUITE = Suite(
     # Besides the changes the frame has one row per query with `is_total`, weight 0 and epoch
     # `to_epoch`. It represents the whole answer, so that an answer without rows is checked too.
     # `rows_at`: rows of the answer after the epoch, for the total and for every change of an ASK.
+    # `rows_deleted`: of the `rows_published` rows that were published, how many are in it no more.
     columns=(
         "terms",
         "epoch",
@@ -30,7 +40,11 @@ ANSWERS_SUITE = Suite(
         "form",
         "is_set",
         "max_rows",
+        "min_rows",
+        "max_change",
         "rows_at",
+        "rows_published",
+        "rows_deleted",
         "is_total",
     ),
     shown=("terms", "epoch", "weight", "multiplicity", "rows_at", "max_rows"),
@@ -65,6 +79,21 @@ ANSWERS_SUITE = Suite(
             MAX_ROWS_SENTENCE,
             "NOT is_total OR max_rows IS NULL OR rows_at <= max_rows",
             found=MAX_ROWS_FOUND,
+        ),
+        Expectation(
+            MIN_ROWS,
+            "The answer has at least `min_rows` rows.",
+            "NOT is_total OR min_rows IS NULL OR rows_at >= min_rows",
+            found="{rows_at} rows, min_rows is {min_rows}",
+        ),
+        Expectation(
+            MAX_CHANGE,
+            f"Of more than {SMALL_ANSWER} published rows, no larger share than `max_change` is"
+            " deleted at once.",
+            f"NOT is_total OR max_change IS NULL OR rows_published <= {SMALL_ANSWER} OR"
+            " rows_deleted <= max_change * rows_published",
+            found="{rows_deleted} of {rows_published} published rows deleted, max_change is"
+            " {max_change}",
         ),
     ),
 )

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
+from expectations.answers import GUARDS
 from jobs.catalog.catalog import Catalog
 from jobs.catalog.maintained import Maintained
 from jobs.catalog.output_streams import all_upstreams_of
@@ -24,6 +25,7 @@ from jobs.errors import QualityError, WeirError, causes, listed
 from jobs.progress.backlog import Backlog
 from jobs.progress.completion import Completion
 from jobs.progress.over_limit import over_limit
+from jobs.progress.verdicts import failed_checks
 from jobs.publish.publication import Publication, move_watermark, publish
 from jobs.replicas.not_ready import NotReady
 from jobs.replicas.readiness import Readiness
@@ -186,7 +188,7 @@ def _raise_for(result: PublishResult) -> None:
     if held:
         hint = (
             "Answers that are held back are as before; `weir show --held NAME` prints the rows, and"
-            " every run checks them again. " + hint
+            " every run checks them again." + _how_to_accept(held) + " " + hint
         )
     reasons = [(p.query, p.reason) for p in (*failed, *held)]
     # The same in each run that finds it, so that it is reported once.
@@ -198,6 +200,12 @@ def _raise_for(result: PublishResult) -> None:
     what = f"{', '.join(parts)}:"
     error = found(what, "", hint.strip(), parts=listed(reasons), done=result)
     raise error from causes([p.cause for p in failed if p.cause is not None])
+
+
+def _how_to_accept(held: Sequence[Publication]) -> str:
+    names = [each.query for each in held if failed_checks(each.reason) <= GUARDS]
+    options = " ".join(f"--accept {name}" for name in names)
+    return f" If an answer is right, accept it: `weir run {options}`." if names else ""
 
 
 def main(argv: Sequence[str] | None = None) -> int:

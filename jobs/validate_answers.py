@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from expectations.answers import too_many_rows
@@ -24,8 +25,9 @@ from jobs.ingest.sources.declared import load_sources
 from jobs.progress.completion import Completion
 from jobs.progress.over_limit import OverLimit, over_limit
 from jobs.progress.streams import stream_names
+from jobs.progress.verdicts import Verdict
 from jobs.settings import Settings
-from jobs.stage import Progress, claimed, run_stage, silent
+from jobs.stage import Progress, arg_parser, claimed, named_list, run_parsed, silent
 from jobs.standard_streams import run_process
 from jobs.validate.answer_rows import AnswerRules, Checked
 from jobs.validate.quality_results import record_results
@@ -53,9 +55,21 @@ class ValidateResult:
 
 
 def validate_answers(
-    spark: Spark, settings: Settings, run_id: str, progress: Progress = silent
+    spark: Spark,
+    settings: Settings,
+    run_id: str,
+    progress: Progress = silent,
+    accept: Collection[str] = (),
 ) -> ValidateResult:
     """Run the suites on the graph's new epochs and on every query's unpublished rows.
+
+    Args:
+        spark: starts Spark.
+        settings: of the project.
+        run_id: of the run.
+        progress: is told what is done.
+        accept: queries whose answer may be beyond its guards, if that is why it is held, and by the
+            same figures.
 
     Raises:
         BusyError: another run validates.
@@ -95,12 +109,20 @@ def validate_answers(
         record_results(lake, run_id, result.validations)
         if all(validation.success for validation in graph):
             run.totals["to_epoch"] = max(graph_from, graph_to)
+        accepted = {
+            each.scope
+            for each in answers
+            if each.scope in accept and _is_as_held(each, completion.verdicts.get(each.scope))
+        }
         for (item, _), validation in zip(work, answers, strict=True):
+            is_accepted = item.query in accepted
             run.report(
                 item.query,
-                status=SUCCEEDED if validation.success else FAILED,
+                status=SUCCEEDED if validation.success or is_accepted else FAILED,
                 mode=item.mode,
-                reason=validation.failures or None,
+                reason=f"accepted: {validation.failures}"
+                if is_accepted
+                else validation.failures or None,
                 from_epoch=item.from_epoch,
                 to_epoch=item.to_epoch,
                 seconds=time.monotonic() - started,
@@ -108,14 +130,22 @@ def validate_answers(
                 checked_run=item.maintained.metadata.run_id,
             )
         progress(result.summary)
-        _raise_for(result)
+        _raise_for(result, accepted)
     return result
+
+
+def _is_as_held(validation: Validation, before: Verdict | None) -> bool:
+    """Whether an answer is beyond its guards only, by the figures that the last run reported."""
+    return (
+        validation.can_be_accepted and before is not None and (before.reason == validation.failures)
+    )
 
 
 def _too_many_rows(found: OverLimit) -> Validation:
     """The failed check of a published answer, whose limit is lower than when it was published."""
     result = too_many_rows(found.query, found.rows, found.max_rows)
-    return Validation(found.query, found.epoch, found.epoch, (result,), found.max_rows_at)
+    places = {"max_rows": found.max_rows_at}
+    return Validation(found.query, found.epoch, found.epoch, (result,), places)
 
 
 def _max_late_shares(settings: Settings, lake: Lake) -> dict[str, float]:
@@ -145,13 +175,12 @@ def _not_validated(completion: Completion, catalog: Catalog) -> list[Checked]:
             continue
         (output,) = maintained.outputs
         is_set = bool(metadata.extra["is_set"])
-        rules = AnswerRules(output.form, is_set, output.max_rows, output.max_rows_at)
-        work.append((item, rules))
+        work.append((item, AnswerRules(output.form, is_set, output.limits)))
     return work
 
 
-def _raise_for(result: ValidateResult) -> None:
-    failed = [validation for validation in result.validations if not validation.success]
+def _raise_for(result: ValidateResult, accepted: Collection[str]) -> None:
+    failed = [v for v in result.validations if not (v.success or v.scope in accepted)]
     if not failed:
         return
     raise QualityError(
@@ -168,7 +197,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     """The entry point under spark-submit."""
     # Imported while Spark starts.
     import_ahead()
-    return run_stage(validate_answers, JOB, __doc__, argv)
+    parser = arg_parser(JOB, __doc__)
+    parser.add_argument(
+        "--accept",
+        type=named_list,
+        default=(),
+        help="names of queries, separated by commas, whose answer may be beyond its guards",
+    )
+    options = parser.parse_args(argv)
+    return run_parsed(partial(validate_answers, accept=options.accept), JOB, options)
 
 
 if __name__ == "__main__":

@@ -54,7 +54,7 @@ def embeddings_results(
         (output,) = catalog.member(item.query).outputs
         is_set = bool(item.maintained.metadata.extra["is_set"])
         # How large an answer may be is checked before it is published.
-        checked.append((item, AnswerRules(output.form, is_set, None)))
+        checked.append((item, AnswerRules(output.form, is_set)))
     for validation in validate_queries(engine, checked):
         yield from validation.results
 

@@ -14,6 +14,11 @@ from lake.instants import INSTANT_0, microseconds
 
 WINDOW_KEYS = ("t0", "first", "bounds", "report", "corrects_back")
 """The keys that are for queries with windows."""
+_NOT_WITH_WINDOWS = {
+    "history": "the log of this one has every instant",
+    "max_change": "the rows of this one have instants, and are not deleted",
+}
+"""The keys that are for queries without windows, and why."""
 
 
 class FrontMatter(BaseModel):
@@ -32,6 +37,14 @@ class FrontMatter(BaseModel):
         "current", description="on first registration: the current answer, or one delta per epoch"
     )
     max_rows: int | None = Field(None, ge=1, description="more rows in the answer fail validation")
+    min_rows: int | None = Field(None, ge=1, description="fewer rows in the answer fail validation")
+    max_change: float = Field(
+        0.5,
+        ge=0,
+        le=1,
+        description="without windows: the answer is held if a larger share of its published rows"
+        " is deleted at once, and it had more than 100; 1 permits all",
+    )
     allow_product: bool = Field(False, description="permit a product of large components")
     t0: Time = Field(
         INSTANT_0, description="with windows: where the grid of windows with a step begins"
@@ -117,16 +130,17 @@ def check_staleness(front_matter: FrontMatter, text: str, file: str) -> None:
         )
 
 
-def check_history(front_matter: FrontMatter, text: str, file: str) -> None:
-    """Refuse `history` in a query with windows, whose log has every instant.
+def check_keys_without_windows(front_matter: FrontMatter, text: str, file: str) -> None:
+    """Refuse in a query with windows what is for those without.
 
     Raises:
-        ConfigurationError: the front matter has the key; with its line.
+        ConfigurationError: the front matter has such a key; with its line.
     """
-    if "history" in front_matter.model_fields_set:
-        line, _ = read_head(text, file, FrontMatter, "#").places[("history",)]
-        raise ConfigurationError(
-            "history is for queries without windows: the log of this one has every instant",
-            f"{file}:{line}",
-            "Delete the line.",
-        )
+    for key, why in _NOT_WITH_WINDOWS.items():
+        if key in front_matter.model_fields_set:
+            line, _ = read_head(text, file, FrontMatter, "#").places[(key,)]
+            raise ConfigurationError(
+                f"{key} is for queries without windows: {why}",
+                f"{file}:{line}",
+                "Delete the line.",
+            )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -17,6 +17,26 @@ Form = Literal["select", "ask", "construct"]
 
 
 @dataclass(frozen=True, slots=True)
+class Limits:
+    """What an answer must keep to be published.
+
+    Attributes:
+        max_rows: it has no more rows; None for any number.
+        min_rows: it has no fewer; None for any number.
+        max_change: no larger share of its published rows is deleted at once; None for any.
+        places: file and line that say so, or only the file, by attribute.
+    """
+
+    max_rows: int | None = None
+    min_rows: int | None = None
+    max_change: float | None = None
+    places: Mapping[str, str] = field(default_factory=dict)
+
+
+NO_LIMITS = Limits()
+
+
+@dataclass(frozen=True, slots=True)
 class Output:
     """A published table.
 
@@ -24,15 +44,13 @@ class Output:
         table: its name in the lake, `answers/<name>`.
         columns: its columns but those that every answer table has, in order.
         form: what its rows are.
-        max_rows: more rows in the answer fail validation; None for any number.
-        max_rows_at: file and line that say so.
+        limits: what its answer must keep.
     """
 
     table: str
     columns: tuple[str, ...]
     form: Form
-    max_rows: int | None
-    max_rows_at: str
+    limits: Limits
 
 
 class Maintained(Protocol):

@@ -89,6 +89,7 @@ class ProgramFrontMatter(BaseModel):
         "PT0S", description="how far back a change of the graph may correct the answer"
     )
     max_rows: int | None = Field(None, ge=1, description="more rows in the answer fail validation")
+    min_rows: int | None = Field(None, ge=1, description="fewer rows in the answer fail validation")
 
     @field_validator("unit")
     @classmethod

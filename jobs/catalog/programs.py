@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from jobs.catalog.maintained import Output
+from jobs.catalog.maintained import Limits, Output
 from jobs.catalog.names import Declaration, Kind
 from jobs.catalog.program_fingerprint import program_fingerprint
 from jobs.catalog.program_front_matter import (
@@ -110,9 +110,10 @@ class RegisteredProgram:
     @property
     def outputs(self) -> tuple[Output, ...]:
         """The answer table."""
-        columns, max_rows = self.program.answer_columns, self.front_matter.max_rows
-        place = place_of("max_rows", self.text, "%", self.file)
-        return (Output(f"answers/{self.name}", columns, "select", max_rows, place),)
+        columns, said = self.program.answer_columns, self.front_matter
+        places = {key: place_of(key, self.text, "%", self.file) for key in ("max_rows", "min_rows")}
+        limits = Limits(said.max_rows, said.min_rows, places=places)
+        return (Output(f"answers/{self.name}", columns, "select", limits),)
 
     @property
     def reads(self) -> frozenset[str]:

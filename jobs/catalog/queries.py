@@ -14,12 +14,12 @@ from jobs.catalog.compilation_cache import CompilationCache
 from jobs.catalog.fingerprint import fingerprint, shape
 from jobs.catalog.front_matter import (
     FrontMatter,
-    check_history,
+    check_keys_without_windows,
     check_staleness,
     check_window_keys,
     read_front_matter,
 )
-from jobs.catalog.maintained import Form, Output
+from jobs.catalog.maintained import Form, Limits, Output
 from jobs.catalog.names import Declaration, Kind
 from jobs.catalog.plan_json import NotAPlan, decoded, encoded
 from jobs.catalog.services import AskedBlock, RemoteName, Services, asked_blocks, remote_names
@@ -160,9 +160,16 @@ class RegisteredQuery:
     @property
     def outputs(self) -> tuple[Output, ...]:
         """The answer table."""
-        compiled, max_rows = self.compiled, self.front_matter.max_rows
-        place = place_of("max_rows", self.text, "#", self.file)
-        return (Output(f"answers/{self.name}", compiled.columns, compiled.form, max_rows, place),)
+        compiled, said = self.compiled, self.front_matter
+        keys = ("max_rows", "min_rows", "max_change")
+        limits = Limits(
+            said.max_rows,
+            said.min_rows,
+            # The rows of a query over streams have instants: none is deleted but by a correction.
+            said.max_change if self.windowing is None else None,
+            {key: place_of(key, self.text, "#", self.file) for key in keys},
+        )
+        return (Output(f"answers/{self.name}", compiled.columns, compiled.form, limits),)
 
     @property
     def reads(self) -> frozenset[str]:
@@ -240,7 +247,7 @@ def compile_query(text: str, file: str) -> CompiledQuery:
     query = translate(text, front_matter.default_graph, file)
     _check_columns(query, text, file)
     if query.windows:
-        check_history(front_matter, text, file)
+        check_keys_without_windows(front_matter, text, file)
     else:
         check_window_keys(front_matter, text, file)
     if not query.remotes:

@@ -92,6 +92,45 @@ Accept = Annotated[
         help="Take in the change set that stopped this source, though it is beyond its guards.",
     ),
 ]
+AcceptAny = Annotated[
+    list[Name] | None,
+    typer.Option(
+        "--accept",
+        parser=named,
+        metavar="NAME",
+        help="Take in the change set that stopped this source, or publish the answer of this query"
+        " that is held, though it is beyond its guards.",
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """What a person accepts though it is beyond its guards.
+
+    Attributes:
+        sources: whose stopped change set is taken in.
+        queries: whose held answer is published.
+    """
+
+    sources: tuple[str, ...] = ()
+    queries: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, settings: Settings, names: Sequence[str]) -> Accepted:
+        """Sort names: one that no query has is that of a source, which ingest looks for."""
+        from jobs.catalog.names import declarations, folders_of
+
+        if not names:
+            return cls()
+        known = {declared.name for declared in declarations(folders_of(settings))}
+        chosen = [*dict.fromkeys(names)]
+        # A source and a query may have the same name.
+        not_stopped = {*_not_stopped(settings, chosen)}
+        return cls(
+            tuple(name for name in chosen if name not in known or name not in not_stopped),
+            tuple(name for name in chosen if name in known),
+        )
 
 
 def ingest(context: typer.Context, accept: Accept = None) -> None:
@@ -125,7 +164,7 @@ def run(
     refresh: Annotated[
         bool, typer.Option("--refresh", help="Ask the remotes that are due before publishing.")
     ] = False,
-    accept: Accept = None,
+    accept: AcceptAny = None,
 ) -> None:
     """Ingest, maintain, validate and publish: bring all answers up to date.
 
@@ -136,9 +175,9 @@ def run(
     if every is not None:
         if accept:
             raise ConfigurationError(
-                "--accept takes in one change set, and --every runs again and again",
+                "--accept is for what one run found, and --every runs again and again",
                 "",
-                "Run `weir ingest --accept` beside it.",
+                "Run `weir run --accept` beside it.",
             )
         if retry:
             raise ConfigurationError("--retry is for one run", "--every", "Give one of the two.")
@@ -166,8 +205,9 @@ def run(
 
         outside = Surroundings()
     _check_queries(settings, retry or ())
-    vain = _not_stopped(settings, accept or ())
-    done = [*run_stages(session, settings, run_id, outside, accept=accept or (), retry=retry or ())]
+    accepted = Accepted.of(settings, accept or ())
+    vain = [*_not_stopped(settings, accepted.sources), *_not_held(settings, accepted.queries)]
+    done = [*run_stages(session, settings, run_id, outside, accept=accepted, retry=retry or ())]
     _end(options, settings, run_id, done, vain)
 
 
@@ -177,7 +217,7 @@ def run_stages(
     run_id: str,
     refresh: Surroundings | None = None,
     *,
-    accept: Sequence[str] = (),
+    accept: Accepted | None = None,
     retry: Sequence[str] = (),
     announce: bool = True,
 ) -> Iterator[Done]:
@@ -192,15 +232,15 @@ def run_stages(
         run_id: of all stages.
         refresh: what remotes are asked with; None asks none. Which keys they are asked for follows
             from what is maintained, and what they say is ingested and maintained in turn.
-        accept: sources whose stopped change set is taken in.
+        accept: what is taken in or published though it is beyond its guards.
         retry: queries that are tried at once though they took more than a limit.
         announce: whether a log has a line when a stage begins, not only if it takes long.
     """
-    work = partial(_stage, announce=announce)
+    work, accepted = partial(_stage, announce=announce), accept or Accepted()
     from jobs.ingest_changes import ingest_changes
     from jobs.pending_work import has_pending_work
 
-    first = partial(ingest_changes, accept=accept)
+    first = partial(ingest_changes, accept=accepted.sources)
     done = work("ingest", first, session, settings, run_id)
     yield done
     if not (done.did_something or has_pending_work(settings) or refresh):
@@ -230,7 +270,7 @@ def run_stages(
 
     stages = (
         *(() if is_maintained else (("maintain", maintain),)),
-        ("validate", validate_answers),
+        ("validate", partial(validate_answers, accept=accepted.queries)),
         ("publish", publish_answers),
     )
     for name, stage in stages:
@@ -281,6 +321,16 @@ def _not_stopped(settings: Settings, accept: Sequence[str]) -> list[str]:
     return [name for name in dict.fromkeys(accept) if name not in is_stopped]
 
 
+def _not_held(settings: Settings, queries: Sequence[str]) -> list[str]:
+    """The queries of `queries` of which no earlier run held an answer."""
+    if not queries:
+        return []
+    from jobs.progress.completion import Completion
+
+    verdicts = Completion.read(settings.open_lake()).verdicts
+    return [name for name in queries if name not in verdicts or verdicts[name].success]
+
+
 def _end(
     options: Options, settings: Any, run_id: str, done: Sequence[Done], vain: Sequence[str]
 ) -> None:
@@ -291,7 +341,7 @@ def _end(
         settings: of the project.
         run_id: of the run.
         done: its stages.
-        vain: sources that were to be accepted, and were not stopped.
+        vain: sources and queries that were to be accepted, and were not stopped or held.
 
     Raises:
         WeirError: a stage, a source or a query failed.
@@ -316,8 +366,8 @@ def _end(
     raise worst
 
 
-def _nothing_accepted(source: str) -> str:
-    return f"{source}: nothing was stopped, so nothing was accepted"
+def _nothing_accepted(name: str) -> str:
+    return f"{name}: nothing was stopped, so nothing was accepted"
 
 
 def _stage(

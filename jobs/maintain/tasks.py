@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from expectations.answers import MAX_ROWS
+from expectations.answers import LIMITS
 from jobs.catalog.maintained import Maintained
 from jobs.catalog.queries import RegisteredQuery
 from jobs.plan.plan import Plan
@@ -19,8 +19,8 @@ from lake.metadata import Metadata
 from lake.tables import QUADS, TRIPLES
 
 JOB: Literal["maintain"] = "maintain"
-MAX_ROWS_CHECK = frozenset({MAX_ROWS, "the_answer_is_not_too_large"})
-"""The check of the limit `max_rows`, not of the stored state: its name, and that in old ledgers."""
+OF_LIMITS = LIMITS | {"the_answer_is_not_too_large"}
+"""The checks of limits, not of the stored state; one has another name in old ledgers."""
 Mode = Literal["initial", "incremental", "full", "migrated", "rebased", "untouched"]
 
 
@@ -133,8 +133,8 @@ def _is_broken(stored: Watermark, verdict: Verdict) -> bool:
     again would fail forever.
     """
     is_about_this = verdict.version == stored.version and not verdict.success
-    failed = {part.split(" ")[0].removesuffix(":") for part in verdict.reason.split("; ")}
-    return is_about_this and stored.metadata.mode != "rebased" and not failed <= MAX_ROWS_CHECK
+    is_of_limits = verdict.failed_checks <= OF_LIMITS
+    return is_about_this and stored.metadata.mode != "rebased" and not is_of_limits
 
 
 def groups(tasks: Iterable[Task]) -> list[list[Task]]:

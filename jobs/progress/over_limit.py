@@ -43,11 +43,12 @@ def over_limit(completion: Completion, catalog: Catalog) -> tuple[OverLimit, ...
     damaged = completion.damaged(each.name for each in catalog.members)
     for query in (each for each in catalog.members if each.name not in damaged):
         (output,) = query.outputs
-        published = completion.published(query.name) if output.max_rows is not None else None
-        if published is None or output.max_rows is None:
+        most = output.limits.max_rows
+        published = completion.published(query.name) if most is not None else None
+        if published is None or most is None:
             continue
         rows = int(published.metadata.extra["rows"])
-        if rows > output.max_rows and not completion.backlog([query.name]):
-            at = output.max_rows_at
-            found.append(OverLimit(query.name, published.epoch, rows, output.max_rows, at))
+        if rows > most and not completion.backlog([query.name]):
+            at = output.limits.places["max_rows"]
+            found.append(OverLimit(query.name, published.epoch, rows, most, at))
     return tuple(found)

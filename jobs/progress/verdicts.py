@@ -30,11 +30,21 @@ class Verdict:
     success: bool
     reason: str
 
+    @property
+    def failed_checks(self) -> frozenset[str]:
+        """The names of the checks that failed."""
+        return failed_checks(self.reason)
+
     def is_about(self, backlog: Backlog) -> bool:
         """Whether exactly the rows of `backlog` were checked."""
         rows = backlog.maintained
         checked = (self.version, self.run_id, self.from_epoch)
         return checked == (rows.version, rows.metadata.run_id, backlog.from_epoch)
+
+
+def failed_checks(reason: str) -> frozenset[str]:
+    """The names of the checks that a reason says failed: it has a part for each."""
+    return frozenset(part.split(" ")[0].removesuffix(":") for part in reason.split("; "))
 
 
 def graph_failure(lake: Lake, validated_to: int) -> str | None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 from sqlglot import exp
 
-from jobs.catalog.maintained import Form
+from jobs.catalog.maintained import NO_LIMITS, Form, Limits
 from jobs.compute.engine import Engine
 from jobs.compute.relations import Keep, Statement, StoredTable, StoredTables
 from jobs.compute.sql import (
@@ -49,17 +49,14 @@ from jobs.validate.derived_columns import DerivedColumn, changes_at_epoch, with_
 
 @dataclass(frozen=True, slots=True)
 class AnswerRules:
-    """The facts about a query by which the suite `answers` checks its rows.
-
-    max_rows_at: file and line of `max_rows`, for messages.
-    """
+    """The facts about a query by which the suite `answers` checks its rows."""
 
     form: Form
     is_set: bool
-    max_rows: int | None
-    max_rows_at: str = ""
+    limits: Limits = NO_LIMITS
 
 
+_LIMITS = ("max_rows", "min_rows", "max_change")
 Checked = tuple[Backlog, AnswerRules]
 """The rows that a query has not published, and the rules of its answer."""
 
@@ -166,9 +163,12 @@ def _work(checked: Sequence[Checked]) -> pa.Table:
     """What the rows of a query are checked by, a row per query."""
     names = (
         *("scope", "from_epoch", "to_epoch", "after", "last"),
-        *("rows_before", "form", "is_set", "max_rows"),
+        *("rows_before", "rows_published", "form", "is_set", *_LIMITS),
     )
-    types = (pa.string(), *[pa.int64()] * 5, pa.string(), pa.bool_(), pa.int64())
+    types = (
+        *(pa.string(), *[pa.int64()] * 6, pa.string(), pa.bool_()),
+        *(pa.int64(), pa.int64(), pa.float64()),
+    )
     rows = (
         (
             item.query,
@@ -176,9 +176,13 @@ def _work(checked: Sequence[Checked]) -> pa.Table:
             item.to_epoch,
             *_axis(item),
             item.rows_before,
+            item.rows_published,
             rules.form,
             rules.is_set,
-            rules.max_rows,
+            rules.limits.max_rows,
+            rules.limits.min_rows,
+            # An edit is meant to change the answer.
+            None if item.mode == "migrated" else rules.limits.max_change,
         )
         for item, rules in checked
     )
@@ -278,17 +282,17 @@ def _answer_rows(read: _Read, work: str, changes: str, before: str, new: str) ->
         alias(exp.Array(expressions=columns(read.variables, "c")), "terms"),
         *columns(("epoch", "weight", "at_epoch", "multiplicity"), "c"),
         alias(bigint(rows_at), "rows_at"),
+        alias(bigint(exp.null()), "rows_deleted"),
         alias(exp.false(), "is_total"),
         *_rules(),
         from_=subquery(checked, "c"),
         joins=[inner_join(rows_of(work, "w"), *equal(("scope",), "c", "w"))],
     )
-    net = select(
-        column("scope"),
-        alias(bigint(sum_of(column("weight"))), "net"),
-        from_=subquery(_changes(read, work, new), "new") if read.over_streams else rows_of(changes),
-        group_by=[column("scope")],
-    )
+    net = _net(read, work, changes, new)
+    rows_after = column("rows_before", "w") + coalesce(column("net", "t"), small_number(0))
+    # Of an answer that was recomputed, which rows are new is not known before it is published.
+    fewer = column("rows_published", "w") - rows_after
+    deleted = fewer if read.rebuilt else coalesce(column("deleted", "t"), small_number(0))
     no_terms = exp.DataType.build("ARRAY<STRING>", dialect="spark")
     total = select(
         alias(cast(exp.null(), no_terms), "terms"),
@@ -296,10 +300,8 @@ def _answer_rows(read: _Read, work: str, changes: str, before: str, new: str) ->
         alias(number(0), "weight"),
         alias(bigint(exp.null()), "at_epoch"),
         alias(bigint(exp.null()), "multiplicity"),
-        alias(
-            bigint(column("rows_before", "w") + coalesce(column("net", "t"), small_number(0))),
-            "rows_at",
-        ),
+        alias(bigint(rows_after), "rows_at"),
+        alias(bigint(deleted), "rows_deleted"),
         alias(exp.true(), "is_total"),
         *_rules(),
         from_=rows_of(work, "w"),
@@ -308,11 +310,38 @@ def _answer_rows(read: _Read, work: str, changes: str, before: str, new: str) ->
     return union_all([rows, total])
 
 
+def _net(read: _Read, work: str, changes: str, new: str) -> exp.Select:
+    """By how many rows each answer grows, and how many it loses: scope, net, deleted."""
+    if read.has_whole_log:
+        rows = subquery(_changes(read, work, new), "new") if read.over_streams else rows_of(changes)
+        return select(
+            column("scope"),
+            alias(bigint(sum_of(column("weight"))), "net"),
+            alias(bigint(number(0)), "deleted"),
+            from_=rows,
+            group_by=[column("scope")],
+        )
+    by_row = select(
+        *columns(read.key),
+        alias(sum_of(column("weight")), "net"),
+        from_=rows_of(changes),
+        group_by=columns(read.key),
+    )
+    lost = exp.Case(ifs=[exp.If(this=column("net") < 0, true=-column("net"))], default=number(0))
+    return select(
+        column("scope"),
+        alias(bigint(sum_of(column("net"))), "net"),
+        alias(bigint(sum_of(lost)), "deleted"),
+        from_=subquery(by_row, "by_row"),
+        group_by=[column("scope")],
+    )
+
+
 def _rules() -> list[exp.Expr]:
     """Columns that are the same for all rows of a query."""
     return [
         alias(text(ANSWER), "node"),
-        *columns(("form", "is_set", "max_rows", "scope"), "w"),
+        *columns(("form", "is_set", *_LIMITS, "rows_published", "scope"), "w"),
         alias(column("after", "w"), "from_epoch"),
         alias(column("last", "w"), "to_epoch"),
     ]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from expectations.answers import ANSWERS_SUITE, MAX_ROWS
+from expectations.answers import ANSWERS_SUITE, GUARDS, MAX_CHANGE, MAX_ROWS, MIN_ROWS
 from expectations.embeddings import EMBEDDINGS_SUITE
 from expectations.held_rows import HeldRows
 from expectations.quads import QUADS_SUITE
@@ -32,18 +32,27 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
+_KEYS = {MAX_ROWS: "max_rows", MIN_ROWS: "min_rows", MAX_CHANGE: "max_change"}
+"""The key of the limit that a check is about."""
+
+
 @dataclass(frozen=True, slots=True)
 class Validation:
     """The result of the checks of one scope: a query, or the graph (empty).
 
-    max_rows_at: file and line of the limit `max_rows`, if the query has one.
+    Attributes:
+        scope: the query, or empty.
+        from_epoch: the rows after it were checked
+        to_epoch: up to this one.
+        results: of the checks.
+        places: file and line of the limits of the query.
     """
 
     scope: str
     from_epoch: int
     to_epoch: int
     results: tuple[QualityResult, ...]
-    max_rows_at: str = ""
+    places: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def success(self) -> bool:
@@ -54,12 +63,18 @@ class Validation:
     def failures(self) -> str:
         """What did not hold, in one sentence."""
         return "; ".join(
-            f"{result.failure} ({self.max_rows_at})"
-            if result.expectation == MAX_ROWS
+            f"{result.failure} ({self.places[_KEYS[result.expectation]]})"
+            if result.expectation in _KEYS
             else result.failure
             for result in self.results
             if not result.success
         )
+
+    @property
+    def can_be_accepted(self) -> bool:
+        """Whether nothing failed but guards."""
+        failed = {result.expectation for result in self.results if not result.success}
+        return bool(failed) and failed <= GUARDS
 
 
 def validate_graph(
@@ -86,7 +101,9 @@ def validate_queries(engine: Engine, work: Sequence[Checked]) -> list[Validation
     packed = packs(engine, work, kind_of, lambda each: stored_rows(each[0]))
     found = _Checks(engine).results(packed)
     return [
-        Validation(item.query, item.from_epoch, item.to_epoch, found[item.query], rules.max_rows_at)
+        Validation(
+            item.query, item.from_epoch, item.to_epoch, found[item.query], rules.limits.places
+        )
         for item, rules in work
     ]
 

@@ -1,4 +1,4 @@
-"""`--accept` says so if the source was not stopped, so that nothing was accepted."""
+"""`--accept` takes in what a guard stopped, and says so if there was nothing."""
 
 from __future__ import annotations
 
@@ -40,3 +40,22 @@ def test_accepting_an_undeclared_source_is_an_error_without_the_warning(weir: We
     called = weir("ingest", "--accept", "nowhere")
     assert called.code == EXIT_USAGE
     assert "nothing was accepted" not in called.out
+
+
+def test_nothing_is_accepted_of_a_query_whose_answer_is_not_held(weir: Weir) -> None:
+    called = weir("run", "--accept", "exhibits")
+    assert called.code == 0
+    assert "exhibits: nothing was stopped, so nothing was accepted" in called.out.splitlines()
+
+
+def test_accepting_the_held_answer_of_a_query_publishes_it(weir: Weir) -> None:
+    Path("queries/exhibits.rq").write_text(
+        "#+ min_rows: 9\n" + Path("queries/exhibits.rq").read_text()
+    )
+    held = weir("run")
+    assert held.code == EXIT_QUALITY
+    assert "min_rows is 9 (queries/exhibits.rq:1)" in held.err
+    assert "`weir run --accept exhibits`" in held.err
+    called = weir("run", "--accept", "exhibits")
+    assert (called.code, called.err) == (0, "")
+    assert "1 published" in called.out

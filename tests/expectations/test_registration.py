@@ -33,7 +33,11 @@ def change(**changes: Any) -> dict[str, Any]:
         "form": "select",
         "is_set": False,
         "max_rows": None,
+        "min_rows": None,
+        "max_change": None,
         "rows_at": None,
+        "rows_published": 0,
+        "rows_deleted": None,
         "is_total": False,
     } | changes
 

@@ -300,7 +300,11 @@ def answer(**changes: Any) -> Row:
         "form": "select",
         "is_set": False,
         "max_rows": None,
+        "min_rows": None,
+        "max_change": None,
         "rows_at": None,
+        "rows_published": 0,
+        "rows_deleted": None,
         "is_total": False,
     } | changes
 
@@ -324,6 +328,11 @@ def test_valid_answers_are_accepted_and_invalid_ones_fail_their_expectation(held
             "ask": [answer(**ask, terms=[TRUE]), total(**ask)],
             "a triple": [answer(**construct, terms=triple), total(**construct)],
             "no row": [total(rows_at=0)],
+            "as few as allowed": [answer(min_rows=1), total(min_rows=1)],
+            "half is deleted": [total(max_change=0.5, rows_published=200, rows_deleted=100)],
+            "a small answer is emptied": [
+                total(max_change=0.5, rows_published=100, rows_deleted=100, rows_at=0)
+            ],
         },
         rejected={
             "twice in a set": ("a_set_has_each_row_once", [answer(is_set=True, multiplicity=2)]),
@@ -348,6 +357,11 @@ def test_valid_answers_are_accepted_and_invalid_ones_fail_their_expectation(held
             ),
             "fewer than 0 rows": ("row_count_is_not_negative", [total(rows_at=-1)]),
             "too many rows": ("row_count_is_within_max_rows", [total(max_rows=1, rows_at=2)]),
+            "too few rows": ("row_count_is_at_least_min_rows", [total(min_rows=2, rows_at=1)]),
+            "more than half is deleted": (
+                "deleted_share_is_within_max_change",
+                [total(max_change=0.5, rows_published=200, rows_deleted=101)],
+            ),
         },
     )
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from jobs.catalog.maintained import Limits
 from jobs.compute.engine import Engine
 from jobs.compute.session import Spark, session_of
 from jobs.progress.backlog import Backlog
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 A, B = "<http://a/a>", "_:b"
-SELECT = AnswerRules("select", False, None)
+SELECT = AnswerRules("select", False)
 Change = tuple[int, int, str | None, str | None]
 """Epoch, weight, v0, v1."""
 
@@ -111,14 +112,14 @@ def test_queries_that_are_read_together_have_the_rows_that_each_has_alone(
         write_embeddings(lake, [*random_changes(rng), (1, 1, A, A)], query=query)
         write_embeddings(lake, random_changes(rng), query=query, node="n1")
         item = work(rebuilt=rebuilt, rows_before=number, query=query)
-        checked.append((item, AnswerRules("select", bool(number % 2), number or None)))
+        checked.append((item, AnswerRules("select", bool(number % 2), Limits(number or None))))
     alone = [row for each in checked for row in rows(lake, each)]
     assert rows(lake, *checked) == sorted(alone, key=repr)
 
 
 def test_every_change_of_an_ask_has_the_rows_at_its_epoch(lake: HandMadeLake) -> None:
     write_embeddings(lake, [(3, -1, A, None), (3, 1, B, None), (4, -1, B, None)])
-    rules = AnswerRules("ask", True, None)
+    rules = AnswerRules("ask", True)
     found = rows(lake, (work(rebuilt=False, rows_before=1, columns=1), rules))
     changes = {(row["epoch"], *row["terms"]): row["rows_at"] for row in found if row["terms"]}
     assert changes == {(3, A): 1, (3, B): 1, (4, B): 0}
@@ -134,7 +135,9 @@ def test_both_engines_return_the_same_rows(spark: SparkSession, lake: HandMadeLa
     changes: list[Change] = [(1, 1, A, None), (3, 1, A, None), (4, -2, A, None), (3, 1, B, A)]
     for query in ("q", "r"):
         write_embeddings(lake, changes, query=query)
-    some = [(work(rebuilt=False, query=q), AnswerRules("select", False, 3)) for q in ("q", "r")]
-    for checked in (some, some[:1], [(work(rebuilt=True), AnswerRules("ask", True, None))]):
+    some = [
+        (work(rebuilt=False, query=q), AnswerRules("select", False, Limits(3))) for q in ("q", "r")
+    ]
+    for checked in (some, some[:1], [(work(rebuilt=True), AnswerRules("ask", True))]):
         on_spark = rows(lake, *checked, spark=spark, driver_rows=0)
         assert on_spark == rows(lake, *checked)

@@ -40,7 +40,7 @@ def validations(lake: HandMadeLake, spark: Spark) -> list[Validation]:
     engine = Engine.of(lake.settings, lake.settings.open_lake(), session_of(spark), "validate")
     metadata = Metadata("m", "maintain", 1, base=1, extra={"columns": [["x", 0]]})
     maintained = Watermark(1, 1, metadata, 1)
-    rules = AnswerRules("select", False, None)
+    rules = AnswerRules("select", False)
     work = [(Backlog(query, maintained, None, False, ""), rules) for query in QUERIES]
     try:
         return validate_queries(engine, work)

@@ -141,9 +141,9 @@ class Project:
         """Run maintain."""
         return maintain_queries(spark, self.settings, "test", **options)
 
-    def validate(self, spark: Spark = no_spark) -> ValidateResult:
+    def validate(self, spark: Spark = no_spark, **options: Any) -> ValidateResult:
         """Run validate."""
-        return validate_answers(spark, self.settings, "test")
+        return validate_answers(spark, self.settings, "test", **options)
 
     def publish(self, spark: Spark = no_spark) -> PublishResult:
         """Run publish."""
