@@ -47,7 +47,10 @@ ANSWERS_SUITE = Suite(
         "rows_deleted",
         "is_total",
     ),
-    shown=("terms", "epoch", "weight", "multiplicity", "rows_at", "max_rows"),
+    shown=(
+        *("terms", "epoch", "weight", "multiplicity", "rows_at", "rows_published", "rows_deleted"),
+        *("max_rows", "min_rows", "max_change"),
+    ),
     expectations=(
         Expectation(
             "a_set_has_each_row_once",

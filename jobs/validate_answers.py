@@ -67,7 +67,7 @@ def validate_answers(
         spark: starts Spark.
         settings: of the project.
         run_id: of the run.
-        progress: is told what is done.
+        progress: receives a line per step.
         accept: queries whose answer may be beyond its guards, if that is why it is held, and by the
             same figures.
 

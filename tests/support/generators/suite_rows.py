@@ -14,7 +14,7 @@ BOOLEANS = (
     *("is_new", "is_over", "is_abandoned", "is_declared"),
 )
 FLOATS = (
-    "max_late_share",
+    *("max_late_share", "max_change"),
     *("spent_seconds", "seconds_budget", "gap", "pause", "waited"),
     *("seconds_used", "found_seconds_used", "share_fresh", "min_fresh"),
     *("oldest_seconds", "median_seconds", "p95_seconds", "waiting_seconds", "error_after"),
