@@ -8,7 +8,7 @@ import pytest
 
 from jobs.catalog.catalog import Catalog
 from jobs.catalog.front_matter import FrontMatter
-from jobs.catalog.maintained import Form, Output
+from jobs.catalog.maintained import Form
 from jobs.catalog.queries import RegisteredQuery
 from jobs.errors import ConfigurationError
 from jobs.plan.leaves import Scope
@@ -85,7 +85,11 @@ def test_the_output_of_a_query_is_its_answer_table(
     folder: Path, text: str, form: Form, columns: tuple[str, ...]
 ) -> None:
     query = _query(folder, f"#+ max_rows: 3\n{text}")
-    assert query.outputs == (Output("answers/q", columns, form, 3, "queries/q.rq:1"),)
+    (output,) = query.outputs
+    assert (output.table, output.columns, output.form) == ("answers/q", columns, form)
+    assert output.limits.max_rows == 3
+    assert output.limits.places["max_rows"] == "queries/q.rq:1"
+    assert output.limits.max_change == 0.5
 
 
 @pytest.mark.parametrize(

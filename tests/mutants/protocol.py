@@ -180,7 +180,7 @@ _VERDICTS = (
         ),
         (
             "rows that fail a check pass",
-            "status=SUCCEEDED if validation.success else FAILED",
+            "status=SUCCEEDED if validation.success or is_accepted else FAILED",
             "status=SUCCEEDED",
         ),
         (
