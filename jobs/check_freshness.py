@@ -22,6 +22,7 @@ from jobs.compute.connection import connect
 from jobs.errors import QualityError
 from jobs.expected_errors import as_user_error
 from jobs.freshness.checked_rounds import JOB, CheckedRounds, checked_rounds, remembered
+from jobs.freshness.current import asking_names
 from jobs.freshness.frames import current_frame, frames
 from jobs.freshness.new_rounds import RemoteRounds, new_rounds, runs_that_died, tables_of
 from jobs.freshness.reading import services_of
@@ -67,7 +68,7 @@ def check_freshness(
 
     Raises:
         BusyError: another run checks.
-        ConfigurationError: remotes.yml is wrong.
+        ConfigurationError: remotes.yml is wrong, or there is no folder of queries.
         QualityError: a check failed, or a replica is too old.
     """
     remotes = [*load_remotes(settings.remotes).values()]
@@ -120,6 +121,7 @@ class _Checked:
     ) -> _Checked:
         """Read and check what is new."""
         before, services = checked_rounds(lake, run_id), services_of(lake)
+        asking = asking_names(settings)
         rounds = tuple(
             new_rounds(lake, each, before.get(each.name, CheckedRounds())) for each in remotes
         )
@@ -128,6 +130,7 @@ class _Checked:
                 each.remote,
                 each.newest,
                 services,
+                asking,
                 why_not_stored(lake, each.remote, services),
                 now,
             )

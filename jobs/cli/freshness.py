@@ -22,8 +22,8 @@ _REMOTES = (
 )
 _BUDGETS = ("remote", "keys", "requests", "bytes", "seconds")
 _PATTERNS = (
-    *("remote", "pattern", "state", "candidates", "never_asked", "oldest", "median", "p95"),
-    "fresh",
+    *("remote", "queries", "pattern", "state", "candidates", "never_asked", "oldest", "median"),
+    *("p95", "fresh"),
 )
 
 
@@ -33,7 +33,7 @@ def freshness(
         bool, typer.Option("--patterns", help="Each pattern that a remote is asked for, too.")
     ] = False,
 ) -> None:
-    """Print how old the answers of remotes are now; exit code 3 if they are too old."""
+    """Print how old the answers of remotes are now; exit code 3 past `warn_after`, or in error."""
     from jobs.freshness.current import current_states
     from jobs.freshness.source_freshness import source_freshness
     from lake.storage_errors import StorageError
@@ -104,6 +104,7 @@ def _remote_row(state: RemoteState) -> dict[str, Any]:
 def _pattern_row(state: RemoteState, pattern: PatternState) -> dict[str, Any]:
     return {
         "remote": state.remote.name,
+        "queries": pattern.asked_by,
         "pattern": pattern.pattern,
         "state": pattern.state,
         "candidates": pattern.candidates,
@@ -139,14 +140,14 @@ def _number(amount: float) -> str:
 
 
 def _raise_for(settings: Settings, states: list[RemoteState]) -> None:
-    """Fail if a remote is in error.
+    """Fail if answers of a remote are too old.
 
     Raises:
-        QualityError: one is.
+        QualityError: they are: older than `warn_after`, or the remote is in error.
     """
     from jobs.errors import QualityError
 
-    wrong = [f"{each.remote.name}: {each.reason}" for each in states if each.state == "error"]
+    wrong = [f"{each.remote.name}: {each.reason}" for each in states if each.is_late]
     if wrong:
         raise QualityError(
             f"replicas are not fresh enough: {'; '.join(wrong)}.",

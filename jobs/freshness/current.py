@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 
 from jobs.freshness.reading import newest_rows, services_of
 from jobs.freshness.remote_state import RemoteState, remote_state
 from jobs.replicas.remotes import load_remotes
 from jobs.replicas.renamed import why_not_stored
+from jobs.replicas.schedule import asking_queries
 from jobs.settings import Settings
 
 
@@ -15,20 +17,34 @@ def current_states(settings: Settings, now: datetime) -> list[RemoteState]:
     """The state of each declared remote, in the order of their declaration.
 
     Raises:
-        ConfigurationError: remotes.yml is wrong.
+        ConfigurationError: remotes.yml is wrong, or there is no folder of queries.
     """
     remotes = load_remotes(settings.remotes).values()
     if not remotes:
         return []
     lake = settings.open_lake()
-    services = services_of(lake)
+    services, asking = services_of(lake), asking_names(settings)
     return [
         remote_state(
             remote,
             newest_rows(lake, remote.name),
             services,
+            asking,
             why_not_stored(lake, remote, services),
             now,
         )
         for remote in remotes
     ]
+
+
+def asking_names(settings: Settings) -> Mapping[str, tuple[str, ...]]:
+    """By the id of a pattern, the names of the queries that ask for it.
+
+    Raises:
+        ConfigurationError: there is no folder of queries.
+    """
+    found: dict[str, dict[str, None]] = {}
+    for query in asking_queries(settings):
+        for block in query.services.blocks:
+            found.setdefault(block.pattern, {})[query.name] = None
+    return {pattern: tuple(names) for pattern, names in found.items()}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from html import escape
 from typing import Any
@@ -16,13 +17,14 @@ from jobs.freshness.charts import (
 )
 from jobs.freshness.history import BOUNDS, RemoteHistory
 from jobs.freshness.remote_state import RemoteState
-from jobs.replicas.states import age_text, limit_seconds
+from jobs.replicas.states import STATES, State, age_text, limit_seconds
 
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 84rem; padding: 0 1rem; }
 table { border-collapse: collapse; margin-bottom: 1.5rem; }
-th, td { text-align: left; vertical-align: top; padding: .25rem .75rem; overflow-wrap: anywhere; }
+th, td { text-align: left; vertical-align: top; padding: .25rem .75rem; white-space: nowrap; }
 td { border-bottom: 1px solid #ddd; }
+td.text { white-space: normal; overflow-wrap: anywhere; min-width: 8rem; }
 td.number { text-align: right; font-variant-numeric: tabular-nums; }
 div.charts { display: flex; flex-wrap: wrap; gap: 1rem; }
 svg { max-width: 100%; height: auto; border: 1px solid #eee; }
@@ -33,8 +35,7 @@ svg { max-width: 100%; height: auto; border: 1px solid #eee; }
 
 def freshness_page(states: Sequence[tuple[RemoteState, RemoteHistory]], now: datetime) -> str:
     """The page, for some remotes at a time."""
-    wrong = sum(state.state == "error" for state, _ in states)
-    verdict = f"{wrong} of {len(states)} remotes in error" if wrong else "no remote in error"
+    verdict = _verdict([state.state for state, _ in states])
     return (
         "<!doctype html><html lang=en><head><meta charset=utf-8>"
         f"<title>Freshness: {verdict}</title><style>{_STYLE}</style></head><body>"
@@ -42,6 +43,18 @@ def freshness_page(states: Sequence[tuple[RemoteState, RemoteHistory]], now: dat
         + "".join(_remote(state, history) for state, history in states)
         + "</body></html>\n"
     )
+
+
+def _verdict(states: Sequence[State]) -> str:
+    """How many remotes are in each state, the worst first: one that is not fresh is not hidden."""
+    numbers = Counter(states)
+    return ", ".join(
+        f"{numbers[state]} {_words(state)}" for state in reversed(STATES) if numbers[state]
+    )
+
+
+def _words(state: State) -> str:
+    return "in error" if state == "error" else state.replace("_", " ")
 
 
 def _remote(state: RemoteState, history: RemoteHistory) -> str:
@@ -60,9 +73,9 @@ def _remote(state: RemoteState, history: RemoteHistory) -> str:
             )
         )
     return (
-        f"<h2>{escape(remote.name)}: <span class={state.state}>{state.state}</span></h2>"
-        f"{_facts(state)}{_patterns(state)}<div class=charts>{charts}</div>"
-        f"{_stalest(history.stalest)}"
+        f"<h2>{escape(remote.name)}: <span class={state.state}>{_words(state.state)}"
+        f"</span></h2>{_facts(state)}{_patterns(state)}<div class=charts>{charts}</div>"
+        f"{_stalest(history.stalest, {each.pattern: each.asked_by for each in state.patterns})}"
     )
 
 
@@ -82,7 +95,7 @@ def _facts(state: RemoteState) -> str:
         "least share of fresh keys": "" if remote.min_fresh is None else f"{remote.min_fresh:.0%}",
     }
     rows = "".join(
-        f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>"
+        f"<tr><th>{escape(name)}</th><td class=text>{escape(value)}</td></tr>"
         for name, value in facts.items()
         if value
     )
@@ -99,37 +112,41 @@ def _use(state: RemoteState) -> dict[str, str]:
 
 
 def _patterns(state: RemoteState) -> str:
-    names = ("pattern", "state", "keys", "never asked", "oldest", "95 %", "median", "fresh", "why")
+    names = (
+        *("queries", "ask for", "state", "candidates", "never asked", "oldest", "median", "p95"),
+        *("fresh", "reason"),
+    )
     rows = [
         (
-            each.pattern,
-            each.state,
+            _Text(each.asked_by),
+            _Text(each.text),
+            _words(each.state),
             each.candidates,
             each.never_asked,
             _age(each.oldest),
-            _age(each.p95),
             _age(each.median),
+            _age(each.p95),
             "" if each.share_fresh is None else f"{each.share_fresh:.0%}",
-            each.reason,
+            _Text(each.reason),
         )
         for each in state.patterns
     ]
     return _table(names, rows)
 
 
-def _stalest(keys: Sequence[dict[str, Any]]) -> str:
+def _stalest(keys: Sequence[dict[str, Any]], asked_by: Mapping[str, str]) -> str:
     if not keys:
         return ""
-    names = ("key", "pattern", "age", "last answered", "last asked", "outcome", "why")
+    names = ("key", "queries", "age", "last answered", "last asked", "outcome", "reason")
     rows = [
         (
-            row["key"],
-            row["pattern"],
+            _Text(row["key"]),
+            _Text(asked_by[row["pattern"]]),
             _age(row["age"]) or "never answered",
             _time(row["answered_at"]),
             _time(row["asked_at"]),
             row["status"],
-            row["reason"],
+            _Text(row["reason"] or ""),
         )
         for row in keys
     ]
@@ -144,9 +161,18 @@ def _table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     return f"<table><tr>{head}</tr>{body}</table>"
 
 
+class _Text(str):
+    """Text of any length, which may be broken anywhere; other cells and headings are not broken."""
+
+
 def _cell(value: Any) -> str:
-    shown = "" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
-    return f"<td{' class=number' if isinstance(value, int) else ''}>{escape(shown)}</td>"
+    match value:
+        case _Text():
+            return f"<td class=text>{escape(value)}</td>"
+        case int():
+            return f"<td class=number>{value:,}</td>"
+        case _:
+            return f"<td>{escape(value or '')}</td>"
 
 
 def _age(seconds: float | None) -> str:

@@ -6,14 +6,13 @@ Ages grow when no evaluation runs: an age now is that of the last evaluation and
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final, Literal
 
 from jobs.replicas.missed import NOTHING_MISSED, Missed
 from jobs.replicas.remotes import Remote
 from jobs.replicas.states import (
-    STATES,
     Aged,
     State,
     age_text,
@@ -47,6 +46,8 @@ class PatternState:
         reason: why it is in this state, or empty.
         answered: keys that the last evaluation got an answer for.
         missed: keys that it got none for.
+        queries: the names of those that ask for it.
+        text: what they ask.
     """
 
     pattern: str
@@ -61,6 +62,13 @@ class PatternState:
     reason: str = ""
     answered: int = 0
     missed: Missed = NOTHING_MISSED
+    queries: tuple[str, ...] = ()
+    text: str = ""
+
+    @property
+    def asked_by(self) -> str:
+        """The names of its queries, for people; the id of a pattern says nothing to them."""
+        return ", ".join(self.queries) or "no query any more"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +112,15 @@ class RemoteState:
         return sum(each.never_asked or 0 for each in self.patterns)
 
     @property
+    def is_late(self) -> bool:
+        """Whether it is in error, or an answer is older than `warn_after`, or missing that long."""
+        limit = limit_seconds(self.remote.warn_after)
+        ages = (self.largest("oldest"), self.largest("waiting"))
+        return self.state == "error" or (
+            limit is not None and any(age is not None and age > limit for age in ages)
+        )
+
+    @property
     def was_asked_in_vain(self) -> bool:
         """Whether no key was answered of those that the last evaluation was to ask for."""
         answered = sum(each.answered for each in self.patterns)
@@ -128,6 +145,7 @@ def remote_state(
     remote: Remote,
     newest: Sequence[Row],
     services: Sequence[Row],
+    asking: Mapping[str, tuple[str, ...]],
     not_stored: str,
     now: datetime,
 ) -> RemoteState:
@@ -137,6 +155,7 @@ def remote_state(
         remote: as declared.
         newest: the rows of `freshness` of its last evaluation.
         services: the rows of `services`.
+        asking: the names of the queries that ask for a pattern, by its id.
         not_stored: why its answers cannot be stored, empty if they can.
         now: the time.
     """
@@ -144,13 +163,26 @@ def remote_state(
         return RemoteState(remote, "error", reason=not_stored)
     own = [row for row in services if row["remote"] == remote.name]
     first_seen = {row["pattern"]: row["first_seen"] for row in own}
-    if not newest:
-        return _never_evaluated(remote, first_seen, now)
+    texts = {row["pattern"]: row["text"] for row in own}
+    if newest:
+        states = [
+            _pattern_state(remote, row, first_seen.get(row["pattern"]), now)
+            for row in sorted(newest, key=lambda each: str(each["pattern"]))
+        ]
+    else:
+        states = [
+            _never_evaluated(remote, pattern, _since(seen, now))
+            for pattern, seen in sorted(first_seen.items())
+        ]
     patterns = tuple(
-        _pattern_state(remote, row, first_seen.get(row["pattern"]), now)
-        for row in sorted(newest, key=lambda each: str(each["pattern"]))
+        replace(each, queries=asking.get(each.pattern, ()), text=texts.get(each.pattern) or "")
+        for each in states
     )
+    if not patterns:
+        return RemoteState(remote, "unused", reason="no query asks for it")
     worst = max(patterns, key=lambda each: severity(each.state, each.missed))
+    if not newest:
+        return RemoteState(remote, worst.state, patterns, reason=worst.reason)
     first = newest[0]
     return RemoteState(
         remote,
@@ -167,36 +199,25 @@ def remote_state(
     )
 
 
-def _never_evaluated(
-    remote: Remote, first_seen: Mapping[str, datetime], now: datetime
-) -> RemoteState:
+def _never_evaluated(remote: Remote, pattern: str, waiting: float) -> PatternState:
     error_after = limit_seconds(remote.error_after)
-    if not first_seen:
-        return RemoteState(remote, "unused", reason="no query asks for it")
-    patterns = tuple(
-        _waiting(pattern, _since(seen, now), error_after, "it was never evaluated")
-        for pattern, seen in sorted(first_seen.items())
+    is_error = error_after is not None and waiting > error_after
+    return PatternState(
+        pattern,
+        "error" if is_error else "never_evaluated",
+        waiting=waiting,
+        reason=f"it was never evaluated since a query asks for it, {age_text(waiting)} ago",
     )
-    worst = max(patterns, key=lambda each: STATES.index(each.state))
-    return RemoteState(remote, worst.state, patterns, reason=worst.reason)
-
-
-def _waiting(pattern: str, waiting: float, error_after: float | None, reason: str) -> PatternState:
-    state: State = "never_evaluated"
-    if error_after is not None and waiting > error_after:
-        state = "error"
-        reason = f"{reason} since a query asks for it, {age_text(waiting)} ago"
-    return PatternState(pattern, state, waiting=waiting, reason=reason)
 
 
 def _pattern_state(
     remote: Remote, row: Row, first_seen: datetime | None, now: datetime
 ) -> PatternState:
     since = _since(row["evaluation"], now)
-    ages = {
-        name: None if row[f"{name}_seconds"] is None else row[f"{name}_seconds"] + since
+    oldest, median, p95 = (
+        None if row[f"{name}_seconds"] is None else row[f"{name}_seconds"] + since
         for name in ("oldest", "median", "p95")
-    }
+    )
     waiting = None
     if row["candidates"] and row["never_asked"] == row["candidates"] and first_seen is not None:
         waiting = _since(first_seen, now)
@@ -207,7 +228,7 @@ def _pattern_state(
     aged = Aged(
         row["candidates"],
         row["never_asked"],
-        ages["oldest"],
+        oldest,
         row["share_fresh"],
         waiting,
         backing_off,
@@ -219,7 +240,9 @@ def _pattern_state(
         state,
         row["candidates"],
         row["never_asked"],
-        **ages,
+        oldest=oldest,
+        median=median,
+        p95=p95,
         share_fresh=row["share_fresh"],
         waiting=waiting,
         reason=reason,

@@ -85,6 +85,8 @@ def pattern_fields(pattern: PatternState) -> dict[str, Any]:
     """What is known of a pattern."""
     return {
         "pattern": pattern.pattern,
+        "queries": [*pattern.queries],
+        "text": pattern.text,
         "state": pattern.state,
         "reason": pattern.reason or None,
         "candidates": pattern.candidates,

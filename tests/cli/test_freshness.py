@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from jobs.catalog.catalog import Catalog
 from jobs.compute import session
 from jobs.errors import EXIT_FAILED, EXIT_QUALITY
 from jobs.replicas.states import age_text
 from tests.support.projects.command_line import Weir
+from tests.support.projects.project import Project
 from tests.support.replicas import written
 from tests.support.replicas.written import PATTERN, REMOTES, RemoteTables, remote_project
 
@@ -36,6 +38,34 @@ def test_the_state_of_every_remote_is_printed(weir: Weir, tables: RemoteTables) 
         assert used in called.out
     assert PATTERN in called.out
     assert PATTERN not in weir("freshness").out
+
+
+def test_the_queries_that_ask_for_a_pattern_are_named(
+    weir: Weir, tables: RemoteTables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(written, "START", datetime.now(UTC) - timedelta(minutes=31))
+    text = (
+        "SELECT * WHERE { ?s <urn:q> ?x SERVICE <https://wd.example.org/sparql> { ?s <urn:p> ?o } }"
+    )
+    project = Project(tables.folder)
+    project.query("exhibits", text)
+    project.query("rooms", f"#+ description: another\n{text}")
+    (query, _) = Catalog.of(project.settings).members
+    (block,) = query.services.blocks
+    assert "no query any more" in weir("freshness", "--patterns").out
+    other = RemoteTables(tables.folder, rounds=2)
+    other.register(block.pattern)
+    written_rows = other.next({"a": ('"1"',)})
+    for row in (*written_rows.freshness, *written_rows.inbox):
+        row["pattern"] = block.pattern
+    other.write(written_rows)
+    assert "exhibits, rooms" in weir("freshness", "--patterns").out
+    (result,) = weir("freshness", "--output", "json").json["results"]
+    assert result["patterns"][0]["queries"] == ["exhibits", "rooms"]
+    weir("report")
+    page = (tables.folder / "lake/reports/freshness.html").read_text()
+    assert page.count("exhibits, rooms") == 2, "of the pattern, and of its stalest key"
+    assert block.pattern not in page
 
 
 def test_json_has_the_fields_of_source_freshness_and_ours(weir: Weir, tables: RemoteTables) -> None:
@@ -78,10 +108,36 @@ def test_a_replica_that_is_too_old_ends_with_its_own_exit_code(
     assert "the oldest answer is" in called.err
 
 
-def test_a_replica_in_warning_does_not_fail_the_command(weir: Weir, tables: RemoteTables) -> None:
+def test_answers_older_than_warn_after_end_with_the_same_exit_code(
+    weir: Weir, tables: RemoteTables
+) -> None:
     (tables.folder / "remotes.yml").write_text(REMOTES.replace("PT20M", "PT10M"))
     called = weir("freshness", "--output", "json")
-    assert (called.code, called.json["results"][0]["status"]) == (0, "warn")
+    assert (called.code, called.json["results"][0]["status"]) == (EXIT_QUALITY, "warn")
+    assert "`warn_after` is PT10M" in called.err
+
+
+def test_a_remote_that_backs_off_is_late_once_its_answers_are(
+    weir: Weir, tables: RemoteTables
+) -> None:
+    until = datetime.now(UTC) + timedelta(minutes=30)
+    tables.refresh({"a": None}, not_before=until, not_before_reason="throttled")
+    called = weir("freshness", "--output", "json")
+    assert (called.code, called.json["results"][0]["state"]) == (0, "backing_off")
+    (tables.folder / "remotes.yml").write_text(REMOTES.replace("PT20M", "PT10M"))
+    called = weir("freshness", "--output", "json")
+    assert (called.code, called.json["results"][0]["state"]) == (EXIT_QUALITY, "backing_off")
+
+
+@pytest.mark.parametrize(("limit", "code"), [("PT30M", 0), ("PT20M", EXIT_QUALITY)])
+def test_a_remote_that_was_never_evaluated_is_late_after_warn_after(
+    weir: Weir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, code: int
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Project(tmp_path).write("remotes.yml", REMOTES.replace("PT20M", limit))
+    RemoteTables(tmp_path).register(first_seen=datetime.now(UTC) - timedelta(minutes=25))
+    called = weir("freshness", "--output", "json")
+    assert (called.code, called.json["results"][0]["state"]) == (code, "never_evaluated")
 
 
 def test_a_damaged_table_is_a_runtime_error_of_every_remote(

@@ -17,7 +17,7 @@ from jobs.freshness.written_page import PAGE, write_page
 from lake.commit import write
 from lake.metadata import Metadata
 from lake.tables import FRESHNESS
-from tests.support.replicas.written import RemoteTables, remote_project
+from tests.support.replicas.written import REMOTES, RemoteTables, remote_project
 
 HOSTILE = "</td><script>alert(1)</script><img src=http://evil.example.org/>\"'&"
 
@@ -117,10 +117,36 @@ def test_a_remote_that_was_never_evaluated_has_a_page(tables: RemoteTables) -> N
     now = tables.evaluation(1)
     page = write_page(tables.settings, current_states(tables.settings, now), now)
     assert page is not None
-    assert "never_evaluated" in page.read_text()
+    assert "<h1>Freshness: 1 never evaluated</h1>" in page.read_text()
 
 
 def test_the_check_writes_the_page(tables: RemoteTables) -> None:
     tables.refresh({"a": ('"1"',)})
     check_freshness(tables.settings, "c", now=tables.evaluation(1))
-    assert "no remote in error" in (tables.folder / "lake" / PAGE).read_text()
+    assert "<h1>Freshness: 1 fresh</h1>" in (tables.folder / "lake" / PAGE).read_text()
+
+
+def test_the_headline_hides_no_remote_that_is_not_fresh(tables: RemoteTables) -> None:
+    second = REMOTES.partition("\n")[2].replace("wd", "unused")
+    (tables.folder / "remotes.yml").write_text(REMOTES.replace("min_fresh: 0.5", "") + second)
+    now = tables.evaluation(1) + timedelta(minutes=1)
+    until = now + timedelta(minutes=15)
+    tables.refresh({"a": None}, not_before=until, not_before_reason="throttled", share_fresh=0.0)
+    page = write_page(tables.settings, current_states(tables.settings, now), now)
+    assert page is not None
+    verdict = "Freshness: 1 backing off, 1 unused"
+    assert f"<title>{verdict}</title>" in page.read_text()
+    assert f"<h1>{verdict}</h1>" in page.read_text()
+
+
+def test_only_text_of_any_length_is_broken_within_words(tables: RemoteTables) -> None:
+    tables.refresh({"a": ('"1"',)})
+    now = tables.evaluation(1)
+    page = write_page(tables.settings, current_states(tables.settings, now), now)
+    assert page is not None
+    text = page.read_text()
+    rules = re.findall(r"([^{}\n]+) \{([^}]*)\}", text)
+    assert [names for names, rule in rules if "anywhere" in rule] == ["td.text"]
+    (headings,) = (rule for names, rule in rules if "th" in names.split(", "))
+    assert "white-space: nowrap" in headings
+    assert re.findall(r"<td class=text>([^<]*)</td>", text)
