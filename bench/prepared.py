@@ -16,7 +16,7 @@ def form_of(queries: Path | None, *what: str) -> str:
     """What the content of a prepared lake depends on, as a hexadecimal digest.
 
     That is the definition of the tables, and the fingerprint of every query: if one differs, the
-    next run would rebuild that answer (`migrated`) instead of maintaining it.
+    next run would rebuild that answer (`edited`) instead of maintaining it.
 
     Args:
         queries: the folder of the queries that have answers in the lake.

@@ -221,7 +221,7 @@ RUNS = Table(
         Column(
             "mode",
             "STRING",
-            "initial, incremental, full, migrated, rebased, untouched or skipped",
+            "initial, incremental, full, edited, rebased, untouched or skipped",
         ),
         Column("reason", "STRING", "why this mode, or the error"),
         Column("from_epoch", "BIGINT", "watermark before"),
@@ -589,7 +589,10 @@ def answers(query: str, variables: tuple[str, ...]) -> Table:
             Column("weight", "BIGINT", "signed multiplicity: + appeared, - vanished"),
             *(Column(name, "STRING", _TERM) for name in variables),
             Column(
-                "event_time", "TIMESTAMP", "when the change happened, as the source says, or null"
+                "event_time",
+                "TIMESTAMP",
+                "when the change happened, as the source says; else when its file was written; else"
+                " when it was ingested; null if the query was edited, or its answer rebuilt",
             ),
         ),
         properties=_MARKED,

@@ -14,6 +14,7 @@ from jobs.compute.relations import LakeQuery
 from jobs.compute.sql import column, number, select, subquery
 from jobs.progress.backlog import Backlog
 from jobs.progress.completion import Completion
+from jobs.publish.epoch_times import epoch_times
 from jobs.publish.publication_query import published_columns, rows_to_publish, stored_columns
 from jobs.validate.answer_rows import AnswerRules, Checked
 from jobs.validate.validation import validate_queries
@@ -63,7 +64,9 @@ def answer_results(engine: Engine, lake: Lake, item: Backlog) -> Iterator[Qualit
     """Whether an answer is that of its embeddings."""
     assert item.published is not None, "it is comparable"
     stored = stored_columns(lake, item.query)
-    query = rows_to_publish(item, published_columns(item, stored), stored)
+    times = f"times_{item.query}"
+    engine.load(times, epoch_times(lake, item.from_epoch))
+    query = rows_to_publish(item, published_columns(item, stored), stored, times)
     until = max(item.published.epoch, item.maintained.metadata.base)
     published = column("epoch") <= number(until)
     wrong = select("*", from_=subquery(query.select, "difference"), where=[published])

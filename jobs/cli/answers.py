@@ -77,10 +77,12 @@ def log(
 ) -> None:
     """Print the published changes of a query: rows that appeared (+) or vanished (-), by epoch.
 
-    Of a query over streams, `event_time` is the instant of the change, and `correction` says
-    whether the answer at that instant was final before the epoch.
+    `changed by` is the change set of the epoch, or an edit of the query: its rows are no change of
+    the data, and have no `event_time`. Of a query over streams, `event_time` is the instant of the
+    change, and `correction` says whether the answer at that instant was final before the epoch.
     """
     from jobs.cli.answer_logs import changes_between
+    from jobs.cli.causes import CAUSE, Causes
     from jobs.cli.moments import published_over_streams
     from jobs.cli.views import CHANGES
     from jobs.progress.completion import Completion
@@ -92,12 +94,17 @@ def log(
         settings, query, from_epoch, to_epoch, terms=terms, limit=_one_more(limit)
     )
     title = f"{query}{CHANGES}"
-    answer = published_over_streams(settings, Completion.read(settings.open_lake()), query)
+    lake = settings.open_lake()
+    answer = published_over_streams(settings, Completion.read(lake), query)
+    epoch, time = columns.index("epoch"), columns.index("event_time")
+    epochs = {row[epoch] for row in rows}
+    causes = Causes.of(lake, query, epochs, over_streams=answer is not None)
+    rows = [(*row, causes.of_row(row[epoch], row[time])) for row in rows]
+    columns = (*columns, CAUSE)
     if answer is None:
         _print(options, columns, rows, limit, title=title)
         return
-    first, last = columns.index("epoch"), columns.index("event_time")
-    marked = [(*row, answer.is_correction(row[first], row[last])) for row in rows]
+    marked = [(*row, answer.is_correction(row[epoch], row[time])) for row in rows]
     times = ("event_time",)
     _print(options, (*columns, "correction"), marked, limit, title=title, times=times)
 

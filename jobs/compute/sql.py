@@ -142,6 +142,11 @@ def null_text(name: str) -> exp.Expr:
     return alias(as_text(exp.null()), name)
 
 
+def null_time(name: str) -> exp.Expr:
+    """A column that is null, of the type of times."""
+    return alias(cast(exp.null(), exp.DType.TIMESTAMPTZ), name)
+
+
 def bigint(expression: exp.Expr) -> exp.Expr:
     """An expression as BIGINT: sums are wider on DuckDB than on Spark."""
     return cast(expression, exp.DType.BIGINT)

@@ -21,7 +21,7 @@ from lake.tables import QUADS, TRIPLES
 JOB: Literal["maintain"] = "maintain"
 OF_LIMITS = LIMITS | {"the_answer_is_not_too_large"}
 """The checks of limits, not of the stored state; one has another name in old ledgers."""
-Mode = Literal["initial", "incremental", "full", "migrated", "rebased", "untouched"]
+Mode = Literal["initial", "incremental", "full", "edited", "rebased", "untouched"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def tasks_behind(completion: Completion, queries: Iterable[Maintained]) -> list[
     for query in queries:
         stored, verdict = completion.maintained(query.name), completion.verdicts.get(query.name)
         task = _task(query, stored, verdict, states_until)
-        if task.after < last or (task.mode in {"migrated", "rebased"} and last > 0):
+        if task.after < last or (task.mode in {"edited", "rebased"} and last > 0):
             tasks.append(task)
     return tasks
 
@@ -91,7 +91,7 @@ def _task(
         return Task(query, "initial", "new", collapsed=True, stored=None)
     if stored.metadata.fingerprint != query.fingerprint:
         reason = f"it was edited since epoch {stored.epoch}"
-        return Task(query, "migrated", reason, collapsed=True, stored=stored)
+        return Task(query, "edited", reason, collapsed=True, stored=stored)
     if verdict is not None and _is_broken(stored, verdict):
         reason = f"the stored state failed its check: {verdict.reason}"
         return Task(query, "rebased", reason, collapsed=True, stored=stored)
@@ -110,7 +110,7 @@ def _stream_task(
     why: str | None = None
     mode: Mode = "rebased"
     if stored.metadata.fingerprint != query.fingerprint:
-        mode, why = "migrated", f"it was edited since epoch {stored.epoch}"
+        mode, why = "edited", f"it was edited since epoch {stored.epoch}"
     elif verdict is not None and _is_broken(stored, verdict):
         why = f"the stored state failed its check: {verdict.reason}"
     elif stored.epoch < states_until:

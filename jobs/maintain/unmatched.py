@@ -34,7 +34,7 @@ def unmatched(
         tasks: what is computed over the whole graph.
         graphs: per scope, the interval relation of its triples.
     """
-    new = [task for task in tasks if task.mode in ("initial", "migrated")]
+    new = [task for task in tasks if task.mode in ("initial", "edited")]
     missing = {scope: _Missing.of(engine, scope, name, new) for scope, name in graphs.items()}
     if not any(each.predicates or each.types for each in missing.values()):
         return

@@ -10,8 +10,9 @@ from jobs.progress.watermarks import Watermark
 from lake.lake import Lake
 from lake.metadata import Metadata
 
-WHOLE_STATE = ("initial", "migrated", "rebased")
-"""Modes of the commits that replace all rows of an embedding table by the state at the base."""
+WHOLE_STATE = ("initial", "edited", "rebased", "migrated")
+"""Modes of the commits that replace all rows of an embedding table by the state at the base; up to
+0.1.0 `edited` was called `migrated`."""
 HORIZON = "horizon"
 """What the metadata of a query over streams has besides: the last instant that was evaluated."""
 
@@ -23,6 +24,9 @@ REPAIRED = -1
 
 UNKNOWN = "unknown"
 """What the metadata of an answer over streams may have besides (`unknown_instants`)."""
+
+DIFFERENCE_AT = "difference_at"
+"""What the metadata of an answer may have besides (`Backlog.difference_at`)."""
 
 SINCE = "since"
 """What the metadata of an answer may have besides (`answered_since`)."""
@@ -137,7 +141,21 @@ class Backlog:
     @property
     def is_first_of_text(self) -> bool:
         """Whether nothing of this text of the query was published before."""
-        return self.mode in ("initial", "migrated")
+        return self.mode in ("initial", "edited")
+
+    @property
+    def state_at(self) -> int | None:
+        """The epoch whose state is published as a whole; None if each row comes at its own."""
+        if self.as_one_state:
+            return self.to_epoch
+        if not self.rebuilt or self.published is None:
+            return None
+        return max(self.maintained.metadata.base, self.published.epoch)
+
+    @property
+    def difference_at(self) -> int | None:
+        """The epoch of the rows that an edit or a rebuild publishes, if it does: the difference."""
+        return None if self.published is None else self.state_at
 
     @property
     def since(self) -> int | None:
@@ -166,7 +184,7 @@ class Backlog:
         if not self.rebuilt:
             return "incremental"
         old, new = self.published.metadata, self.maintained.metadata
-        return "migrated" if old.fingerprint != new.fingerprint else "rebased"
+        return "edited" if old.fingerprint != new.fingerprint else "rebased"
 
 
 def columns_of(metadata: Metadata) -> tuple[tuple[str, int], ...]:

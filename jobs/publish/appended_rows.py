@@ -22,7 +22,6 @@ from jobs.compute.sql import (
 )
 from jobs.plan.plan import ANSWER
 from jobs.progress.backlog import Backlog
-from lake.tables import TRANSACTIONS
 
 _KEY = "query"
 
@@ -33,15 +32,16 @@ def appended_rows(work: Backlog) -> StoredTable:
     return StoredTable(work.query, f"embeddings/{work.query}", work.snapshot, later)
 
 
-def make_rows_of_many(engine: Engine, name: str, work: Sequence[Backlog]) -> None:
+def make_rows_of_many(engine: Engine, name: str, work: Sequence[Backlog], times: str) -> None:
     """Make the relation `name`: query, epoch, weight, the columns of the answer, event_time.
 
     Args:
         engine: makes it.
         name: of the relation; begins the names of others.
         work: queries that only append; null where the answer of one lacks a column.
+        times: relation of `epoch_times`.
     """
-    rows, ranges, times = f"{name}_rows", f"{name}_ranges", f"{name}_times"
+    rows, ranges = f"{name}_rows", f"{name}_ranges"
     variables = sorted({name for each in work for name in each.variables})
     tables = {each.query: appended_rows(each) for each in work}
     engine.open_all(StoredTables(rows, _KEY, tables, ("node", *variables, "epoch", "weight")))
@@ -55,8 +55,6 @@ def make_rows_of_many(engine: Engine, name: str, work: Sequence[Backlog]) -> Non
             }
         ),
     )
-    first = min(each.from_epoch for each in work)
-    engine.open(times, TRANSACTIONS.name, where=column("epoch") > number(first))
     query = select(
         *columns((_KEY, "epoch", "weight", *variables), "n"),
         column("event_time", "t"),

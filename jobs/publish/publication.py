@@ -22,8 +22,9 @@ from jobs.compute.packs import packs
 from jobs.compute.relations import Keep
 from jobs.compute.sql import column, number, rows_of, select
 from jobs.expected_errors import as_user_error
-from jobs.progress.backlog import PREDICATES, SINCE, UNKNOWN, Backlog
+from jobs.progress.backlog import DIFFERENCE_AT, PREDICATES, SINCE, UNKNOWN, Backlog
 from jobs.publish.appended_rows import appended_rows, by_query, make_rows_of_many, named
+from jobs.publish.epoch_times import epoch_times
 from jobs.publish.publication_query import published_columns, rows_to_publish, stored_columns
 from jobs.stage import Claim, Progress
 from lake.commit import write
@@ -33,13 +34,15 @@ from lake.ledger import FAILED, UNTOUCHED
 from lake.metadata import Metadata
 from lake.tables import answers
 
+_TIMES = "epoch_times"
+
 
 @dataclass(frozen=True, slots=True)
 class Publication:
     """What was done for one query.
 
     Attributes:
-        mode: `initial`, `incremental`, `migrated`, `rebased`; `untouched` if only the watermark
+        mode: `initial`, `incremental`, `edited`, `rebased`; `untouched` if only the watermark
             moved; `held` if the rows are not validated, or follow from too old answers of remotes;
             `waiting` for answers of remotes; `failed`.
         rows: rows appended.
@@ -64,6 +67,9 @@ def publish(
     progress: Progress,
 ) -> list[Publication]:
     """Publish several queries at once; a failure of one does not affect the others."""
+    if not work:
+        return []
+    engine.load(_TIMES, epoch_times(lake, min(item.from_epoch for item in work)))
 
     def one(item: Backlog, rows: pa.Table | None = None) -> Publication:
         started = time.monotonic()
@@ -109,7 +115,7 @@ def _read_together(engine: Engine, number: int, pack: Sequence[Backlog]) -> Rows
     """The rows to publish of each query; None if they have to be read query by query."""
     try:
         name = f"deltas_{number}"
-        make_rows_of_many(engine, name, pack)
+        make_rows_of_many(engine, name, pack, _TIMES)
         rows = engine.fetch_few(name, engine.count(name))
     except Exception:  # noqa: BLE001  (one of the tables; which one shows when each is read)
         return None
@@ -126,7 +132,7 @@ def _publish_one(
     if read is None:
         # Counted, then written.
         keep: Keep = "cache" if work.rebuilt else "small"
-        engine.query(name, rows_to_publish(work, columns, stored), keep)
+        engine.query(name, rows_to_publish(work, columns, stored, _TIMES), keep)
         rows, net = _count(engine, name)
     else:
         rows, net = read.num_rows, int(pc.sum(read["weight"]).as_py() or 0)
@@ -178,6 +184,7 @@ def _metadata(run: Claim, work: Backlog, columns: Sequence[str], *, net: int) ->
             "embeddings_version": work.maintained.version,
             **({UNKNOWN: work.unknown} if work.unknown else {}),
             **({} if work.since is None else {SINCE: work.since}),
+            **({} if work.difference_at is None else {DIFFERENCE_AT: work.difference_at}),
             **_predicates(work.maintained.metadata),
         },
     )

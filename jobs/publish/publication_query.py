@@ -17,6 +17,7 @@ from jobs.compute.sql import (
     greatest,
     left_join,
     null_text,
+    null_time,
     number,
     padded_columns,
     rows_of,
@@ -30,7 +31,7 @@ from jobs.compute.sql import (
 from jobs.plan.plan import ANSWER
 from jobs.progress.backlog import Backlog
 from lake.lake import Lake
-from lake.tables import ANSWER_COLUMNS, TRANSACTIONS
+from lake.tables import ANSWER_COLUMNS
 
 
 def stored_columns(lake: Lake, query: str) -> tuple[str, ...]:
@@ -53,14 +54,23 @@ def published_columns(work: Backlog, stored: Sequence[str]) -> tuple[str, ...]:
     return (*now, *(name for name in stored if name not in now))
 
 
-def rows_to_publish(work: Backlog, names: Sequence[str], stored: Sequence[str]) -> LakeQuery:
+def rows_to_publish(
+    work: Backlog, names: Sequence[str], stored: Sequence[str], times: str
+) -> LakeQuery:
     """epoch, weight, `names` (`published_columns`), event_time.
 
     Rebuilt: at the base, the state there minus what is published; then the rows after the base. As
     one state: the same at the end of the range. Else: the rows after the published watermark. Of a
     query over streams, event_time is the instant of the row, and the states are those at every
     instant. If the query begins later than what is published, what is published of earlier instants
-    stays.
+    stays. Of another query, event_time is that of the epoch, and null in the difference to what was
+    published: no change of the graph made it.
+
+    Args:
+        work: what is to be published.
+        names: the columns of the answer table to be.
+        stored: those of the answer table as it is.
+        times: relation of `epoch_times`.
     """
     wanted = [column("node").eq(text(ANSWER)), column("epoch") <= number(work.to_epoch)]
     if not work.rebuilt:
@@ -69,8 +79,6 @@ def rows_to_publish(work: Backlog, names: Sequence[str], stored: Sequence[str]) 
         f"stored_{work.query}", f"embeddings/{work.query}", work.snapshot, all_of(wanted)
     )
     answers = StoredTable(f"published_{work.query}", f"answers/{work.query}")
-    later = column("epoch") > number(work.from_epoch)
-    transactions = StoredTable(f"transactions_{work.query}", TRANSACTIONS.name, where=later)
     variables = work.variables
     own = ("event_time",) if work.is_over_streams else ()
 
@@ -98,39 +106,29 @@ def rows_to_publish(work: Backlog, names: Sequence[str], stored: Sequence[str]) 
                 from_=rows_of(answers.name),
             )
         )
-    start = _state_at(work)
+
+    def timed(changes: exp.Query) -> exp.Query:
+        if own:
+            return changes
+        return select(
+            *columns(("epoch", "weight", *names), "delta"),
+            column("event_time", "times"),
+            from_=subquery(changes, "delta"),
+            joins=[left_join(rows_of(times, "times"), *equal(("epoch",), "delta", "times"))],
+        )
+
+    start = work.state_at
     if start is None:
-        delta = rows()
+        delta = timed(rows())
     else:
         state = rows(column("epoch") <= number(start))
-        delta = union_all(
-            [
-                _difference(state, gone, (*names, *own), start),
-                rows(column("epoch") > number(start)),
-            ]
-        )
-    if own:
-        return LakeQuery(delta, tuple(relations))
-    relations.append(transactions)
-    times = select(*columns(("epoch", "event_time")), from_=rows_of(transactions.name))
-    timed = select(
-        *columns(("epoch", "weight", *names), "delta"),
-        column("event_time", "transactions"),
-        from_=subquery(delta, "delta"),
-        joins=[
-            left_join(subquery(times, "transactions"), *equal(("epoch",), "delta", "transactions"))
-        ],
-    )
-    return LakeQuery(timed, tuple(relations))
-
-
-def _state_at(work: Backlog) -> int | None:
-    """The epoch whose state is published as a whole; None if each row comes at its own epoch."""
-    if work.as_one_state:
-        return work.to_epoch
-    if not work.rebuilt or work.published is None:
-        return None
-    return max(work.maintained.metadata.base, work.published.epoch)
+        difference: exp.Query = _difference(state, gone, (*names, *own), start)
+        if work.difference_at is None:
+            difference = timed(difference)
+        elif not own:
+            difference = select("*", null_time("event_time"), from_=subquery(difference, "delta"))
+        delta = union_all([difference, timed(rows(column("epoch") > number(start)))])
+    return LakeQuery(delta, tuple(relations))
 
 
 def _published_time(work: Backlog) -> exp.Expr:

@@ -69,7 +69,7 @@ def test_a_run_over_a_change_of_one_triple_has_one_epoch_and_the_first_round_is_
 
 
 @pytest.mark.parametrize(
-    ("measured_as", "mode"), [(EPOCH, "migrated"), (SINGLE, "full"), (FROM_SCRATCH, "incremental")]
+    ("measured_as", "mode"), [(EPOCH, "edited"), (SINGLE, "full"), (FROM_SCRATCH, "incremental")]
 )
 def test_a_run_of_another_mode_than_is_measured_is_an_error(measured_as: str, mode: str) -> None:
     with pytest.raises(RunFailed, match=mode):

@@ -94,6 +94,7 @@ def test_show_leaves_out_the_columns_of_earlier_texts_of_the_query(
     weir: Weir, lake: HandMadeLake
 ) -> None:
     lake.query("q", SELECT)
+    lake.ingest(2)
     changes = [(1, 1, None, A), (2, -1, None, A), (2, 1, B)]
     publish_by_hand(lake, "q", ["new"], changes, watermark=2, stored=["old"])
     assert weir("show", "q", "--output", "json").json == [{"new": 'b"\x01', "weight": 1}]
@@ -136,10 +137,10 @@ def test_show_says_that_an_epoch_is_not_published(weir: Weir, lake: HandMadeLake
 
 def test_log_prints_the_changes_of_the_given_epochs(weir: Weir, published: HandMadeLake) -> None:
     del published
-    time = "2026-01-03T00:00:00+00:00"
+    cause = {"event_time": "2026-01-03T00:00:00+00:00", "changed by": "s: 2"}
     assert weir("log", "q", "--from", "2", "--output", "json").json == [
-        {"epoch": 2, "weight": 2, "s": "_:c", "o": None, "event_time": time},
-        {"epoch": 2, "weight": -1, "s": "http://a/a", "o": 'b"\x01', "event_time": time},
+        {"epoch": 2, "weight": 2, "s": "_:c", "o": None, **cause},
+        {"epoch": 2, "weight": -1, "s": "http://a/a", "o": 'b"\x01', **cause},
     ]
     epochs = [row["epoch"] for row in weir("log", "q", "--to", "1", "--output", "json").json]
     assert epochs == [1, 1]

@@ -168,7 +168,7 @@ def test_edited_added_and_removed_queries_are_noticed(resident: Resident) -> Non
     settle(resident)
     query = Path("queries/exhibits.rq")
     query.write_text(query.read_text().replace(":room ?room", ':room ?room, "1"'))
-    assert published(resident.next()) == [("exhibits", "migrated", 1)]
+    assert published(resident.next()) == [("exhibits", "edited", 1)]
     settle(resident)
     Path("queries/titles.rq").write_text(TITLES)
     assert [each[:2] for each in published(resident.next())] == [("titles", "initial")]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -65,6 +67,27 @@ def test_an_edited_graph_gives_the_rows_that_vanished_and_appeared(
     assert (status["state"], status["rows"], status["lag_epochs"]) == ("current", 2, 0)
     assert "connected-variable, 2 patterns" in weir("explain", "exhibits").out
     assert weir("report").code == 0
+
+
+def test_the_log_says_of_each_row_which_file_or_edit_made_it(weir: Weir, project: Settings) -> None:
+    written = datetime(2026, 3, 1, 12, tzinfo=UTC)
+    for file, room in ((FIRST, "1"), (SECOND, "2")):
+        text = FIRST.read_text().replace('vase"@en ; :room "1"', f'vase"@en ; :room "{room}"')
+        file.write_text(text)
+        os.utime(file, (written.timestamp(), written.timestamp()))
+        assert weir("run").code == 0
+    query = project.queries / "exhibits.rq"
+    query.write_text(query.read_text().replace("?room .", "?room . FILTER(?room = '9')"))
+    (edited,) = weir("run", "--output", "json").json["queries"]
+    assert edited["mode"] == "edited"
+    log = weir("log", "exhibits", "--output", "json").json
+    time, edit = written.isoformat(), "an edit of the query"
+    assert [(row["epoch"], row["event_time"], row["changed by"]) for row in log] == [
+        *[(1, time, "museum: 001.ttl")] * 2,
+        *[(2, time, "museum: 002.ttl")] * 2,
+        *[(2, None, edit)] * 2,
+    ]
+    assert edit in weir("log", "exhibits").out
 
 
 def test_a_failed_check_ends_a_run_with_its_own_exit_code(weir: Weir, project: Settings) -> None:

@@ -57,7 +57,7 @@ def lakes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Project]:
     before["validate"] = before["maintain"].copy(folder / "validate")
     modes = before["validate"].maintain().modes
     assert modes == {
-        "edited": "migrated",
+        "edited": "edited",
         "fresh": "initial",
         "steady": "incremental",
         "still": "untouched",

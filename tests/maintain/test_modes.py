@@ -157,7 +157,7 @@ def test_an_edited_query_publishes_the_difference_at_the_newest_epoch(project: P
     project.run()
     old = project.answer("q", 2)
     project.query("q", NAMES)
-    assert project.run().modes == {"q": "migrated"}
+    assert project.run().modes == {"q": "edited"}
     row = project.ledger("maintain")["q"]
     assert (row["from_epoch"], row["to_epoch"]) == (2, 2)
     assert project.columns("answers/q") == ["epoch", "weight", "a", "b", "event_time", "n"]
@@ -187,7 +187,7 @@ def test_a_query_that_is_edited_while_it_is_behind_skips_to_the_newest_epoch(
     published = project.signed("q")
     ingest_change_sets(project, LATER)
     project.query("q", "SELECT DISTINCT ?b WHERE { ?a <urn:knows> ?b }")
-    assert project.run().modes == {"q": "migrated"}
+    assert project.run().modes == {"q": "edited"}
     assert [row for row in project.signed("q") if row[0] <= 2] == published
     assert {row[0] for row in project.signed("q")} == {2, 6}
     check_answers(project, "q", 6, 6)

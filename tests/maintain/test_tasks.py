@@ -90,7 +90,7 @@ def test_an_edited_query_starts_over(maintained: HandMadeLake) -> None:
     maintained.query("q", QUERY.replace("SELECT", "SELECT DISTINCT"))
     task = task_of(maintained)
     assert task is not None
-    assert (task.mode, task.from_nothing) == ("migrated", True)
+    assert (task.mode, task.from_nothing) == ("edited", True)
     assert commit_metadata(task, "m", 3).base == 3
 
 

@@ -212,22 +212,26 @@ _PUBLICATION = (
         ("rows that failed their check are published", "if not verdict.success:", "if False:"),
     ),
     *_of(
+        "progress/backlog",
+        _PUBLISH,
+        (
+            "the difference is one to the state at the base",
+            "return max(self.maintained.metadata.base, self.published.epoch)",
+            "return self.maintained.metadata.base",
+        ),
+    ),
+    *_of(
         "publish/publication_query",
         _PUBLISH,
         (
             "a row alone without a transaction is lost",
-            "left_join(subquery(times",
-            "inner_join(subquery(times",
+            "left_join(rows_of(times",
+            "inner_join(rows_of(times",
         ),
         (
             "rows at the published watermark are published again",
             'wanted.append(column("epoch") > number(work.from_epoch))',
             'wanted.append(column("epoch") >= number(work.from_epoch))',
-        ),
-        (
-            "the difference is one to the state at the base",
-            "return max(work.maintained.metadata.base, work.published.epoch)",
-            "return work.maintained.metadata.base",
         ),
         (
             "rows that vanished by an edit stay",

@@ -11,6 +11,7 @@ from jobs.compute.engine import Engine
 from jobs.progress.backlog import Backlog
 from jobs.progress.watermarks import Watermark
 from jobs.publish.appended_rows import by_query, make_rows_of_many, named
+from jobs.publish.epoch_times import epoch_times
 from lake.commit import write
 from lake.metadata import Metadata
 from lake.tables import TRANSACTIONS, embeddings
@@ -63,7 +64,8 @@ def test_queries_that_are_read_together_have_their_own_rows_of_the_range(
     items = [work(query, published) for published, query in enumerate(QUERIES, start=-1)]
     engine = Engine.of(lake.settings, lake.settings.open_lake(), no_spark, "publish")
     try:
-        make_rows_of_many(engine, "rows", items)
+        engine.load("times", epoch_times(stored, -1))
+        make_rows_of_many(engine, "rows", items, "times")
         rows_of_all = engine.fetch_few("rows", engine.count("rows"))
     finally:
         engine.release()

@@ -172,7 +172,7 @@ def test_the_difference_to_what_is_published_comes_at_the_epoch_of_the_state(
     publish(lake)
     lake.ingest(3)
     lake.query("q", DISTINCT)
-    lake.maintain("q", [(4, 1, A, B), (4, 1, A, C), (5, -1, A, C)], base=4, mode="migrated")
+    lake.maintain("q", [(4, 1, A, B), (4, 1, A, C), (5, -1, A, C)], base=4, mode="edited")
     validate(lake)
     publish(lake)
     assert lake.answers("q") == [
@@ -192,7 +192,7 @@ def test_a_recomputed_answer_is_measured_without_the_published_one(lake: HandMad
     publish(lake)
     lake.ingest(1)
     lake.query("q", f"#+ max_rows: 2\n{DISTINCT}")
-    lake.maintain("q", [(2, 1, A, C)], base=2, mode="migrated")
+    lake.maintain("q", [(2, 1, A, C)], base=2, mode="edited")
     validate(lake)
     publish(lake)
     assert metadata(lake, "q") == (2, 1)
@@ -207,7 +207,7 @@ def test_an_edit_that_was_maintained_at_an_older_epoch_changes_nothing_before_th
     validate(lake)
     publish(lake)
     lake.query("q", DISTINCT)
-    lake.maintain("q", [(1, 1, A, B), (2, 1, A, C)], base=1, mode="migrated")
+    lake.maintain("q", [(1, 1, A, B), (2, 1, A, C)], base=1, mode="edited")
     validate(lake)
     publish(lake)
     assert lake.answers("q") == [(3, 1, A, B), (3, 1, A, C)]

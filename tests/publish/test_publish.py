@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 from collections import Counter
 from typing import Any
 
@@ -18,7 +19,10 @@ from jobs.publish_answers import publish_answers
 from jobs.validate.quality_results import PAGE
 from jobs.validate_answers import validate_answers
 from lake import claims, commit, ledger
+from lake.commit import write
+from lake.metadata import Metadata
 from lake.removal import remove_table
+from lake.tables import SOURCE_FILES, TRANSACTIONS
 from tests.support.projects.handmade import HandMadeLake, event_time
 from tests.support.projects.project import no_spark
 
@@ -63,6 +67,34 @@ def test_the_first_publication_has_every_row_with_its_epoch_and_event_time(
     published = Completion.read(lake.settings.open_lake()).published("q")
     assert published is not None
     assert published.metadata.extra["rows"] == 2
+
+
+@pytest.mark.parametrize("queries", [["one"], ["one", "two"]], ids=["alone", "together"])
+def test_a_row_without_an_event_time_has_that_of_its_file_or_of_its_ingest(
+    lake: HandMadeLake, queries: list[str]
+) -> None:
+    lake.ingest(3)
+    stored = lake.settings.open_lake()
+    changed, ingested = event_time(90), event_time(80)
+    rows = lake.rows("transactions")
+    for row in rows[1:]:
+        row |= {"event_time": None, "ingested_at": ingested}
+    shutil.rmtree(stored.location("transactions"))
+    write(lake.settings.open_lake(), TRANSACTIONS, rows, Metadata("ingest", "ingest", 3))
+    file = {"source": "s", "position": "2", "bytes": 1, "run_id": "ingest", "changed": False}
+    files = [file | {"file": name, "modified": event_time(70 + len(name))} for name in ("a", "bb")]
+    files.append(file | {"file": "a", "modified": changed, "changed": True})
+    write(lake.settings.open_lake(), SOURCE_FILES, files, Metadata("ingest", "ingest", 3))
+    for name in queries:
+        lake.query(name, SELECT)
+        lake.maintain(name, [(epoch, 1, A, f'"{epoch}"') for epoch in (1, 2, 3)], mode="initial")
+    run(lake)
+    for name in queries:
+        assert {row["epoch"]: row["event_time"] for row in lake.rows(f"answers/{name}")} == {
+            1: event_time(1),
+            2: event_time(72),
+            3: ingested,
+        }
 
 
 def test_later_publications_append_only_the_new_rows(session: Spark, lake: HandMadeLake) -> None:
@@ -143,7 +175,7 @@ def test_an_edited_query_publishes_the_difference_and_keeps_its_old_columns(
     run(lake, session)
     # Edited without a new epoch: the difference comes at an epoch that is published already.
     lake.query("q", "SELECT ?s ?p WHERE { ?s ?p ?o }")
-    lake.maintain("q", [(2, 2, A, None), (2, 1, C, A)], base=2, mode="migrated")
+    lake.maintain("q", [(2, 2, A, None), (2, 1, C, A)], base=2, mode="edited")
     run(lake, session)
     rows = lake.rows("answers/q")
     assert Counter((r["epoch"], r["weight"], r["s"], r["p"], r["o"]) for r in rows) == {
@@ -165,7 +197,7 @@ def test_a_new_column_of_a_small_answer_needs_no_spark(lake: HandMadeLake) -> No
         validate_answers(no_spark, lake.settings, run_id)
         publish_answers(no_spark, lake.settings, run_id)
         lake.query("q", "SELECT ?s ?p WHERE { ?s ?p ?o }")
-        lake.maintain("q", [(1, 1, A, C)], base=1, mode="migrated")
+        lake.maintain("q", [(1, 1, A, C)], base=1, mode="edited")
     assert Counter((r["weight"], r["s"], r["p"], r["o"]) for r in lake.rows("answers/q")) == {
         (1, A, None, B): 1,
         (-1, A, None, B): 1,
@@ -179,7 +211,7 @@ def test_an_edit_that_changes_no_row_is_published_once(lake: HandMadeLake) -> No
     lake.maintain("q", [(1, 1, A, B)], mode="initial")
     run(lake)
     lake.query("q", "SELECT ?s ?o WHERE { ?s <http://a/p> ?o . ?s <http://a/p> ?o }")
-    lake.maintain("q", [(1, 1, A, B)], base=1, mode="migrated")
+    lake.maintain("q", [(1, 1, A, B)], base=1, mode="edited")
     run(lake)
     before = lake.versions()
     run(lake)
@@ -194,6 +226,8 @@ def test_rows_recomputed_at_the_same_epoch_publish_the_difference(lake: HandMade
     lake.maintain("q", [(1, 1, A, C)], base=1, mode="rebased")
     run(lake)
     assert lake.answers("q") == [(1, -1, A, B), (1, 1, A, B), (1, 1, A, C)]
+    times = [row["event_time"] for row in lake.rows("answers/q")]
+    assert sorted(times, key=str) == [event_time(1), None, None], "no change of the graph made them"
 
 
 def test_a_failed_check_holds_back_its_query_alone_until_the_rows_are_right(
