@@ -21,19 +21,23 @@ import shlex
 import sys
 from collections.abc import Sequence
 from datetime import timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pendulum
-from airflow.sdk import Asset, AssetAny, AssetOrTimeSchedule, CronTriggerTimetable, task
-from airflow.sdk.exceptions import AirflowFailException
+from airflow.providers.standard.operators.empty import EmptyOperator
+from airflow.sdk import Asset, AssetAny, AssetOrTimeSchedule, CronTriggerTimetable
 
 from dags.stage_task import SubmitStage
 from dags.store_credentials import LakeCommand
+from jobs.catalog.described import Described, described
+from jobs.catalog.names import folders_of
 from jobs.errors import ConfigurationError
 from jobs.replicas.names import DeclaredRemote, cron_of, declared_remotes
 from jobs.settings import CONFIG_FILE, Settings
 from lake.tables import QUADS, replica
+from lake.tables import answers as answers_table
 
 CODE = Path(__file__).resolve().parent.parent
 CONFIG = Path(os.environ.get("WEIR_PROJECT", CODE)).resolve() / CONFIG_FILE
@@ -60,14 +64,40 @@ def schedule(stage: str, default: str) -> str:
     return os.environ.get(f"WEIR_{stage.upper()}_SCHEDULE", default)
 
 
-def asset(table: str) -> Asset:
+def asset(table: str, **about: Any) -> Asset:
     """The asset of a table of the lake.
 
     Its URI does not contain the location of the lake: Airflow binds a name to its first URI, and
     would refuse to run the tasks of an asset after the lake has moved.
+
+    Args:
+        table: name of the table.
+        about: what Airflow's page of the asset shows besides.
     """
-    location = f"{SETTINGS.lake}/{table}"
-    return Asset(name=table, uri=f"x-weir://lake/{table}", extra={"location": location})
+    extra = {"location": f"{SETTINGS.lake}/{table}", **about}
+    group = table.partition("/")[0]
+    return Asset(name=table, uri=f"x-weir://lake/{table}", group=group, extra=extra)
+
+
+@cache
+def _described() -> dict[str, Described]:
+    try:
+        return described(folders_of(SETTINGS))
+    except ConfigurationError:
+        # The task itself says what is wrong.
+        return {}
+
+
+def answer(query: str) -> Asset:
+    """The asset of a published answer, with what the file of the query says about it."""
+    about = _described().get(query, Described())
+    said = {name: value for name, value in about.model_dump(mode="json").items() if value}
+    return asset(answers_table(query, ()).name, **said)
+
+
+def answers() -> list[Asset]:
+    """The assets of the answers of all declared queries and programs."""
+    return [*map(answer, _described())]
 
 
 def quads() -> Asset:
@@ -179,7 +209,10 @@ def announce(table: Asset) -> LakeCommand:
     )
 
 
-@task(trigger_rule="one_failed", retries=0)
-def any_failure() -> None:
-    """Make the run fail if any of its tasks failed; by default only the last ones would count."""
-    raise AirflowFailException("A task of this run failed; see its log.")
+def all_succeeded() -> EmptyOperator:
+    """The last task, which makes the run fail if any task failed: by default only the last count.
+
+    It succeeds without doing anything if no task before it failed. If one did, it is not run, and
+    its state is `upstream_failed`, which is a failure of the run.
+    """
+    return EmptyOperator(task_id="all_succeeded", trigger_rule="none_failed", retries=0)

@@ -13,7 +13,7 @@ is taken in by this run, though it is beyond the guards of the source.
 
 from airflow.sdk import DAG, Param
 
-from dags.common import START, announce, any_failure, ingest_schedule, quads, submit
+from dags.common import START, all_succeeded, announce, ingest_schedule, quads, submit
 
 with DAG(
     dag_id="ingest_changes",
@@ -30,4 +30,4 @@ with DAG(
     ingest = submit("ingest_changes", "--accept", "{{ params.accept }}")
     announced = announce(quads())
     ingest >> announced
-    [ingest, announced] >> any_failure()
+    [ingest, announced] >> all_succeeded()

@@ -13,7 +13,7 @@ published by this run, though it is beyond the guards of the query.
 from airflow.sdk import DAG, Param
 
 from dags.announce_task import AnnounceAnswers
-from dags.common import RETRYING, START, any_failure, quads, submit
+from dags.common import RETRYING, START, all_succeeded, quads, submit
 
 with DAG(
     dag_id="maintain_queries",
@@ -40,4 +40,4 @@ with DAG(
     publish = submit("publish_answers", trigger_rule="all_done")
     announced = AnnounceAnswers(trigger_rule="all_done", **RETRYING)
     maintain >> validate >> publish >> announced
-    [maintain, validate, publish, announced] >> any_failure()
+    [maintain, validate, publish, announced] >> all_succeeded()

@@ -13,7 +13,7 @@ from airflow.sdk import DAG
 from dags.common import (
     RETRYING,
     START,
-    any_failure,
+    all_succeeded,
     check_freshness,
     refresh_pool,
     refresh_schedule,
@@ -40,4 +40,4 @@ if DECLARED:
         ]
         checked = check_freshness()
         refreshed >> checked
-        [*refreshed, checked] >> any_failure()
+        [*refreshed, checked] >> all_succeeded()

@@ -7,17 +7,18 @@ import subprocess
 import sys
 from typing import Any
 
-from airflow.sdk import AssetAlias, BaseHook, BaseOperator, Context
+from airflow.sdk import BaseHook, Context
 from airflow.sdk.exceptions import AirflowException, AirflowFailException
 
 from dags.common import CODE, CONFIG, NOTHING_TO_DO, asset, child_environment
+from dags.requested_events import ProducesOnRequest
 from dags.store_credentials import store_credentials
 from jobs.errors import EXIT_USAGE
 from jobs.replicas.names import DeclaredRemote
 from lake.tables import replica
 
 
-class RefreshRemote(BaseOperator):
+class RefreshRemote(ProducesOnRequest):
     """Runs `jobs.refresh_remotes` for one remote, without Spark.
 
     The connection is looked up while the task runs, and its login and password go to the standard
@@ -31,9 +32,12 @@ class RefreshRemote(BaseOperator):
 
     def __init__(self, *, remote: DeclaredRemote, **wiring: Any) -> None:
         table = replica(remote.name).name
-        # Events of an asset itself are emitted by every success; those of an alias on request.
-        self._changes = AssetAlias(f"changes of {table}")
-        super().__init__(task_id=f"refresh_{remote.name}", outlets=[self._changes], **wiring)
+        super().__init__(
+            task_id=f"refresh_{remote.name}",
+            alias=f"changes of {table}",
+            assets=[asset(table)],
+            **wiring,
+        )
         self.remote = remote.name
         self.connection = remote.connection
         self._table = table
@@ -47,9 +51,10 @@ class RefreshRemote(BaseOperator):
             AirflowException: it failed; a retry continues the evaluation with what is left of its
                 budget.
         """
+        self.emit_on_request()
         code = self._run(str(context["run_id"]))
         if code == 0:
-            context["outlet_events"][self._changes].add(asset(self._table))
+            context["outlet_events"][self.events].add(asset(self._table))
         elif code == EXIT_USAGE:
             raise AirflowFailException(f"{self.remote}: the configuration is wrong, see above.")
         elif code != NOTHING_TO_DO:

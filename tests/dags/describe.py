@@ -10,7 +10,14 @@ from typing import Any
 from airflow.dag_processing.dagbag import DagBag
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 from airflow.providers.standard.operators.bash import BashOperator
-from airflow.sdk import DAG, Asset, AssetAny, AssetOrTimeSchedule, CronTriggerTimetable
+from airflow.sdk import (
+    DAG,
+    Asset,
+    AssetAlias,
+    AssetAny,
+    AssetOrTimeSchedule,
+    CronTriggerTimetable,
+)
 
 RUN_ID = "scheduled__2026-01-01T00:00:00+00:00"
 
@@ -65,7 +72,14 @@ def describe(folder: str) -> dict[str, Any]:
                 "tasks": {
                     task.task_id: {
                         "downstream": sorted(task.downstream_task_ids),
-                        "outlets": [asset.name for asset in task.outlets],
+                        "aliases": [
+                            each.name for each in task.outlets if isinstance(each, AssetAlias)
+                        ],
+                        "assets": {
+                            each.name: {"group": each.group, **each.extra}
+                            for each in task.outlets
+                            if isinstance(each, Asset)
+                        },
                         "retries": task.retries,
                         "pool": task.pool,
                         "trigger_rule": task.trigger_rule.value,

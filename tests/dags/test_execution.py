@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -75,6 +76,29 @@ def test_what_was_published_is_announced_although_another_answer_is_held_back(
     ]
 
 
+def test_what_became_of_each_query_is_kept_for_the_page_of_the_task(
+    airflow: Airflow, runs: Runs
+) -> None:
+    assert runs.codes
+    with closing(sqlite3.connect(airflow.database)) as database:
+        ((value,),) = database.execute(
+            "SELECT value FROM xcom WHERE task_id = 'announce_answers' AND key = 'queries'"
+        ).fetchall()
+    kept = json.loads(value)
+    results = {
+        each["query"]: each for each in (json.loads(kept) if isinstance(kept, str) else kept)
+    }
+    states = {name: (each["state"], each["epoch"]) for name, each in results.items()}
+    assert states.pop("few") == ("held", None)
+    assert states == {"acquaintances": ("published", 4), "names": ("published", 4)}
+    assert (results["acquaintances"]["mode"], results["acquaintances"]["rows"]) == (
+        "incremental",
+        2,
+    )
+    assert "max_rows is 1" in results["few"]["reason"]
+    assert "few is held: row_count_is_within_max_rows" in runs.output
+
+
 def test_a_stage_that_fails_makes_its_dag_run_fail_with_the_reason(runs: Runs) -> None:
     assert all(runs.codes)
     assert "absent: " in runs.output
@@ -86,7 +110,7 @@ def test_a_source_that_fails_does_not_affect_the_others(airflow: Airflow, runs: 
     assert airflow.newest_states("ingest_changes") == {
         "ingest_changes": "failed",
         "announce_changes": "success",
-        "any_failure": "failed",
+        "all_succeeded": "upstream_failed",
     }
 
 
@@ -97,7 +121,7 @@ def test_a_query_that_fails_does_not_affect_the_others(airflow: Airflow, runs: R
         "validate_answers": "failed",
         "publish_answers": "failed",
         "announce_answers": "success",
-        "any_failure": "failed",
+        "all_succeeded": "upstream_failed",
     }
     ann = "<http://example.org/ann>"
     assert airflow.answer("acquaintances") == {

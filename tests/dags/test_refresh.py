@@ -235,7 +235,7 @@ def test_the_runs_after_a_killed_refresh_succeed(scenario: Scenario) -> None:
     assert scenario.airflow.newest_states("refresh_remotes") == {
         "refresh_fuseki": "success",
         "check_freshness": "success",
-        "any_failure": "skipped",
+        "all_succeeded": "success",
     }
 
 

@@ -66,11 +66,11 @@ def test_no_dag_runs_twice_at_once_or_for_the_past(described: dict[str, Any]) ->
 def test_answers_are_validated_before_they_are_published(described: dict[str, Any]) -> None:
     tasks = described["dags"]["maintain_queries"]["tasks"]
     assert {name: task["downstream"] for name, task in tasks.items()} == {
-        "maintain_queries": ["any_failure", "validate_answers"],
-        "validate_answers": ["any_failure", "publish_answers"],
-        "publish_answers": ["announce_answers", "any_failure"],
-        "announce_answers": ["any_failure"],
-        "any_failure": [],
+        "maintain_queries": ["all_succeeded", "validate_answers"],
+        "validate_answers": ["all_succeeded", "publish_answers"],
+        "publish_answers": ["all_succeeded", "announce_answers"],
+        "announce_answers": ["all_succeeded"],
+        "all_succeeded": [],
     }
 
 
@@ -81,19 +81,19 @@ def test_a_stage_runs_whether_the_one_before_it_failed_or_not(described: dict[st
         "validate_answers": "all_done",
         "publish_answers": "all_done",
         "announce_answers": "all_done",
-        "any_failure": "one_failed",
+        "all_succeeded": "none_failed",
     }
 
 
 def test_changes_are_announced_even_if_a_source_stopped(described: dict[str, Any]) -> None:
     tasks = described["dags"]["ingest_changes"]["tasks"]
-    assert tasks["ingest_changes"]["outlets"] == []
+    assert tasks["ingest_changes"]["assets"] == {}
     announce = tasks["announce_changes"]
-    assert (announce["trigger_rule"], announce["outlets"]) == ("all_done", ["quads"])
+    assert (announce["trigger_rule"], [*announce["assets"]]) == ("all_done", ["quads"])
     assert {name: task["downstream"] for name, task in tasks.items()} == {
-        "ingest_changes": ["announce_changes", "any_failure"],
-        "announce_changes": ["any_failure"],
-        "any_failure": [],
+        "ingest_changes": ["all_succeeded", "announce_changes"],
+        "announce_changes": ["all_succeeded"],
+        "all_succeeded": [],
     }
 
 
@@ -109,11 +109,27 @@ def test_a_failed_check_is_not_retried(described: dict[str, Any]) -> None:
     assert tasks["validate_answers"]["retries"] == 0 < tasks["publish_answers"]["retries"]
 
 
-def test_a_success_alone_is_no_event_of_an_answer(described: dict[str, Any]) -> None:
+def test_answers_have_a_producer_and_what_their_files_say_of_them(
+    described: dict[str, Any],
+) -> None:
     tasks = described["dags"]["maintain_queries"]["tasks"]
-    assert {name: task["outlets"] for name, task in tasks.items() if task["outlets"]} == {
-        "announce_answers": ["published answers"]
+    producers = {name: task["assets"] for name, task in tasks.items() if task["assets"]}
+    assert [*producers] == ["announce_answers"]
+    assets = producers["announce_answers"]
+    about = {
+        name: {key: value for key, value in each.items() if key != "location"}
+        for name, each in assets.items()
     }
+    assert about == {
+        "answers/acquaintances": {
+            "group": "answers",
+            "description": "Who knows somebody by name.",
+            "owner": "ann@example.org",
+            "tags": ["people", "names"],
+        },
+        "answers/names": {"group": "answers", "description": "Who has which name."},
+    }
+    assert tasks["announce_answers"]["aliases"] == ["published answers"]
 
 
 def test_every_dag_has_a_description(described: dict[str, Any]) -> None:

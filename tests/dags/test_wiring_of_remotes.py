@@ -79,25 +79,29 @@ def test_each_remote_has_a_task_in_its_own_pool(tasks: dict[str, Any]) -> None:
 
 def test_freshness_is_checked_whether_a_refresh_failed_or_not(tasks: dict[str, Any]) -> None:
     assert {name: task["downstream"] for name, task in tasks.items()} == {
-        **{name: ["any_failure", "check_freshness"] for name in REFRESHES},
-        "check_freshness": ["any_failure"],
-        "any_failure": [],
+        **{name: ["all_succeeded", "check_freshness"] for name in REFRESHES},
+        "check_freshness": ["all_succeeded"],
+        "all_succeeded": [],
     }
     rules = {name: task["trigger_rule"] for name, task in tasks.items()}
-    assert (rules["check_freshness"], rules["any_failure"]) == ("all_done", "one_failed")
+    assert (rules["check_freshness"], rules["all_succeeded"]) == ("all_done", "none_failed")
 
 
 def test_a_refresh_is_retried_and_a_failed_check_is_not(tasks: dict[str, Any]) -> None:
     assert {name: task["retries"] for name, task in tasks.items()} == {
         **dict.fromkeys(REFRESHES, 2),
         "check_freshness": 0,
-        "any_failure": 0,
+        "all_succeeded": 0,
     }
 
 
 def test_a_success_alone_is_no_event_of_the_replica(tasks: dict[str, Any]) -> None:
-    outlets = {outlet for task in tasks.values() for outlet in task["outlets"]}
-    assert outlets == {"changes of replicas/wd", "changes of replicas/geo"}
+    """The task calls `emit_on_request`, after which its aliases alone are left."""
+    found = {name: (task["aliases"], [*task["assets"]]) for name, task in tasks.items()}
+    assert {name: each for name, each in found.items() if any(each)} == {
+        "refresh_wd": (["changes of replicas/wd"], ["replicas/wd"]),
+        "refresh_geo": (["changes of replicas/geo"], ["replicas/geo"]),
+    }
 
 
 def test_one_pool_can_take_the_place_of_all(tmp_path: Path) -> None:
