@@ -23,11 +23,17 @@ with DAG(
     max_active_runs=1,  # epochs are numbered by one writer
     doc_md=__doc__,
     params={
-        "accept": Param("", type="string", title="Sources whose stopped change set is taken in")
+        "accept": Param(
+            None,
+            type=["null", "string"],
+            title="Sources whose stopped change set is taken in",
+            description="Names of sources with commas between them; mostly empty.",
+        )
     },
     tags=["weir", "graph"],
 ):
-    ingest = submit("ingest_changes", "--accept", "{{ params.accept }}")
+    # Null is what the form of Airflow's page makes of an empty field.
+    ingest = submit("ingest_changes", "--accept", "{{ params.accept or '' }}")
     announced = announce(quads())
     ingest >> announced
     [ingest, announced] >> all_succeeded()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+from copy import copy
 from typing import Any
 
 from airflow.dag_processing.dagbag import DagBag
@@ -17,7 +18,9 @@ from airflow.sdk import (
     AssetAny,
     AssetOrTimeSchedule,
     CronTriggerTimetable,
+    Param,
 )
+from airflow.sdk.exceptions import ParamValidationError
 
 RUN_ID = "scheduled__2026-01-01T00:00:00+00:00"
 
@@ -55,6 +58,29 @@ def schedule(dag: DAG) -> str | list[str]:
             raise TypeError(f"a schedule of another kind: {other}")
 
 
+def form_field(param: Param) -> dict[str, bool]:
+    """Whether the form of Airflow's page can be sent with a field as it opens, and emptied.
+
+    The form takes a field whose type does not include null for a required one: it must have a
+    value, and an empty text is none. Of a field that was emptied it makes null.
+    """
+    kind = param.schema.get("type")
+    is_required = kind is not None and not (isinstance(kind, list) and "null" in kind)
+    has_value = param.value not in (None, "")
+    return {
+        "is_sent": _is_valid(param, param.value) and (has_value or not is_required),
+        "is_emptied": _is_valid(param, None) and not is_required,
+    }
+
+
+def _is_valid(param: Param, value: object) -> bool:
+    try:
+        copy(param).resolve(value)
+    except ParamValidationError:
+        return False
+    return True
+
+
 def describe(folder: str) -> dict[str, Any]:
     """Import errors, imported modules, and per DAG the attributes that are tested."""
     bag = DagBag(folder)
@@ -69,6 +95,7 @@ def describe(folder: str) -> dict[str, Any]:
                 "catchup": dag.catchup,
                 "max_active_runs": dag.max_active_runs,
                 "doc": dag.doc_md,
+                "params": {name: form_field(dag.params.get_param(name)) for name in dag.params},
                 "tasks": {
                     task.task_id: {
                         "downstream": sorted(task.downstream_task_ids),
