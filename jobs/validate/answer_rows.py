@@ -182,7 +182,7 @@ def _work(checked: Sequence[Checked]) -> pa.Table:
             rules.limits.max_rows,
             rules.limits.min_rows,
             # An edit is meant to change the answer.
-            None if item.mode == "migrated" else rules.limits.max_change,
+            None if item.mode == "edited" else rules.limits.max_change,
         )
         for item, rules in checked
     )
