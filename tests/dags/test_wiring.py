@@ -134,7 +134,8 @@ def test_answers_have_a_producer_and_what_their_files_say_of_them(
 
 def test_the_form_of_every_dag_can_be_sent_as_it_opens(described: dict[str, Any]) -> None:
     params = {name: dag["params"] for name, dag in described["dags"].items() if dag["params"]}
-    assert params == {"ingest_changes": {"accept": {"is_sent": True, "is_emptied": True}}}
+    accept = {"accept": {"is_sent": True, "is_emptied": True}}
+    assert params == {"ingest_changes": accept, "maintain_queries": accept}
 
 
 def test_every_dag_has_a_description(described: dict[str, Any]) -> None:
