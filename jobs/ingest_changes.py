@@ -10,9 +10,8 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
 
 from jobs.compute.engine import Engine
 from jobs.compute.session import Session, Spark, session_of
@@ -37,9 +36,8 @@ from jobs.ingest.stopped_sources import StoppedSource, permits, record_stopped
 from jobs.ingest.stream_batch import ingest_stream_batch
 from jobs.ingest.stream_journal import StreamJournal, unfinished_epochs
 from jobs.ingest.ticks import due_ticks, tick
-from jobs.native_messages import without_panics
 from jobs.settings import Settings
-from jobs.stage import Progress, arg_parser, claimed, named_list, run_parsed, silent
+from jobs.stage import Progress, claimed, run_stage, silent
 from jobs.standard_streams import run_process
 from lake.counted import counted
 from lake.lake import Lake
@@ -397,16 +395,8 @@ def _all_or_fail(
 
 def main(argv: Sequence[str] | None = None) -> int:
     """The entry point under spark-submit; returns the exit code of `jobs.errors`."""
-    parser = arg_parser(JOB, __doc__)
-    parser.add_argument(
-        "--accept",
-        type=named_list,
-        default=(),
-        help="sources, separated by commas: the change set that stopped each is taken in",
-    )
-    options = parser.parse_args(argv)
-    with nullcontext() if argv is not None else without_panics():
-        return run_parsed(partial(_all_or_fail, accept=options.accept), JOB, options)
+    accept = "sources, separated by commas: the change set that stopped each is taken in"
+    return run_stage(_all_or_fail, JOB, __doc__, argv, accept)
 
 
 if __name__ == "__main__":

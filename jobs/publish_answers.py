@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
-from expectations.answers import GUARDS
 from jobs.catalog.catalog import Catalog
 from jobs.catalog.maintained import Maintained
 from jobs.catalog.output_streams import all_upstreams_of
@@ -25,7 +24,7 @@ from jobs.errors import QualityError, WeirError, causes, listed
 from jobs.progress.backlog import Backlog
 from jobs.progress.completion import Completion
 from jobs.progress.over_limit import over_limit
-from jobs.progress.verdicts import failed_checks
+from jobs.progress.verdicts import can_be_accepted
 from jobs.publish.publication import Publication, move_watermark, publish
 from jobs.replicas.not_ready import NotReady
 from jobs.replicas.readiness import Readiness
@@ -203,7 +202,7 @@ def _raise_for(result: PublishResult) -> None:
 
 
 def _how_to_accept(held: Sequence[Publication]) -> str:
-    names = [each.query for each in held if failed_checks(each.reason) <= GUARDS]
+    names = [each.query for each in held if can_be_accepted(each.reason)]
     options = " ".join(f"--accept {name}" for name in names)
     return f" If an answer is right, accept it: `weir run {options}`." if names else ""
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -248,9 +249,29 @@ def named_list(text: str) -> tuple[Name, ...]:
     return tuple(named(part.strip()) for part in text.split(",") if part.strip())
 
 
-def run_stage(stage: Stage, job: Job, description: str | None, argv: Sequence[str] | None) -> int:
-    """Parse the options, start Spark, run `stage`; returns the exit code."""
-    options = arg_parser(job, description).parse_args(argv)
+def run_stage(
+    stage: Callable[..., object],
+    job: Job,
+    description: str | None,
+    argv: Sequence[str] | None,
+    accept: str = "",
+) -> int:
+    """Parse the options, start Spark, run `stage`; returns the exit code.
+
+    Args:
+        stage: what is run.
+        job: its name.
+        description: for its help.
+        argv: the arguments; by default those of the process.
+        accept: what the names of the option `--accept` are, which `stage` gets as `accept`; empty
+            without the option.
+    """
+    parser = arg_parser(job, description)
+    if accept:
+        parser.add_argument("--accept", type=named_list, default=(), help=accept)
+    options = parser.parse_args(argv)
+    if accept:
+        stage = partial(stage, accept=options.accept)
     with nullcontext() if argv is not None else without_panics():
         return run_parsed(stage, job, options)
 

@@ -12,7 +12,6 @@ import sys
 import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Literal
 
 from expectations.answers import too_many_rows
@@ -25,9 +24,9 @@ from jobs.ingest.sources.declared import load_sources
 from jobs.progress.completion import Completion
 from jobs.progress.over_limit import OverLimit, over_limit
 from jobs.progress.streams import stream_names
-from jobs.progress.verdicts import Verdict
+from jobs.progress.verdicts import Verdict, can_be_accepted
 from jobs.settings import Settings
-from jobs.stage import Progress, arg_parser, claimed, named_list, run_parsed, silent
+from jobs.stage import Progress, claimed, run_stage, silent
 from jobs.standard_streams import run_process
 from jobs.validate.answer_rows import AnswerRules, Checked
 from jobs.validate.quality_results import record_results
@@ -137,7 +136,9 @@ def validate_answers(
 def _is_as_held(validation: Validation, before: Verdict | None) -> bool:
     """Whether an answer is beyond its guards only, by the figures that the last run reported."""
     return (
-        validation.can_be_accepted and before is not None and (before.reason == validation.failures)
+        before is not None
+        and before.reason == validation.failures
+        and can_be_accepted(before.reason)
     )
 
 
@@ -197,15 +198,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """The entry point under spark-submit."""
     # Imported while Spark starts.
     import_ahead()
-    parser = arg_parser(JOB, __doc__)
-    parser.add_argument(
-        "--accept",
-        type=named_list,
-        default=(),
-        help="names of queries, separated by commas, whose answer may be beyond its guards",
-    )
-    options = parser.parse_args(argv)
-    return run_parsed(partial(validate_answers, accept=options.accept), JOB, options)
+    accept = "names of queries, separated by commas, whose answer may be beyond its guards"
+    return run_stage(validate_answers, JOB, __doc__, argv, accept)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import pyarrow.compute as pc
 
+from expectations.answers import GUARDS
 from jobs.progress.backlog import Backlog
 from lake.counted import counted
 from lake.lake import Lake
@@ -45,6 +46,11 @@ class Verdict:
 def failed_checks(reason: str) -> frozenset[str]:
     """The names of the checks that a reason says failed: it has a part for each."""
     return frozenset(part.split(" ")[0].removesuffix(":") for part in reason.split("; "))
+
+
+def can_be_accepted(reason: str) -> bool:
+    """Whether nothing failed but guards, by the reason of a verdict or of a held answer."""
+    return failed_checks(reason) <= GUARDS
 
 
 def graph_failure(lake: Lake, validated_to: int) -> str | None:

@@ -34,10 +34,12 @@ def epoch_times(lake: Lake, after: int) -> pa.Table:
 
 def _written(lake: Lake, undated: pa.Table) -> dict[tuple[str, str], datetime]:
     """By source and position, when the newest file of a change set was written, as it was read."""
-    if not lake.exists(SOURCE_FILES.name):
+    positions = pc.unique(undated["position"].drop_null()).to_pylist()
+    if not positions or not lake.exists(SOURCE_FILES.name):
         return {}
     names = ["source", "position", "modified"]
-    files = lake.rows(SOURCE_FILES.name, names, [("changed", "=", False)])
-    wanted = files.filter(pc.is_in(files["position"], pc.unique(undated["position"])))
-    newest = wanted.group_by(["source", "position"]).aggregate([("modified", "max")])
+    # The table grows with every file that is read.
+    wanted = [("changed", "=", False), ("position", "in", positions)]
+    files = lake.rows(SOURCE_FILES.name, names, wanted)
+    newest = files.group_by(["source", "position"]).aggregate([("modified", "max")])
     return {(row["source"], row["position"]): row["modified_max"] for row in newest.to_pylist()}

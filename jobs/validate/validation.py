@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from expectations.answers import ANSWERS_SUITE, GUARDS, MAX_CHANGE, MAX_ROWS, MIN_ROWS
+from expectations.answers import ANSWERS_SUITE, MAX_CHANGE, MAX_ROWS, MIN_ROWS
 from expectations.embeddings import EMBEDDINGS_SUITE
 from expectations.held_rows import HeldRows
 from expectations.quads import QUADS_SUITE
@@ -69,12 +69,6 @@ class Validation:
             for result in self.results
             if not result.success
         )
-
-    @property
-    def can_be_accepted(self) -> bool:
-        """Whether nothing failed but guards."""
-        failed = {result.expectation for result in self.results if not result.success}
-        return bool(failed) and failed <= GUARDS
 
 
 def validate_graph(
