@@ -83,23 +83,22 @@ class Done:
         return "failed" if self.result is None else _SUMMARY[self.stage](self.result)
 
 
+def _accept(metavar: str, text: str) -> Any:
+    return typer.Option("--accept", parser=named, metavar=metavar, help=text)
+
+
 Accept = Annotated[
     list[Name] | None,
-    typer.Option(
-        "--accept",
-        parser=named,
-        metavar="SOURCE",
-        help="Take in the change set that stopped this source, though it is beyond its guards.",
+    _accept(
+        "SOURCE", "Take in the change set that stopped this source, though it is beyond its guards."
     ),
 ]
 AcceptAny = Annotated[
     list[Name] | None,
-    typer.Option(
-        "--accept",
-        parser=named,
-        metavar="NAME",
-        help="Take in the change set that stopped this source, or publish the answer of this query"
-        " that is held, though it is beyond its guards.",
+    _accept(
+        "NAME",
+        "Take in the change set that stopped this source, or publish the answer of this query that"
+        " is held, though it is beyond its guards.",
     ),
 ]
 
