@@ -18,7 +18,7 @@ from jobs.catalog.program_front_matter import (
 )
 from jobs.catalog.services import NO_SERVICES, Services
 from jobs.catalog.windowing import Grid, Upstream, Windowing
-from jobs.catalog.yaml_head import place_of
+from jobs.catalog.yaml_head import places_of
 from jobs.errors import ConfigurationError
 from jobs.lars.errors import UnsupportedProgram
 from jobs.lars.program import Program, read_program
@@ -111,7 +111,7 @@ class RegisteredProgram:
     def outputs(self) -> tuple[Output, ...]:
         """The answer table."""
         columns, said = self.program.answer_columns, self.front_matter
-        places = {key: place_of(key, self.text, "%", self.file) for key in ("max_rows", "min_rows")}
+        places = places_of(("max_rows", "min_rows"), self.text, "%", self.file)
         limits = Limits(said.max_rows, said.min_rows, places=places)
         return (Output(f"answers/{self.name}", columns, "select", limits),)
 

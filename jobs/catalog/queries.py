@@ -24,7 +24,7 @@ from jobs.catalog.names import Declaration, Kind
 from jobs.catalog.plan_json import NotAPlan, decoded, encoded
 from jobs.catalog.services import AskedBlock, RemoteName, Services, asked_blocks, remote_names
 from jobs.catalog.windowing import Upstream, Windowing
-from jobs.catalog.yaml_head import place_of
+from jobs.catalog.yaml_head import places_of
 from jobs.errors import ConfigurationError
 from jobs.plan.leaves import Scope
 from jobs.plan.lookups import Seed, seeds
@@ -161,13 +161,12 @@ class RegisteredQuery:
     def outputs(self) -> tuple[Output, ...]:
         """The answer table."""
         compiled, said = self.compiled, self.front_matter
-        keys = ("max_rows", "min_rows", "max_change")
         limits = Limits(
             said.max_rows,
             said.min_rows,
             # The rows of a query over streams have instants: none is deleted but by a correction.
             said.max_change if self.windowing is None else None,
-            {key: place_of(key, self.text, "#", self.file) for key in keys},
+            places_of(("max_rows", "min_rows", "max_change"), self.text, "#", self.file),
         )
         return (Output(f"answers/{self.name}", compiled.columns, compiled.form, limits),)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pathlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Generic, TypeVar
@@ -100,14 +100,17 @@ def read_head(text: str, file: str, model: type[Model], comment: str) -> Head[Mo
         raise _invalid(error, file, model, places) from error
 
 
-def place_of(key: str, text: str, comment: str, file: pathlib.Path) -> str:
-    """Folder, file and line of a key of the outermost mapping; only the file if it is not there."""
+def places_of(keys: Sequence[str], text: str, comment: str, file: pathlib.Path) -> dict[str, str]:
+    """By key of the outermost mapping: folder, file and line; only the file if it is not there."""
     shown = f"{file.parent.name}/{file.name}"
-    if key not in text:
-        return shown
+    places = dict.fromkeys(keys, shown)
+    if not any(key in text for key in keys):
+        return places
     _, node = read_yaml(_yaml(text, comment))
-    lines = [line for path, line, _ in _entries(node, ()) if path == (key,)] if node else []
-    return f"{shown}:{lines[0]}" if lines else shown
+    for path, line, _ in _entries(node, ()) if node else ():
+        if len(path) == 1 and places.get(path[0]) == shown:
+            places[path[0]] = f"{shown}:{line}"
+    return places
 
 
 def _invalid(
