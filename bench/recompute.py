@@ -20,6 +20,7 @@ from rdflib.plugins.sparql import prepareQuery
 from rdflib.term import Variable
 
 from jobs.compute.connection import connect
+from lake.bindings import Bindings
 from lake.scan import attach
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ def recompute_here(settings: Settings, triples: str, queries: dict[str, str]) ->
     """
     found = []
     with connect(settings) as connection:
-        attach(connection, "bench_log", DeltaTable(triples))
+        attach(Bindings(connection), "bench_log", DeltaTable(triples))
         connection.execute(f"CREATE TEMP VIEW bench_state AS {_for_duckdb(state_sql('bench_log'))}")
         for name, text in queries.items():
             started = time.monotonic()

@@ -220,13 +220,14 @@ def _cost(case: Case) -> Cost:
     deltas, expansions, rows, atoms = [], [], 0, 0
     for epoch in epochs:
         (leg,) = timeline.legs(epoch - 1, epoch)
-        begun = time.process_time()
-        rows = _evaluate(engine, program, timeline, leg, back)
-        deltas.append(time.process_time() - begun)
-        engine.connection.execute(f"INSERT INTO log SELECT {', '.join(log)} FROM new")
-        begun = time.process_time()
-        atoms = _expand(engine, program.answer_columns, leg)
-        expansions.append(time.process_time() - begun)
+        with engine.scope():
+            begun = time.process_time()
+            rows = _evaluate(engine, program, timeline, leg, back)
+            deltas.append(time.process_time() - begun)
+            engine.connection.execute(f"INSERT INTO log SELECT {', '.join(log)} FROM new")
+            begun = time.process_time()
+            atoms = _expand(engine, program.answer_columns, leg)
+            expansions.append(time.process_time() - begun)
     triples = case.rate * BATCH
     delta = median(1e6 * each / triples for each in deltas[1:])
     more = median(1e6 * each / triples for each in expansions[1:])
@@ -261,9 +262,9 @@ def _expand(engine: DuckEngine, row: Sequence[str], leg: Leg) -> int:
     held = f"SUM(weight) OVER (PARTITION BY {key} ORDER BY instant)"
     spans = f"SELECT {key}, instant AS since, {until} AS until, {held} AS held FROM log"
     points = f"UNNEST(RANGE(GREATEST(since, {leg.low + 1}), until)) AS point"
-    engine.connection.execute(
-        f"CREATE OR REPLACE TABLE expanded AS SELECT {key}, {points} FROM ({spans})"
-        f" WHERE held > 0 AND until > {leg.low + 1}"
+    engine.bindings.table(
+        "expanded",
+        f"SELECT {key}, {points} FROM ({spans}) WHERE held > 0 AND until > {leg.low + 1}",
     )
     return engine.count("expanded")
 

@@ -10,6 +10,7 @@ import duckdb
 import pyarrow as pa
 
 from expectations.statement import CHECKED_ROWS
+from lake.bindings import Bindings
 
 
 @runtime_checkable
@@ -39,5 +40,5 @@ class InMemory:
     def query(self, statement: str) -> list[tuple[Any, ...]]:
         """The result of a statement that reads them as `CHECKED_ROWS`."""
         with duckdb.connect() as connection:
-            connection.register(CHECKED_ROWS, self.rows)
+            Bindings(connection).rows(CHECKED_ROWS, self.rows)
             return connection.sql(statement).fetchall()

@@ -81,8 +81,11 @@ class UnexpectedRows(MetricProvider):
     ) -> list[dict[str, Any]]:
         statement = unexpected_rows(_suites(metric_value_kwargs), "spark")
         frame = _batch(execution_engine, metric_domain_kwargs)
-        frame.createOrReplaceTempView(CHECKED_ROWS)
-        found = execution_engine.spark.sql(statement).collect()
+        frame.createTempView(CHECKED_ROWS)
+        try:
+            found = execution_engine.spark.sql(statement).collect()
+        finally:
+            execution_engine.spark.catalog.dropTempView(CHECKED_ROWS)
         return [unexpected.asDict() for row in found for unexpected in row["unexpected"]]
 
     @metric_value(engine=PandasExecutionEngine)

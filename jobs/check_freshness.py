@@ -35,6 +35,7 @@ from jobs.settings import Settings
 from jobs.stage import Progress, arg_parser, claimed, new_run_id, progress_log, silent
 from jobs.standard_streams import run_process
 from jobs.validate.quality_results import quality_rows
+from lake.bindings import Bindings
 from lake.commit import arrow_schema, write
 from lake.counted import counted
 from lake.lake import Lake
@@ -142,7 +143,7 @@ class _Checked:
         }
         names = tuple(each.name for each in remotes)
         with connect(settings) as connection:
-            made = frames(connection, tables)
+            made = frames(Bindings(connection), tables)
         checks = [Check((suite,), rows, names) for suite, rows in made]
         checks.append(Check((CURRENT_FRESHNESS_SUITE,), current_frame(states), names))
         return cls(rounds, states, run_checks(checks))

@@ -11,6 +11,7 @@ import duckdb
 import pyarrow as pa
 from deltalake import DeltaTable
 
+from lake.bindings import Bindings
 from lake.checksums import verify_files
 from lake.data_files import are_the_rows, file_names, files_after, is_pattern
 from lake.lake import local_folder
@@ -19,18 +20,18 @@ _PLAIN = frozenset({"string", "long", "integer", "boolean"})
 
 
 def attach(
-    connection: duckdb.DuckDBPyConnection,
+    bindings: Bindings,
     name: str,
     table: DeltaTable,
     after_epoch: int | None = None,
 ) -> None:
-    """Name a table, as it is now, in a connection; its files are verified, no row is read yet.
+    """Name a table, as it is now; its files are verified, no row is read yet.
 
     DuckDB's own reader is some four times as fast as reading through Arrow, and looks into files
     for what a join can skip.
 
     Args:
-        connection: gets the relation `name`.
+        bindings: get the relation `name`.
         name: of the relation.
         table: as it is now.
         after_epoch: files without rows of a later epoch may be left out.
@@ -47,10 +48,10 @@ def attach(
         verify_files(map(Path, files))
         columns = [duckdb.ColumnExpression(field.name) for field in table.schema().fields]
         # A lake below a folder named epoch=1 has an epoch of its own all the same.
-        rows = connection.read_parquet([*files], hive_partitioning=False)
-        rows.select(*columns).create_view(name)
+        rows = bindings.connection.read_parquet([*files], hive_partitioning=False)
+        bindings.relation(name, rows.select(*columns))
     else:
-        connection.register(name, table.to_pyarrow_dataset())
+        bindings.rows(name, table.to_pyarrow_dataset())
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ class Part:
 
 
 def attach_all(
-    connection: duckdb.DuckDBPyConnection,
+    bindings: Bindings,
     name: str,
     key: str,
     columns: Sequence[str],
@@ -71,7 +72,7 @@ def attach_all(
     """Name the rows of several tables, in one scan; files are verified, no row is read yet.
 
     Args:
-        connection: gets the relation `name`.
+        bindings: get the relation `name`.
         name: of the relation.
         key: the column that says which table a row is of.
         columns: those beside `key`; null where a table lacks one.
@@ -90,19 +91,19 @@ def attach_all(
             continue
         # DuckDB cannot read its files by itself.
         whole = f"{name}#{len(rows)}"
-        connection.register(whole, part.table.to_pyarrow_dataset())
+        bindings.rows(whole, part.table.to_pyarrow_dataset())
         literal = value.replace("'", "''")
         has = {field.name for field in part.table.schema().fields}
         rows.append(f'SELECT \'{literal}\' AS "{key}", {_cells(columns, has)} FROM "{whole}"')
     if owners:
         verify_files(map(Path, owners))
         listed = pa.table({"file": [*owners], key: [*owners.values()]})
-        connection.register(f"{name}#files", listed)
-        found = connection.read_parquet(
+        bindings.rows(f"{name}#files", listed)
+        found = bindings.connection.read_parquet(
             [*owners], hive_partitioning=False, union_by_name=True, filename=True
         )
         has = {*found.columns}
-        found.create_view(f"{name}#rows")
+        bindings.relation(f"{name}#rows", found)
         cells = _cells(columns, has, "r.")
         rows.append(
             f'SELECT f."{key}", {cells} FROM "{name}#rows" r'
@@ -111,7 +112,7 @@ def attach_all(
     if not rows:
         empty = ", ".join(f'NULL::{_EMPTY.get(each, "VARCHAR")} AS "{each}"' for each in columns)
         rows.append(f'SELECT NULL::VARCHAR AS "{key}", {empty} WHERE FALSE')
-    connection.execute(f'CREATE OR REPLACE VIEW "{name}" AS {" UNION ALL ".join(rows)}')
+    bindings.view(name, " UNION ALL ".join(rows))
 
 
 _EMPTY = {"epoch": "BIGINT", "weight": "BIGINT"}

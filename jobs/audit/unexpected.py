@@ -19,9 +19,10 @@ def unexpected(engine: Engine, name: str, query: LakeQuery) -> tuple[int, list[s
         name: of the relation that is made.
         query: gives the rows.
     """
-    engine.query(name, query, "cache")
-    found = engine.count(name)
-    if not found:
-        return 0, []
-    rows = engine.rows(select("*", from_=rows_of(name)).limit(_EXAMPLES))
+    with engine.scope() as own:
+        own.query(name, query, "cache")
+        found = own.count(name)
+        if not found:
+            return 0, []
+        rows = own.rows(select("*", from_=rows_of(name)).limit(_EXAMPLES))
     return found, [json.dumps([*row], default=str) for row in rows]

@@ -28,6 +28,7 @@ from jobs.compute.sql import (
 from jobs.errors import WeirError
 from jobs.progress.backlog import answered_since
 from jobs.settings import Settings
+from lake.bindings import Bindings
 from lake.lake import Lake
 from lake.metadata import Metadata
 from lake.tables import ANSWER_COLUMNS
@@ -122,25 +123,27 @@ class AnswerLog:
         return self.variables
 
 
-def register_log(connection: duckdb.DuckDBPyConnection, lake: Lake, query: str) -> AnswerLog | None:
+def register_log(bindings: Bindings, lake: Lake, query: str) -> AnswerLog | None:
     """Make the published log of a query readable for DuckDB; None if the query has none."""
     relation = f"{query} log"
-    names = register_table(connection, lake, f"answers/{query}", relation)
+    names = register_table(bindings, lake, f"answers/{query}", relation)
     if not names:
         return None
     variables = tuple(name for name in names if name not in ANSWER_COLUMNS)
     return AnswerLog(query, relation, variables)
 
 
-def register_table(
-    connection: duckdb.DuckDBPyConnection, lake: Lake, table_name: str, relation: str
-) -> list[str]:
-    """Make a table of the lake readable for DuckDB; its columns, or none if there is no table."""
+def register_table(bindings: Bindings, lake: Lake, table_name: str, relation: str) -> list[str]:
+    """Make a table of the lake readable for DuckDB; its columns, or none if there is no table.
+
+    It is so already if another view reads it.
+    """
     table = lake.open(table_name)
     if table is None:
         return []
     dataset = table.to_pyarrow_dataset()
-    connection.register(relation, dataset)
+    if relation not in bindings:
+        bindings.rows(relation, dataset)
     return list(dataset.schema.names)
 
 
@@ -157,8 +160,8 @@ def answer_at(settings: Settings, query: str, moment: Moment, *, terms: bool, li
     Raises:
         WeirError: the query has no published answer.
     """
-    lake, connection = settings.open_lake(), connect_with_plain_values(settings)
-    log = _existing_log(connection, lake, query)
+    lake, bindings = settings.open_lake(), Bindings(connect_with_plain_values(settings))
+    log = _existing_log(bindings, lake, query)
     variables = _variables(log, lake, moment)
     answer = log.state(*_values(variables, terms=terms))
     if moment.epoch is not None:
@@ -166,7 +169,7 @@ def answer_at(settings: Settings, query: str, moment: Moment, *, terms: bool, li
     if moment.instant is not None:
         answer = answer.where(column("event_time") <= time_of(number(moment.instant)))
     with lake.using(f"answers/{query}"):
-        return fetch(connection, answer, limit, order=variables)
+        return fetch(bindings.connection, answer, limit, order=variables)
 
 
 def intervals_at(
@@ -184,12 +187,12 @@ def intervals_at(
     Raises:
         WeirError: the query has no published answer.
     """
-    lake, connection = settings.open_lake(), connect_with_plain_values(settings)
-    log = _existing_log(connection, lake, query)
+    lake, bindings = settings.open_lake(), Bindings(connect_with_plain_values(settings))
+    log = _existing_log(bindings, lake, query)
     variables = _variables(log, lake, moment)
     found = log.intervals(variables, _values(variables, terms=terms), epoch=moment.epoch)
     with lake.using(f"answers/{query}"):
-        return fetch(connection, found, limit, order=(*variables, "since"))
+        return fetch(bindings.connection, found, limit, order=(*variables, "since"))
 
 
 def changes_between(
@@ -204,8 +207,8 @@ def changes_between(
     Raises:
         WeirError: the query has no published answer.
     """
-    lake, connection = settings.open_lake(), connect_with_plain_values(settings)
-    log = _existing_log(connection, lake, query)
+    lake, bindings = settings.open_lake(), Bindings(connect_with_plain_values(settings))
+    log = _existing_log(bindings, lake, query)
     changes = (
         select(
             *columns(("epoch", "weight")),
@@ -218,7 +221,7 @@ def changes_between(
     if last is not None:
         changes = changes.where(column("epoch") <= last)
     with lake.using(f"answers/{query}"):
-        return fetch(connection, changes, limit, order=("epoch", "event_time", *log.variables))
+        return fetch(bindings.connection, changes, limit, order=("epoch", "event_time", *log.variables))
 
 
 def plain_value(name: str, shown: str | None = None) -> exp.Expr:
@@ -226,8 +229,8 @@ def plain_value(name: str, shown: str | None = None) -> exp.Expr:
     return exp.alias_(exp.func("plain_value", column(name)), shown or name, quoted=True)
 
 
-def _existing_log(connection: duckdb.DuckDBPyConnection, lake: Lake, query: str) -> AnswerLog:
-    log = register_log(connection, lake, query)
+def _existing_log(bindings: Bindings, lake: Lake, query: str) -> AnswerLog:
+    log = register_log(bindings, lake, query)
     if log is None:
         raise WeirError(f"{query} has no published answer", lake.root, "`weir run` creates one.")
     return log

@@ -22,6 +22,7 @@ from jobs.errors import ConfigurationError
 from jobs.plan.plan import ANSWER
 from jobs.progress.completion import Completion
 from jobs.settings import Settings
+from lake.bindings import Bindings
 
 
 def held_answer(settings: Settings, query: str, *, terms: bool, limit: int) -> tuple[Rows, str]:
@@ -49,8 +50,8 @@ def held_answer(settings: Settings, query: str, *, terms: bool, limit: int) -> t
     (held,) = backlog
     table = completion.lake.open(f"embeddings/{query}", held.snapshot)
     assert table is not None, "its rows were checked"
-    connection = connect_with_plain_values(settings)
-    connection.register("held", table.to_pyarrow_dataset())
+    bindings = Bindings(connect_with_plain_values(settings))
+    bindings.rows("held", table.to_pyarrow_dataset())
     shown = [
         alias(column(own), name) if terms else plain_value(own, name)
         for own, (name, _) in zip(held.variables, held.columns, strict=True)
@@ -64,4 +65,4 @@ def held_answer(settings: Settings, query: str, *, terms: bool, limit: int) -> t
         having=sum_of(column("weight")).neq(0),
     )
     with completion.lake.using(f"embeddings/{query}"):
-        return fetch(connection, rows, limit, order=held.variables), reason
+        return fetch(bindings.connection, rows, limit, order=held.variables), reason

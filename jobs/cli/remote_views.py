@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import duckdb
-
 from jobs.catalog.names import REPLICA
 from jobs.cli.answer_logs import register_table
 from jobs.freshness.replica_rows import MAPPINGS, replica_rows
 from jobs.replicas.inbox import inbox_names
 from jobs.settings import Settings
+from lake.bindings import Bindings
 from lake.lake import Lake
 from lake.tables import FRESHNESS, replica
 
@@ -27,12 +26,12 @@ def remote_views(settings: Settings) -> list[str]:
     return [*(f"{REPLICA}_{name}" for name in inbox_names(lake)), *current]
 
 
-def create_remote_view(connection: duckdb.DuckDBPyConnection, lake: Lake, name: str) -> bool:
+def create_remote_view(bindings: Bindings, lake: Lake, name: str) -> bool:
     """Create the view `name` if it is one about remotes; whether it is."""
     if name == FRESHNESS_CURRENT:
         relation = f"{FRESHNESS.name} log"
-        if register_table(connection, lake, FRESHNESS.name, relation):
-            _create(connection, name, _NEWEST, relation)
+        if register_table(bindings, lake, FRESHNESS.name, relation):
+            _create(bindings, name, _NEWEST, relation)
         return True
     if not name.startswith(f"{REPLICA}_"):
         return False
@@ -41,11 +40,10 @@ def create_remote_view(connection: duckdb.DuckDBPyConnection, lake: Lake, name: 
     if rows is None:
         return False
     relation = f"{replica(remote).name} log"
-    connection.register(relation, rows)
-    _create(connection, name, MAPPINGS, relation)
+    bindings.rows(relation, rows)
+    _create(bindings, name, MAPPINGS, relation)
     return True
 
 
-def _create(connection: duckdb.DuckDBPyConnection, name: str, query: str, relation: str) -> None:
-    statement = query.format(rows=f'"{relation}"')
-    connection.execute(f'CREATE TEMP VIEW "{name}" AS {statement}')
+def _create(bindings: Bindings, name: str, query: str, relation: str) -> None:
+    bindings.view(name, query.format(rows=f'"{relation}"'))

@@ -42,6 +42,7 @@ from jobs.progress.completion import Completion
 from jobs.progress.streams import stream_names
 from jobs.progress.watermarks import head
 from jobs.settings import Settings
+from lake.bindings import Bindings
 from lake.commit_files import LOG
 from lake.lake import Lake, local_folder
 from lake.tables import ANSWER_COLUMNS, QUADS, SHARED_TABLES, TRIPLES, Table, output_stream, stream
@@ -70,11 +71,11 @@ def connect_to_views(
         names: of views, and others.
         lake: of the project; it has the tables that the views read open afterwards.
     """
-    connection = connect_with_plain_values(settings)
+    bindings = Bindings(connect_with_plain_values(settings))
     for name in dict.fromkeys(name.lower() for name in names):
-        _create_view(connection, lake, name)
-    connection.execute(_LOCKED)
-    return connection
+        _create_view(bindings, lake, name)
+    bindings.connection.execute(_LOCKED)
+    return bindings.connection
 
 
 def view_names(settings: Settings) -> list[str]:
@@ -101,44 +102,44 @@ def published_queries(settings: Settings) -> list[str]:
     return sorted(name for name in registered if lake.exists(f"answers/{name}"))
 
 
-def _create_view(connection: duckdb.DuckDBPyConnection, lake: Lake, name: str) -> None:
+def _create_view(bindings: Bindings, lake: Lake, name: str) -> None:
     """Create the view `name`; nothing happens if there is no such view."""
     if name in _TABLES:
-        register_table(connection, lake, name, name)
+        register_table(bindings, lake, name, name)
         return
-    if create_remote_view(connection, lake, name):
+    if create_remote_view(bindings, lake, name):
         return
     if graph := _GRAPHS.get(name):
         relation, newest = f"{graph.name} log", head(lake)
         # Opened after the newest epoch was read, so that it has all of that epoch.
-        if register_table(connection, lake, graph.name, relation):
-            _create(connection, name, _graph(graph, relation, newest))
+        if register_table(bindings, lake, graph.name, relation):
+            _create(bindings, name, _graph(graph, relation, newest))
         return
     if name.endswith(EVENTS):
         events = stream(name.removesuffix(EVENTS))
         relation, newest = f"{events.name} log", head(lake)
-        if register_table(connection, lake, events.name, relation):
-            _create(connection, name, _events(relation, newest))
+        if register_table(bindings, lake, events.name, relation):
+            _create(bindings, name, _events(relation, newest))
         return
     if name.endswith(ELEMENTS):
         query = name.removesuffix(ELEMENTS)
         table = output_stream(query, ()).name
         relation, published = f"{table} log", Completion.read(lake).published(query)
-        if names := register_table(connection, lake, table, relation):
+        if names := register_table(bindings, lake, table, relation):
             last = published.epoch if published else 0
-            _create(connection, name, _elements(relation, names, last))
+            _create(bindings, name, _elements(relation, names, last))
         return
     for ending, answer in _ANSWERS.items():
         query = name.removesuffix(ending)
-        if query != name and (log := register_log(connection, lake, query)):
+        if query != name and (log := register_log(bindings, lake, query)):
             if ending != INTERVALS or is_over_streams(Completion.read(lake), query):
-                _create(connection, name, answer(log, lake))
+                _create(bindings, name, answer(log, lake))
             return
     for at in (match.start() for match in re.finditer("_", name)):
         program, wanted = name[:at], name[at + 1 :]
         for predicate, arguments in _predicates(lake, program).items():
-            if predicate.lower() == wanted and (log := register_log(connection, lake, program)):
-                _create(connection, name, _atoms(log, predicate, arguments))
+            if predicate.lower() == wanted and (log := register_log(bindings, lake, program)):
+                _create(bindings, name, _atoms(log, predicate, arguments))
                 return
 
 
@@ -240,11 +241,5 @@ def _terms(variables: Sequence[str]) -> list[exp.Expr]:
     return [exp.alias_(column(name), f"{name}_term", quoted=True) for name in free]
 
 
-def _create(connection: duckdb.DuckDBPyConnection, name: str, query: exp.Select) -> None:
-    view = exp.Create(
-        this=exp.Table(this=exp.to_identifier(name, quoted=True)),
-        kind="VIEW",
-        expression=query,
-        properties=exp.Properties(expressions=[exp.TemporaryProperty()]),
-    )
-    connection.execute(view.sql(dialect="duckdb"))
+def _create(bindings: Bindings, name: str, query: exp.Select) -> None:
+    bindings.view(name, query.sql(dialect="duckdb"))

@@ -118,7 +118,9 @@ def old_events(
     unreadable = [*_unreadable(completion, catalog)]
     by_readers: dict[str, list[_Hold]] = {name: [] for name in older_than}
     for each in readers:
-        for name, instant in _needed(engine, completion, each, lateness).items():
+        with engine.scope() as own:
+            needed = _needed(own, completion, each, lateness)
+        for name, instant in needed.items():
             if name in by_readers:
                 by_readers[name].append(_Hold(instant, f"the {each.query.kind} {each.query.name}"))
     found = []
@@ -202,8 +204,9 @@ def _needed(
             continue
         name, window = stream_name(clause.stream), windows[clause.name]
         if isinstance(window, LastElements):
-            events = open_events(engine, lake, f"elements_{name}", name, last)
-            rows = engine.rows(needed_elements(events, window, low, after))
+            with engine.scope() as own:
+                events = open_events(own, lake, f"elements_{name}", name, last)
+                rows = own.rows(needed_elements(events, window, low, after))
             instant = next((int(str(each)) for (each,) in rows), BEFORE_ALL)
         else:
             instant = needed_from(window, low)

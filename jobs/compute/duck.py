@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from duckdb import list_type
 from duckdb.sqltypes import VARCHAR
@@ -21,6 +21,7 @@ from jobs.compute.functions import (
 from jobs.compute.matching import MatchingProcess
 from jobs.sparql.functions.evaluation_limits import EvaluationLimits
 from jobs.sparql.recursion import deep_recursion
+from lake.bindings import Bindings, quoted
 
 if TYPE_CHECKING:
     import duckdb
@@ -54,6 +55,7 @@ class DuckEngine:
         self, connection: duckdb.DuckDBPyConnection, functions: DriverFunctions | None = None
     ) -> None:
         self.connection = connection
+        self.bindings = Bindings(connection)
         self.functions = functions or DriverFunctions(connection)
 
     @contextmanager
@@ -70,17 +72,24 @@ class DuckEngine:
         """End the statement that runs, with an error; nothing happens if none runs."""
         self.connection.interrupt()
 
+    @contextmanager
+    def scope(self) -> Iterator[Self]:
+        """This engine; the relations that are made meanwhile are forgotten at the end."""
+        with self.bindings.scope():
+            yield self
+
     def make(self, statement: Statement) -> None:
         """Make a relation; one whose rows are stored becomes a table."""
-        kind = "VIEW" if statement.keep == "view" else "TABLE"
-        query = _sql(statement.select)
-        self.connection.execute(f'CREATE OR REPLACE {kind} "{statement.name}" AS {query}')
+        bind = self.bindings.view if statement.keep == "view" else self.bindings.table
+        bind(statement.name, _sql(statement.select))
 
     def load(self, name: str, rows: pa.Table) -> None:
         """Make a table of `rows`."""
-        self.connection.register("loaded_rows", rows)
-        self.connection.execute(f'CREATE OR REPLACE TABLE "{name}" AS SELECT * FROM loaded_rows')
-        self.connection.unregister("loaded_rows")
+        given = f"{name}#given"
+        with self.bindings.whole(name):
+            self.bindings.rows(given, rows)
+            self.bindings.table(name, f"SELECT * FROM {quoted(given)}")
+        self.bindings.release(given)
 
     def arrow(self, relation: str, limit: int | None = None) -> pa.Table:
         """The rows of a relation, at most `limit` of them."""
@@ -101,8 +110,9 @@ class DuckEngine:
     def query_together(self, relations: Sequence[str], statement: str) -> list[tuple[Any, ...]]:
         """The rows of a statement that reads the rows of all `relations` as `checked_rows`."""
         rows = " UNION ALL BY NAME ".join(f'SELECT * FROM "{name}"' for name in relations)
-        self.connection.execute(f"CREATE OR REPLACE TEMP VIEW checked_rows AS {rows}")
-        return self.connection.execute(statement).fetchall()
+        with self.bindings.scope():
+            self.bindings.view("checked_rows", rows)
+            return self.connection.execute(statement).fetchall()
 
     def count(self, relation: str) -> int:
         """The number of rows of a relation."""

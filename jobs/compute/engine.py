@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, reduce
@@ -35,6 +35,7 @@ from jobs.compute.functions import limits_of
 from jobs.compute.placement import Extent, Placement
 from jobs.compute.relations import Keep, LakeQuery, Statement, StoredTable, StoredTables
 from jobs.compute.sql import column, rows_of, select
+from lake.bindings import NameIsBound
 from lake.change_feed import changes, changes_here
 from lake.commit import SaveMode, rows_written, write
 from lake.scan import Part, attach, attach_all
@@ -159,6 +160,8 @@ class Engine:
         self._budget: Budget | None = None
         self._watch = Watch()
         self._relations: dict[str, _Relation] = {}
+        self._names: set[str] = set()
+        self._made: list[str] = []
         # DuckDB takes one statement of a connection at a time.
         self._driver = threading.RLock()
 
@@ -185,6 +188,22 @@ class Engine:
         bounded = copy(self)
         bounded._budget = budget
         return bounded
+
+    @contextmanager
+    def scope(self) -> Iterator[Self]:
+        """This engine, with the same relations; those that are made by what it gives are forgotten.
+
+        So their names are free again: one that is in use cannot be given to another relation.
+        """
+        inner = copy(self)
+        inner._made = []
+        try:
+            yield inner
+        except BaseException:
+            with suppress(Exception):
+                inner._forget_made()
+            raise
+        inner._forget_made()
 
     @property
     def spark(self) -> SparkSession:
@@ -269,6 +288,7 @@ class Engine:
         Raises:
             FileNotFoundError: there is no such table.
         """
+        self._check(name)
         table, after = self._table(table_name, version), _after_epoch(where)
         extent = Extent.of(table, after, _lower_bound(where, "instant"))
         stored = _Stored(table_name, version, where)
@@ -277,15 +297,16 @@ class Engine:
             return
         with self._here() as local:
             if where is None:
-                attach(local.connection, name, table)
+                attach(local.bindings, name, table)
             else:
                 # No relation of a caller can have such a name.
                 whole = f"{name}#whole"
-                attach(local.connection, whole, table, after)
-                chosen = select("*").from_(rows_of(whole)).where(where)
-                local.make(Statement(name, chosen))
+                with local.bindings.whole(name):
+                    attach(local.bindings, whole, table, after)
+                    chosen = select("*").from_(rows_of(whole)).where(where)
+                    local.make(Statement(name, chosen))
         only_looked_up = self.placement.only_looks_up(extent)
-        self._relations[name] = _Relation(True, stored, only_looked_up)
+        self._bind(name, _Relation(True, stored, only_looked_up))
 
     @property
     def few_rows(self) -> int:
@@ -306,23 +327,26 @@ class Engine:
         Raises:
             FileNotFoundError: one of the tables does not exist.
         """
+        self._check(stored.name)
         tables = {key: self._table(t.table, t.version) for key, t in stored.tables.items()}
         after = {key: _after_epoch(t.where) for key, t in stored.tables.items()}
         extents = [Extent.of(table, after[key]) for key, table in tables.items()]
         if not self.placement.reads_all(extents):
             frames = (self._keyed_frame(stored, key) for key in stored.tables)
             self._spark.register(stored.name, reduce(lambda a, b: a.unionByName(b), frames))
-            self._relations[stored.name] = _Relation(False, on_spark=True)
+            self._bind(stored.name, _Relation(False, on_spark=True))
             return
         parts = {key: Part(table, after[key]) for key, table in tables.items()}
-        with self._here() as local:
-            attach_all(local.connection, stored.name, stored.key, stored.columns, parts)
-        self._relations[stored.name] = _Relation(True)
+        with self._here() as local, local.bindings.whole(stored.name):
+            attach_all(local.bindings, stored.name, stored.key, stored.columns, parts)
+        self._bind(stored.name, _Relation(True))
 
     def query(self, name: str, query: LakeQuery, keep: Keep = "view") -> None:
-        """Make a relation by a query over stored tables, which are opened."""
+        """Make a relation by a query over stored tables, which are opened if they are not yet."""
         for table in query.tables:
-            self.open(table.name, table.table, version=table.version, where=table.where)
+            known = self._relations.get(table.name)
+            if known is None or known.origin != _Stored(table.table, table.version, table.where):
+                self.open(table.name, table.table, version=table.version, where=table.where)
         self.make(Statement(name, query.select, keep))
 
     def open_feed(
@@ -341,18 +365,20 @@ class Engine:
             ChangeFeedGap: a commit of the range is no longer in the log. Files that are lost may
                 show only when the rows are read (`lost_files_are_a_gap`).
         """
+        self._check(name)
         versions = (table_name, first_version, last_version)
         if self.placement.holds(rows):
             self._load_here(name, changes_here(self._lake, *versions))
         else:
             self._spark.register(name, changes(self.spark, self._lake, *versions))
-            self._relations[name] = _Relation(False, on_spark=True)
+            self._bind(name, _Relation(False, on_spark=True))
 
     def load(self, name: str, frames: Frame | Sequence[Frame], keep: Keep = "view") -> None:
         """Name rows: those of all `frames`, which have the same columns.
 
         Rows of Spark are fetched if they are few and `keep` stores them.
         """
+        self._check(name)
         parts = [*frames] if isinstance(frames, Sequence) else [frames]
         here = [part for part in parts if isinstance(part, pa.Table)]
         if len(here) == len(parts):
@@ -366,6 +392,7 @@ class Engine:
 
     def make(self, statement: Statement) -> None:
         """Make a relation on the side that its input decides."""
+        self._check(statement.name)
         read = [self._relations[name] for name in _read_by(statement.select)]
         reads_large = any(relation.only_looked_up for relation in read)
         # "cache" may be as large as what it is made of.
@@ -382,7 +409,7 @@ class Engine:
             self._make_on_spark(statement)
             return
         only_looked_up = reads_large and statement.keep == "view"
-        self._relations[statement.name] = _Relation(True, statement, only_looked_up)
+        self._bind(statement.name, _Relation(True, statement, only_looked_up))
 
     def staging(self, name: str) -> str:
         """A folder or URI for rows of this engine that are too many for the driver."""
@@ -505,6 +532,26 @@ class Engine:
         self._watch.close()
         self._local.close()
         self._relations.clear()
+        self._names.clear()
+
+    def _check(self, name: str) -> None:
+        if name.lower() in self._names:
+            raise NameIsBound(f"the name {name} stands for another relation of this engine")
+
+    def _bind(self, name: str, relation: _Relation) -> None:
+        self._names.add(name.lower())
+        self._relations[name] = relation
+        self._made.append(name)
+
+    def _forget_made(self) -> None:
+        for name in reversed(self._made):
+            relation = self._relations.pop(name)
+            if relation.on_driver:
+                with self._driver:
+                    self._local.bindings.release(name)
+            if relation.on_spark:
+                self._spark.forget(name)
+            self._names.discard(name.lower())
 
     def _table(self, name: str, version: int | None) -> DeltaTable:
         table = self._lake.open(name, version)
@@ -520,7 +567,7 @@ class Engine:
 
     def _open_on_spark(self, name: str, stored: _Stored) -> None:
         self._spark.register(name, self._stored_frame(stored))
-        self._relations[name] = _Relation(False, stored, on_spark=True)
+        self._bind(name, _Relation(False, stored, on_spark=True))
 
     def _stored_frame(self, stored: _Stored) -> DataFrame:
         from lake.spark_scan import scan
@@ -542,12 +589,12 @@ class Engine:
             self._load_here(name, rows)
             return
         self._spark.register(name, frame, keep)
-        self._relations[name] = _Relation(False, on_spark=True)
+        self._bind(name, _Relation(False, on_spark=True))
 
     def _load_here(self, name: str, rows: pa.Table) -> None:
         with self._here() as local:
             local.load(name, rows)
-        self._relations[name] = _Relation(True)
+        self._bind(name, _Relation(True))
 
     def _few(self, name: str) -> pa.Table | None:
         """The rows of a relation if the driver has them and they are not too many."""

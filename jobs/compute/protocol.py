@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Protocol, Self
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
 
 class SqlEngine(Protocol):
     """Runs statements: `Engine` in production; the law tests run `DuckEngine` by itself."""
+
+    def scope(self) -> AbstractContextManager[Self]:
+        """The engine; the relations that are made by what it gives are forgotten at the end."""
 
     def load(self, name: str, rows: pa.Table) -> None:
         """Name rows of this process."""

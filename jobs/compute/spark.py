@@ -58,8 +58,7 @@ class SparkEngine:
     ) -> None:
         self.spark = spark
         self._broadcast_rows, self._staging = broadcast_rows, staging
-        self._views: list[str] = []
-        self._persisted: list[DataFrame] = []
+        self._views: dict[str, DataFrame] = {}
         self._numbers = count()
         if staging is not None:
             # A run that died may have left staged rows.
@@ -91,7 +90,7 @@ class SparkEngine:
         """Name a frame."""
         match keep:
             case "cache":
-                frame = self._persist(frame)
+                frame = frame.persist()
             case "small":
                 frame, _ = self._cut(frame)
             case "broadcast":
@@ -102,8 +101,9 @@ class SparkEngine:
                 pass
             case _:
                 assert_never(keep)
-        frame.createOrReplaceTempView(name)
-        self._views.append(name)
+        # Not replaced: a name stands for one relation, in the whole session.
+        frame.createTempView(name)
+        self._views[name] = frame
 
     def send(self, rows: pa.Table) -> DataFrame:
         """The frame of rows of the driver: few are in every task, more are staged.
@@ -139,14 +139,17 @@ class SparkEngine:
         """The rows of a query whose result is small by construction."""
         return [tuple(row) for row in self.frame(query).collect()]
 
+    def forget(self, name: str) -> None:
+        """Forget a relation."""
+        self.spark.catalog.dropTempView(name)
+        frame = self._views.pop(name)
+        if frame.is_cached:
+            frame.unpersist()
+
     def release(self) -> None:
         """Forget all relations that were made, and remove what was staged."""
-        for frame in self._persisted:
-            frame.unpersist()
-        for view in self._views:
-            self.spark.catalog.dropTempView(view)
-        self._persisted.clear()
-        self._views.clear()
+        for name in [*self._views]:
+            self.forget(name)
         if self._staging is not None:
             remove(self.spark, self._staging)
 
@@ -165,10 +168,6 @@ class SparkEngine:
             return cut, True
         is_small = cut.limit(self._broadcast_rows + 1).count() <= self._broadcast_rows
         return (cut.coalesce(1) if is_small else cut), is_small
-
-    def _persist(self, frame: DataFrame) -> DataFrame:
-        self._persisted.append(frame.persist())
-        return frame
 
 
 _JOB_GROUP = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")

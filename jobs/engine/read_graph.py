@@ -66,11 +66,11 @@ def read_neighbourhood(
         prefix: begins the names of the relations that are made.
         touched: the patterns that have changes, where that is known.
     """
-    known = predicates(components)
+    known, whole = predicates(components), f"{prefix}_whole"
     count = engine.count(changes)
     if count > thresholds.bulk_changes:
         reason = f"{count} changes are more than bulk_changes = {thresholds.bulk_changes}"
-        return read_whole(engine, scope, epochs, prefix, known, collapsed=False, reason=reason)
+        return read_whole(engine, scope, epochs, whole, known, collapsed=False, reason=reason)
     log = f"{prefix}_log"
     engine.make(Statement(log, scope_log(scope, epochs.last, known)))
     fetched: list[str] = []
@@ -86,7 +86,7 @@ def read_neighbourhood(
                 f"the neighbourhood of {count} changes has more than "
                 f"neighbourhood_rows = {thresholds.neighbourhood_rows} rows"
             )
-            return read_whole(engine, scope, epochs, prefix, known, collapsed=False, reason=reason)
+            return read_whole(engine, scope, epochs, whole, known, collapsed=False, reason=reason)
         fetched.append(hop.rows.name)
     keep: Keep = "small" if count + rows <= thresholds.small_rows else "cache"
     graph = neighbourhood_graph(scope, prefix, fetched, changes, epochs, keep)

@@ -10,7 +10,6 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -21,6 +20,7 @@ from expectations.suite import Suite
 from jobs.freshness.remote_state import RemoteState
 from jobs.replicas.answers import Row, content_of
 from jobs.replicas.states import limit_seconds
+from lake.bindings import Bindings
 
 _REQUESTS = r"""
 WITH phases AS (
@@ -188,23 +188,18 @@ _CONTENTS: dict[str, pa.DataType] = {
 }
 
 
-def frames(
-    connection: duckdb.DuckDBPyConnection, tables: Mapping[str, pa.Table]
-) -> list[tuple[Suite, pa.Table]]:
+def frames(bindings: Bindings, tables: Mapping[str, pa.Table]) -> list[tuple[Suite, pa.Table]]:
     """The suites with the rows that they check; those without a row are left out.
 
     Args:
-        connection: computes them.
+        bindings: of the connection that computes them.
         tables: `tables_of`, `services`, `dead_runs`.
     """
     relations = {**tables, "contents": _contents(tables["inbox"])}
-    for name, rows in relations.items():
-        connection.register(name, rows)
-    try:
-        made = [(suite, connection.sql(query).to_arrow_table()) for suite, query in FRAMES]
-    finally:
-        for name in relations:
-            connection.unregister(name)
+    with bindings.scope():
+        for name, rows in relations.items():
+            bindings.rows(name, rows)
+        made = [(suite, bindings.connection.sql(query).to_arrow_table()) for suite, query in FRAMES]
     return [(suite, rows) for suite, rows in made if rows.num_rows]
 
 

@@ -15,6 +15,7 @@ from jobs.freshness.reading import rows_of
 from jobs.freshness.remote_state import UNITS, RemoteState
 from jobs.freshness.replica_rows import NEWEST_KEYS, replica_rows
 from jobs.replicas.states import limit_seconds
+from lake.bindings import Bindings
 from lake.lake import Lake
 from lake.tables import FRESHNESS, replica
 
@@ -38,7 +39,6 @@ FROM freshness_rows GROUP BY evaluation ORDER BY evaluation
 """
 # A key that is older than the oldest candidate is none any more.
 _KEYS = f"""
-CREATE TEMP TABLE known_keys AS
 SELECT pattern, key, status, answered_at, asked_at, reason,
     epoch_us($now::TIMESTAMPTZ) / 1e6 - epoch_us(answered_at) / 1e6 AS age
 FROM ({NEWEST_KEYS.format(rows="inbox")}) JOIN oldest USING (pattern)
@@ -90,32 +90,32 @@ class RemoteHistory:
 
 
 def remote_history(
-    connection: duckdb.DuckDBPyConnection, lake: Lake, state: RemoteState, now: datetime
+    bindings: Bindings, lake: Lake, state: RemoteState, now: datetime
 ) -> RemoteHistory:
-    """What is shown of a remote; the connection is used for it alone."""
+    """What is shown of a remote; the names are bound for it alone."""
     name, newest = state.remote.name, _newest_round(lake, state.remote.name)
     if not newest:
         return RemoteHistory()
     first = max(newest - EVALUATIONS, 0)
     of_remote = [("remote", "=", name), ("round", ">", first)]
-    evaluations = _evaluations(connection, rows_of(lake, FRESHNESS, of_remote))
+    evaluations = _evaluations(bindings, rows_of(lake, FRESHNESS, of_remote))
     inbox = replica_rows(lake, name)
     if inbox is None:
         return RemoteHistory(evaluations)
     times = _times([row["evaluation"] for row in evaluations], now)
-    connection.register("inbox", inbox)
-    connection.register("recent", rows_of(lake, replica(name), [("round", ">", first)]))
-    connection.register("oldest", _oldest(state))
-    connection.register("times", _places(times))
+    bindings.rows("inbox", inbox)
+    bindings.rows("recent", rows_of(lake, replica(name), [("round", ">", first)]))
+    bindings.rows("oldest", _oldest(state))
+    bindings.rows("times", _places(times))
     # An evaluation takes some of the time between two of them.
     slack = limit_seconds(state.remote.every)
-    connection.execute(_KEYS, {"now": now, "slack": slack})
+    bindings.table("known_keys", _KEYS, {"now": now, "slack": slack})
     return RemoteHistory(
         evaluations,
-        _quantiles(connection),
+        _quantiles(bindings.connection),
         times,
-        _fetch(connection, _HEAT, {"bounds": [*BOUNDS]}),
-        _fetch(connection, _STALEST),
+        _fetch(bindings.connection, _HEAT, {"bounds": [*BOUNDS]}),
+        _fetch(bindings.connection, _STALEST),
     )
 
 
@@ -126,11 +126,11 @@ def _newest_round(lake: Lake, remote: str) -> int:
     return max((row["round"] for row in rounds.to_pylist()), default=0)
 
 
-def _evaluations(connection: duckdb.DuckDBPyConnection, rows: pa.Table) -> list[dict[str, Any]]:
-    connection.register("freshness_rows", rows)
+def _evaluations(bindings: Bindings, rows: pa.Table) -> list[dict[str, Any]]:
+    bindings.rows("freshness_rows", rows)
     outcomes = ", ".join(f"CAST(sum({name}) AS BIGINT) AS {name}" for name in OUTCOMES)
     used = ", ".join(f"max({unit}_used) / nullif(max({unit}_budget), 0)" for unit in UNITS)
-    return _fetch(connection, _EVALUATIONS.format(outcomes=outcomes, used=used))
+    return _fetch(bindings.connection, _EVALUATIONS.format(outcomes=outcomes, used=used))
 
 
 def _times(evaluations: Sequence[datetime], now: datetime) -> list[datetime]:

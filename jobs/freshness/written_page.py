@@ -11,6 +11,7 @@ from jobs.freshness.history import remote_history
 from jobs.freshness.page import freshness_page
 from jobs.freshness.remote_state import RemoteState
 from jobs.settings import Settings
+from lake.bindings import Bindings
 from lake.lake import local_folder
 from lake.whole_files import write_whole
 
@@ -26,7 +27,7 @@ def write_page(settings: Settings, states: Sequence[RemoteState], now: datetime)
     lake, shown = settings.open_lake(), []
     for state in states:
         with connect(settings) as connection:
-            shown.append((state, remote_history(connection, lake, state, now)))
+            shown.append((state, remote_history(Bindings(connection), lake, state, now)))
     page = folder / PAGE
     write_whole(page, freshness_page(shown, now))
     return page

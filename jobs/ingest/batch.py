@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
+from itertools import count
 from typing import Self
 
 import pyarrow as pa
@@ -130,10 +131,22 @@ def ingest_batch(
     while True:
         # Stopping a source may free a graph for which another one would be stopped.
         within = accepted.copy()
-        found = _epochs(engine, settings.limits, within, batch, head)
-        if not _stop_beyond_guards(accepted, within, batch, found, positions, permits):
-            break
-    accepted = within
+        with engine.scope() as own:
+            found = _epochs(own, settings.limits, within, batch, head)
+            if not _stop_beyond_guards(accepted, within, batch, found, positions, permits):
+                return _committed(own, settings.limits, journal, within, batch, found, head)
+
+
+def _committed(
+    engine: Engine,
+    limits: Limits,
+    journal: Journal,
+    accepted: AcceptedChangeSets,
+    batch: BatchReading,
+    found: _Epochs,
+    head: int,
+) -> BatchResult:
+    """Commit what the accepted change sets became."""
     epochs = found.numbers
     until = max(epochs.values(), default=head)
     dated = pairs(engine, "epochs", ("ordinal", "epoch"), [*epochs.items()])
@@ -150,7 +163,7 @@ def ingest_batch(
         journal.reject(engine, rows, places, until)
     if not epochs:
         return BatchResult.of(accepted)
-    files = read_files(accepted.change_sets.values(), settings.limits.driver_parse_bytes)
+    files = read_files(accepted.change_sets.values(), limits.driver_parse_bytes)
     journal.record_read(files, until)
 
     now = clock.now()
@@ -243,9 +256,9 @@ def refuse_excess(
 
 def _written_graphs(engine: Engine, accepted: AcceptedChangeSets) -> str:
     """The relation of who writes what; a source that writes another's graph is stopped there."""
-    name = "written_graphs"
     engine.open("owners", GRAPHS.name)
-    while True:
+    for attempt in count():
+        name, declared = f"written_graphs_{attempt}", f"sources_{attempt}"
         sources = pa.table(
             {
                 "ordinal": pa.array([*accepted.change_sets], pa.int32()),
@@ -258,8 +271,8 @@ def _written_graphs(engine: Engine, accepted: AcceptedChangeSets) -> str:
                 ),
             }
         )
-        engine.load("sources", sources)
-        written = ownership.written_graphs("changes", "sources", "owners")
+        engine.load(declared, sources)
+        written = ownership.written_graphs("changes", declared, "owners")
         engine.make(Statement(name, written, "cache"))
         refused = [
             ownership.Refusal(str(source), int(str(ordinal)), str(graph), str(owner))
@@ -270,6 +283,7 @@ def _written_graphs(engine: Engine, accepted: AcceptedChangeSets) -> str:
         # Stopping the first may take away the reason to stop the others.
         first = min(refused, key=lambda refusal: refusal.ordinal)
         accepted.stop(first.ordinal, _refusal(first, accepted.change_sets[first.ordinal]))
+    raise AssertionError("count() does not end")
 
 
 def _refusal(refusal: ownership.Refusal, change_set: ChangeSet) -> SourceError:

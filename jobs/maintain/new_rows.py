@@ -114,7 +114,8 @@ class NewRows:
         started = time.monotonic()
         budget = self._budget()
         try:
-            commit = self._commit(task, self.engine.within(budget))
+            with self.engine.within(budget).scope() as engine:
+                commit = self._commit(task, engine)
         except Exception as error:  # noqa: BLE001  (recorded, and raised for all at the end)
             is_late = isinstance(error, QueryLimitError) and budget.used >= budget.seconds
             if is_late and budget.on_spark and not is_alone:

@@ -260,17 +260,21 @@ class RemoteEvaluation:
         found: dict[Place, History] = dict.fromkeys(places, NEVER)
         if not places or known.version < 0:
             return found
-        self.engine.load("some", _as_table(places))
-        keys = self._rows_of_some(known.keys, _OF_KEY)
-        return found | histories(keys, self._rows_of_some(known.mappings, _OF_MAPPING))
+        with self.engine.scope() as engine:
+            engine.load("some", _as_table(places))
+            keys = self._rows_of_some(engine, known.keys, _OF_KEY)
+            mappings = self._rows_of_some(engine, known.mappings, _OF_MAPPING)
+        return found | histories(keys, mappings)
 
-    def _rows_of_some(self, relation: str, names: Sequence[str]) -> list[dict[str, Any]]:
+    def _rows_of_some(
+        self, engine: Engine, relation: str, names: Sequence[str]
+    ) -> list[dict[str, Any]]:
         query = select(
             *columns(names, "r"),
             from_=rows_of(relation, "r"),
             joins=[semi_join(rows_of("some", "e"), *equal(["pattern", "key"], "r", "e"))],
         )
-        return [dict(zip(names, row, strict=True)) for row in self.engine.rows(query)]
+        return [dict(zip(names, row, strict=True)) for row in engine.rows(query)]
 
     def _mark(
         self,

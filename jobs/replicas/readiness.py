@@ -79,30 +79,33 @@ class Readiness:
             remote = remotes.get(iri)
             if remote is None:
                 return NotReady("waiting", f"SERVICE {iri}: no remote is declared with this IRI")
-            why = self._why_not(query, remote, to_epoch, is_first=is_first)
+            with self.engine.scope() as engine:
+                why = self._why_not(engine, query, remote, to_epoch, is_first=is_first)
             if why is not None:
                 return why
         return None
 
     def _why_not(
-        self, query: Maintained, remote: Remote, to_epoch: int, *, is_first: bool
+        self, engine: Engine, query: Maintained, remote: Remote, to_epoch: int, *, is_first: bool
     ) -> NotReady | None:
         later = changed_rounds(
             self.lake, remote.name, _ingested_round(self.lake, remote.name, to_epoch)
         )
         # Rounds that change nothing are no epochs: the graph is as after the last of them.
         until = later[0].mark.round - 1 if later else None
-        keys = self._keys(query, remote, until)
+        keys = self._keys(engine, query, remote, until)
         if is_first and keys.missing and (query.windowing is None or keys.missing == keys.all):
             return NotReady("waiting", _missing(remote, keys))
         limit, times = query.services.max_staleness, [keys.oldest]
-        times += self._superseded(remote, later)
+        times += self._superseded(engine, remote, later)
         oldest = min((each for each in times if each is not None), default=None)
         if limit is not None and oldest is not None and self.now - oldest > limit:
             return NotReady("held", _too_old(remote, self.now - oldest, limit))
         return None
 
-    def _superseded(self, remote: Remote, later: Sequence[StoredRound]) -> list[datetime | None]:
+    def _superseded(
+        self, engine: Engine, remote: Remote, later: Sequence[StoredRound]
+    ) -> list[datetime | None]:
         """When wanted keys had been answered whose answers in the graph are not the newest."""
         found: dict[tuple[str, str], datetime | None] = {}
         for stored in later:
@@ -113,8 +116,8 @@ class Readiness:
             return []
         names = ("pattern", "key")
         table = pa.table({n: pa.array([k[i] for k in found]) for i, n in enumerate(names)})
-        self.engine.load("superseded", table)
-        wanted = self.engine.rows(
+        engine.load("superseded", table)
+        wanted = engine.rows(
             select(
                 *columns(names, "s"),
                 from_=rows_of("superseded", "s"),
@@ -123,16 +126,17 @@ class Readiness:
         )
         return [found[str(pattern), str(key)] for pattern, key in wanted]
 
-    def _keys(self, query: Maintained, remote: Remote, until: int | None) -> _Keys:
+    def _keys(self, engine: Engine, query: Maintained, remote: Remote, until: int | None) -> _Keys:
         """The keys of a query and what the graph has of them, which is as after a round.
 
         Args:
+            engine: gets the relation of the keys, `WANTED`.
             query: the query.
             remote: the remote.
             until: the round; None for the newest.
         """
-        make_wanted(self.engine, askers([query], self.completion, remote.term))
-        known = known_keys(self.engine, self.lake, remote.name)
+        make_wanted(engine, askers([query], self.completion, remote.term))
+        known = known_keys(engine, self.lake, remote.name)
         # A key that was asked for without an answer is unknown, not a key without mappings.
         is_missing = is_null(column("answered_at", "k"))
         in_graph: exp.Expr = exp.true()
@@ -147,7 +151,7 @@ class Readiness:
             from_=rows_of(WANTED, "w"),
             joins=[left_join(rows_of(known.keys, "k"), *equal(["pattern", "key"], "w", "k"))],
         )
-        ((all_, missing, oldest, reason),) = self.engine.rows(query_)
+        ((all_, missing, oldest, reason),) = engine.rows(query_)
         at = None
         if isinstance(oldest, datetime):
             at = INSTANT_0 + timedelta(seconds=seconds_since_1970(oldest))

@@ -81,15 +81,16 @@ def first_complete(
         if not isinstance(window, LastElements):
             found.append(complete_from(window, kept_from))
             continue
-        events = f"kept_{len(found)}"
-        if upstream is None:
-            open_events(engine, lake, events, stream_name(clause.stream), last)
-        else:
-            engine.open(f"{events}_stored", output_stream(upstream.query, ()).name)
-            engine.make(Statement(events, known_elements(f"{events}_stored", last)))
-        engine.load("horizons_before", horizons_before(timeline.arrivals))
-        query = elements_complete_from(events, window, kept_from, "horizons_before", after)
-        found.append(next((int(str(at)) for (at,) in engine.rows(query)), FOREVER))
+        events, horizons = "kept", "horizons_before"
+        with engine.scope() as own:
+            if upstream is None:
+                open_events(own, lake, events, stream_name(clause.stream), last)
+            else:
+                own.open(f"{events}_stored", output_stream(upstream.query, ()).name)
+                own.make(Statement(events, known_elements(f"{events}_stored", last)))
+            own.load(horizons, horizons_before(timeline.arrivals))
+            query = elements_complete_from(events, window, kept_from, horizons, after)
+            found.append(next((int(str(at)) for (at,) in own.rows(query)), FOREVER))
     latest = max(found)
     return latest if latest in (BEFORE_ALL, FOREVER) else windowing.grid.next_begin(latest)
 

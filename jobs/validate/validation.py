@@ -93,7 +93,8 @@ def validate_queries(engine: Engine, work: Sequence[Checked]) -> list[Validation
     if not work:
         return []
     packed = packs(engine, work, kind_of, lambda each: stored_rows(each[0]))
-    found = _Checks(engine).results(packed)
+    with engine.scope() as own:
+        found = _Checks(own).results(packed)
     return [
         Validation(
             item.query, item.from_epoch, item.to_epoch, found[item.query], rules.limits.places

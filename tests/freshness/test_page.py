@@ -14,6 +14,7 @@ from jobs.compute.connection import connect
 from jobs.freshness.current import current_states
 from jobs.freshness.history import EVALUATIONS, STALEST, RemoteHistory, remote_history
 from jobs.freshness.written_page import PAGE, write_page
+from lake.bindings import Bindings
 from lake.commit import write
 from lake.metadata import Metadata
 from lake.tables import FRESHNESS
@@ -31,7 +32,7 @@ def history(tables: RemoteTables, minutes: float = 1) -> RemoteHistory:
     now = tables.evaluation(tables.rounds) + timedelta(minutes=minutes)
     (state,) = current_states(tables.settings, now)
     with connect(tables.settings) as connection:
-        return remote_history(connection, tables.settings.open_lake(), state, now)
+        return remote_history(Bindings(connection), tables.settings.open_lake(), state, now)
 
 
 class _Elements(HTMLParser):

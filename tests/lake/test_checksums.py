@@ -14,6 +14,7 @@ import pytest
 from deltalake import write_deltalake
 
 from lake import checksums
+from lake.bindings import Bindings
 from lake.change_feed import changes_here
 from lake.checksums import NOTES, Checksums, is_intact, verify_files
 from lake.commit import write
@@ -49,14 +50,14 @@ def nothing_is_verified_yet(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def by_duckdb(lake: Lake) -> pa.Table:
     with duckdb.connect() as connection:
-        attach(connection, "rows", lake.existing(QUADS.name))
+        attach(Bindings(connection), "rows", lake.existing(QUADS.name))
         found: pa.Table = connection.sql("SELECT * FROM rows").to_arrow_table()
         return found
 
 
 def by_duckdb_from_an_epoch_on(lake: Lake) -> pa.Table:
     with duckdb.connect() as connection:
-        attach(connection, "rows", lake.existing(QUADS.name), after_epoch=0)
+        attach(Bindings(connection), "rows", lake.existing(QUADS.name), after_epoch=0)
         found: pa.Table = connection.sql("SELECT * FROM rows WHERE epoch > 0").to_arrow_table()
         return found
 
@@ -64,7 +65,7 @@ def by_duckdb_from_an_epoch_on(lake: Lake) -> pa.Table:
 def by_duckdb_with_others(lake: Lake) -> pa.Table:
     with duckdb.connect() as connection:
         parts = {"a": Part(lake.existing(QUADS.name))}
-        attach_all(connection, "rows", "key", [*QUADS.column_names], parts)
+        attach_all(Bindings(connection), "rows", "key", [*QUADS.column_names], parts)
         columns = ", ".join(QUADS.column_names)
         found: pa.Table = connection.sql(f"SELECT {columns} FROM rows").to_arrow_table()
         return found

@@ -11,6 +11,7 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 from deltalake.exceptions import DeltaProtocolError
 
+from lake.bindings import Bindings
 from lake.scan import attach
 
 ROWS = pa.table({"term": ["<urn:a>", None], "epoch": [1, 2]})
@@ -25,7 +26,7 @@ def written(folder: Path, *parts: pa.Table) -> DeltaTable:
 def scanned(table: DeltaTable) -> tuple[list[tuple[object, ...]], str]:
     """The rows, in order, and how DuckDB reads them."""
     connection = duckdb.connect()
-    attach(connection, "stored", table)
+    attach(Bindings(connection), "stored", table)
     rows = connection.execute("SELECT * FROM stored ORDER BY epoch").fetchall()
     ((_, plan),) = connection.execute("EXPLAIN SELECT * FROM stored").fetchall()
     return rows, "files" if "PARQUET_SCAN" in plan.upper() else "arrow"
@@ -61,7 +62,7 @@ def test_removed_files_are_not_read(tmp_path: Path) -> None:
 def test_a_table_stays_as_it_was_when_it_was_opened(tmp_path: Path) -> None:
     table = written(tmp_path / "table", ROWS)
     connection = duckdb.connect()
-    attach(connection, "stored", table)
+    attach(Bindings(connection), "stored", table)
     written(tmp_path / "table", ROWS)
     assert connection.execute("SELECT COUNT(*) FROM stored").fetchone() == (2,)
 
@@ -79,4 +80,4 @@ def test_the_files_of_a_table_that_needs_a_newer_reader_are_left_to_delta(tmp_pa
     folder = tmp_path / "newer"
     write_deltalake(folder, ROWS, configuration={"delta.enableDeletionVectors": "true"})
     with pytest.raises(DeltaProtocolError, match="deletionVectors"):
-        attach(duckdb.connect(), "stored", DeltaTable(folder))
+        attach(Bindings(duckdb.connect()), "stored", DeltaTable(folder))

@@ -770,7 +770,20 @@ _AUDITS = (
         ),
     ),
 )
+_NAMES = (
+    *_of(
+        "bindings",
+        ("tests/lake/test_bindings.py",),
+        (
+            "a name that is bound is bound to another relation",
+            "if name in self:",
+            "if False:",
+        ),
+        package="lake",
+    ),
+)
 PROTOCOL_MUTANTS = (
+    *_NAMES,
     *_AUDITS,
     *_GUARDS,
     *_WATERMARKS,

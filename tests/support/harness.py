@@ -94,13 +94,15 @@ class Memory:
         self, after: int, last: int, *, thresholds: Thresholds = LOOKED_UP, initial: bool = False
     ) -> None:
         """Process the epochs (after, last]; with `initial`, as one state at `last`."""
-        made = self._made(after, last, thresholds, initial=initial)
-        self.connection.execute(f"INSERT INTO stored SELECT * FROM {made}")
+        with self.engine.scope():
+            made = self._made(after, last, thresholds, initial=initial)
+            self.connection.execute(f"INSERT INTO stored SELECT * FROM {made}")
 
     def new_rows(self, after: int, last: int) -> list[tuple[object, ...]]:
         """The rows that a run over (after, last] would store."""
-        made = self._made(after, last, LOOKED_UP, initial=False)
-        return self.connection.execute(f"SELECT * FROM {made}").fetchall()
+        with self.engine.scope():
+            made = self._made(after, last, LOOKED_UP, initial=False)
+            return self.connection.execute(f"SELECT * FROM {made}").fetchall()
 
     def _made(self, after: int, last: int, thresholds: Thresholds, *, initial: bool) -> str:
         """The relation of the new rows of all stored nodes."""

@@ -56,7 +56,7 @@ class ProgramMemory:
         self.engine = engine or engine_of_process()
         self.row = program.answer_columns
         self.stored: list[tuple[object, ...]] = []
-        self._load()
+        self.inputs = self._inputs()
 
     def run(self, after: int, last: int) -> list[Leg]:
         """Process the epochs (after, last]; gives the legs."""
@@ -96,8 +96,13 @@ class ProgramMemory:
 
     def _rows(self, timeline: Timeline, leg: Leg) -> list[tuple[object, ...]]:
         """The new rows of a leg."""
+        with self.engine.scope() as engine:
+            return self._rows_by(engine, timeline, leg)
+
+    def _rows_by(self, engine: SqlEngine, timeline: Timeline, leg: Leg) -> list[tuple[object, ...]]:
         assert timeline.origin is not None, "there is a leg"
-        engine = self.engine
+        for name, rows in self.inputs.items():
+            engine.load(name, rows)
         engine.load("stored", self._stored_rows())
         for name in self.program.streams:
             known = [column("epoch") <= number(leg.last)]
@@ -124,7 +129,9 @@ class ProgramMemory:
         arrays = [pa.array(values, kind) for values, kind in zip(cells, kinds, strict=True)]
         return pa.table(arrays, [*self.row, "instant", "epoch", "weight"])
 
-    def _load(self) -> None:
+    def _inputs(self) -> dict[str, pa.Table]:
+        """The relations that legs read."""
+        relations: dict[str, pa.Table] = {}
         for name in self.program.streams:
             events = [
                 (*triple, instant, epoch, line)
@@ -132,17 +139,17 @@ class ProgramMemory:
                 if isinstance(each, StreamBatch) and each.stream == name
                 for line, (triple, instant) in enumerate(each.events)
             ]
-            self.engine.load(f"all_events_{name}", table_of(events, _EVENT))
+            relations[f"all_events_{name}"] = table_of(events, _EVENT)
         if not self.program.reads_graph:
-            return
+            return relations
         rows: list[tuple[object, ...]] = []
         for epoch, each in enumerate(self.epochs, start=1):
             if isinstance(each, GraphChange):
                 rows += [(*triple, epoch, -1) for triple in each.vanish]
                 rows += [(*triple, epoch, 1) for triple in each.appear]
-        self.engine.load("stored_triples", table_of(rows, _LOG))
-        quads = [("", *row) for row in rows]
-        self.engine.load("stored_quads", table_of(quads, ("graph", *_LOG)))
+        relations["stored_triples"] = table_of(rows, _LOG)
+        relations["stored_quads"] = table_of([("", *row) for row in rows], ("graph", *_LOG))
+        return relations
 
 
 _EVENT = ("subject", "predicate", "object", "instant", "epoch", "line")
@@ -178,5 +185,5 @@ def state(
 
 @cache
 def engine_of_process() -> DuckOfTest:
-    """One for all programs: relations of the same name replace each other."""
+    """One for all programs: the relations of a leg are forgotten after it."""
     return DuckOfTest(optimized=False)

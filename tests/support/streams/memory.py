@@ -84,10 +84,11 @@ class StreamMemory:
 
     def new_rows(self, timeline: Timeline, leg: Leg) -> list[tuple[object, ...]]:
         """The rows that a leg stores."""
-        for relation, query in self.inputs(leg).items():
-            self.connection.execute(f"CREATE OR REPLACE VIEW {relation} AS {query}")
-        made = self.made(self.engine, timeline, leg)
-        return self.connection.execute(f"SELECT * FROM {made}").fetchall()
+        with self.engine.scope():
+            for relation, query in self.inputs(leg).items():
+                self.engine.bindings.view(relation, query)
+            made = self.made(self.engine, timeline, leg)
+            return self.connection.execute(f"SELECT * FROM {made}").fetchall()
 
     def inputs(self, leg: Leg) -> dict[str, str]:
         """The relations that a leg reads beside `stored`, and their rows as queries of DuckDB."""
