@@ -54,6 +54,13 @@ class Declaration:
         Raises:
             ConfigurationError: they cannot.
         """
+        suffix = SUFFIXES[self.kind]
+        if self.file.suffix != suffix:
+            raise ConfigurationError(
+                f"the name of the file of a {self.kind} ends in {suffix}, not {self.file.suffix}",
+                str(self.file),
+                f"Rename it to {self.file.stem}{suffix}.",
+            )
         if not is_name(self.name):
             raise ConfigurationError(
                 f"{self.name!r} cannot be the name of a {self.kind}",
@@ -110,20 +117,24 @@ def declarations(folders: Folders) -> tuple[Declaration, ...]:
         raise ConfigurationError(
             "the folder of queries does not exist", str(queries), "Create it, or set `queries`."
         )
-    # Editors keep hidden files beside the one that is open.
+    # Editors keep hidden files beside the one that is open. One whose ending is in capitals is
+    # meant to declare something: its whole name is that of an error.
     files = [
         (file, kind)
         for kind, folder in folders.items()
-        for file in folder.glob(f"*{SUFFIXES[kind]}")
-        if not file.name.startswith(".")
+        for file in folder.glob("*")
+        if file.suffix.lower() == SUFFIXES[kind] and not file.name.startswith(".")
     ]
     by_name: dict[str, list[Path]] = defaultdict(list)
-    for file, _ in files:
-        by_name[file.stem].append(file)
+    names = {
+        file: file.stem if file.suffix == SUFFIXES[kind] else file.name for file, kind in files
+    }
+    for file, name in names.items():
+        by_name[name].append(file)
 
     def declaration(file: Path, kind: Kind) -> Declaration:
-        rival = next((other for other in by_name[file.stem] if other != file), None)
-        return Declaration(file.stem, kind, file, rival)
+        rival = next((other for other in by_name[names[file]] if other != file), None)
+        return Declaration(names[file], kind, file, rival)
 
     ordered = sorted(files, key=lambda each: (each[0].name, each[0]))
     return tuple(declaration(file, kind) for file, kind in ordered)

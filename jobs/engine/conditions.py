@@ -9,14 +9,27 @@ is the column of its values.
 from __future__ import annotations
 
 import re
-from typing import assert_never
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self, assert_never
 
 from sqlglot import exp
 
 from jobs.compute.functions import EVALUATE
-from jobs.compute.sql import all_of, any_of, as_text, case, column, is_not_null, negated, text
+from jobs.compute.sql import (
+    all_of,
+    any_of,
+    as_text,
+    case,
+    column,
+    is_not_null,
+    negated,
+    one_of,
+    text,
+)
 from jobs.engine.terms import FALSE, TRUE, begins
 from jobs.plan.parameters import (
+    MOST_OPTIONS,
     column_of,
     is_iri,
     is_parameter,
@@ -47,6 +60,9 @@ def condition_sql(condition: Expression, bound: frozenset[str]) -> exp.Expr:
             return any_of([condition_sql(part, bound) for part in parts])
         case Call("!", (inner,)):
             return negated(condition_sql(inner, bound))
+        case Call(("IN" | "NOT IN") as function, (tested, *options)) if len(options) > MOST_OPTIONS:
+            listed = _in_list(tested, options, bound)
+            return listed if function == "IN" else negated(listed)
         case Call(function, arguments):
             exact = _exact(function, arguments, bound)
             return exact if exact is not None else _interpreted(condition, bound)
@@ -98,12 +114,90 @@ def value_sql(expression: Expression, bound: frozenset[str]) -> exp.Expr:
     match expression:
         case Variable() | Constant():
             return _term(expression, bound)
+        case Call("IN" | "NOT IN", (_, *options)) if len(options) > MOST_OPTIONS:
+            holds = condition_sql(expression, bound)
+            return case((holds, text(TRUE)), (negated(holds.copy()), text(FALSE)))
         case Call():
             return _evaluated(expression, bound)
         case Exists():
             raise ValueError(_NO_EXISTS)
         case _:
             assert_never(expression)
+
+
+def _in_list(tested: Expression, options: Sequence[Expression], bound: frozenset[str]) -> exp.Expr:
+    """Whether a value is one of many: terms are looked up, so that a row is not compared with each.
+
+    A value that is none of them is unequal to all, or an error with some: which, one term of each
+    kind says. What is equal to values of other spellings is compared with each value.
+    """
+    listed = _Listed.of(options)
+    value = value_sql(tested, bound)
+    number = value_sql(_as_integer(tested), bound)
+    tests = [one_of(value, listed.terms)]
+    if listed.integers:
+        tests.append(one_of(number, listed.integers))
+    rest = _interpreted(Call("IN", (tested, *listed.kinds, *listed.others)), bound)
+    return case((any_of(tests), exp.true()), otherwise=rest)
+
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    """The options of a long list.
+
+    Attributes:
+        terms: IRIs, and literals without a datatype: equal to themselves only.
+        integers: small integers as they are written in canonical form; a number is equal to one
+            just if it is, of any type.
+        kinds: one of each kind of these.
+        others: other values, and expressions.
+    """
+
+    terms: Sequence[str]
+    integers: Sequence[str]
+    kinds: Sequence[Expression]
+    others: Sequence[Expression]
+
+    @classmethod
+    def of(cls, options: Sequence[Expression]) -> Self:
+        terms: list[str] = []
+        integers: list[str] = []
+        kinds: dict[str, Expression] = {}
+        others: list[Expression] = []
+        for option in dict.fromkeys(options):
+            kind = _kind_of(option.term) if isinstance(option, Constant) else None
+            if kind is None or not isinstance(option, Constant):
+                others.append(option)
+                continue
+            kinds.setdefault(kind, option)
+            if kind == _INTEGER:
+                digits = option.term[1 : option.term.rindex('"')]
+                integers.append(f'"{int(digits)}"{_INTEGER}')
+            else:
+                terms.append(option.term)
+        return cls(terms, integers, [*kinds.values()], others)
+
+
+_INTEGER = "^^<http://www.w3.org/2001/XMLSchema#integer>"
+_SMALL_INTEGER = re.compile(r"[+-]?0*[0-9]{1,7}")
+"""What every numeric type has exactly."""
+
+
+def _kind_of(term: str) -> str | None:
+    """What a term is beside its characters, if `_Listed` has a place for it."""
+    if term.startswith("<"):
+        return "<"
+    end = term.rfind('"')
+    suffix = term[end + 1 :]
+    if suffix == _INTEGER:
+        return suffix if _SMALL_INTEGER.fullmatch(term[1:end]) else None
+    return suffix[:1] if not suffix.startswith("^") else None
+
+
+def _as_integer(value: Expression) -> Expression:
+    """The integer that a number is equal to; any other value as it is."""
+    integer = Call("<http://www.w3.org/2001/XMLSchema#integer>", (value,))
+    return Call("IF", (Call("=", (value, integer)), integer, value))
 
 
 def _interpreted(condition: Expression, bound: frozenset[str]) -> exp.Expr:

@@ -10,7 +10,7 @@ from typing import assert_never
 from sqlglot import exp
 
 from jobs.compute.protocol import SqlEngine
-from jobs.compute.relations import Keep, Statement
+from jobs.compute.relations import Keep, Loaded, Statement
 from jobs.compute.sql import (
     column,
     columns,
@@ -45,15 +45,17 @@ class Fixpoint:
     keep: Keep = "small"
 
 
-Step = Statement | Fixpoint
-"""A relation that an engine makes: by one statement, or by repeating one."""
+Step = Statement | Loaded | Fixpoint
+"""A relation that an engine makes: by one statement, of given rows, or by repeating one."""
 
 
 def make(engine: SqlEngine, step: Step) -> None:
-    """Make the relation of a statement or of a fixpoint."""
+    """Make the relation of a step."""
     match step:
         case Statement():
             engine.make(step)
+        case Loaded():
+            engine.load(step.name, step.rows)
         case Fixpoint():
             _repeat(engine, step)
         case _:

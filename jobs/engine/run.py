@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+import pyarrow as pa
 from sqlglot import exp
 
-from jobs.compute.relations import Keep, Statement
+from jobs.compute.relations import Keep, Loaded, Statement
 from jobs.compute.sql import columns, rows_of, same_row, select, small_number, union_all
 from jobs.engine.fixpoint import Fixpoint, Step
 from jobs.engine.members import with_parameters
@@ -152,6 +153,11 @@ class Run:
     def make(self, name: str, query: exp.Query, keep: Keep | None = None) -> str:
         """Make a relation; gives its name."""
         self.statements.append(Statement(name, query, keep or self.keep))
+        return name
+
+    def load(self, name: str, rows: pa.Table) -> str:
+        """Make a relation of given rows; gives its name."""
+        self.statements.append(Loaded(name, rows))
         return name
 
     def repeat(

@@ -8,7 +8,8 @@ have the same ids and store the same nodes.
 
 The constants of triple patterns, of inline data, of templates, and those at which a path starts are
 parameters; those of an expression are if they are compared, computed with or given as a value.
-Others stay: with another language range or regular expression the SQL of a condition is another.
+Others stay: with another language range or regular expression the SQL of a condition is another,
+and a long list is looked up as a whole.
 """
 
 from __future__ import annotations
@@ -52,6 +53,9 @@ _OVER_VALUES = _COMPARED | {
     *("CONTAINS", "STRSTARTS", "STRENDS"),
 }
 """Calls whose constants are parameters: the evaluator treats them as it does a variable's value."""
+
+MOST_OPTIONS = 64
+"""Longer lists of IN, and longer inline data, stay: a parameter is a column of a relation."""
 
 Change = Callable[[str], str]
 """From a term or parameter to the one in its place."""
@@ -172,6 +176,8 @@ def mapped_node(node: PlanNode, term: Change, child: Callable[[PlanNode], PlanNo
             patterns = tuple(_mapped_pattern(each, term) for each in node.patterns)
             conditions = tuple(_mapped_value(each, term) for each in node.conditions)
             return replace(node, patterns=patterns, conditions=conditions)
+        case Values() if len(node.rows) * len(node.variables) > MOST_OPTIONS:
+            return node
         case Values():
             return replace(node, rows=tuple(_mapped_row(row, term) for row in node.rows))
         case Product(parts):
@@ -240,7 +246,7 @@ def _mapped_value(expression: Expression, term: Change) -> Expression:
 
 def _is_over_values(function: str, arguments: tuple[Expression, ...]) -> bool:
     """Whether constants among the arguments of a call are parameters."""
-    if function.upper() not in _OVER_VALUES:
+    if function.upper() not in _OVER_VALUES or len(arguments) > MOST_OPTIONS + 1:
         return False
     # The language in a comparison decides its SQL.
     is_language = any(isinstance(each, Call) and each.function == "LANG" for each in arguments)

@@ -142,6 +142,18 @@ def test_an_error_in_the_query_has_the_line_of_the_file(folder: Path) -> None:
     assert _error(folder, "#+ owner: x\n\nSELECT * {\n ?s ?p }").where == "q.rq:4:2"
 
 
+def test_a_file_whose_ending_is_in_capitals_is_said(folder: Path) -> None:
+    (folder / "upper.RQ").write_text(_QUERY)
+    (error,) = Catalog.of_folder(folder).errors.values()
+    assert error.what == "the name of the file of a query ends in .rq, not .RQ"
+    assert error.hint == "Rename it to upper.rq."
+
+
+def test_a_file_whose_ending_is_in_capitals_is_no_rival(folder: Path) -> None:
+    (folder / "q.RQ").write_text(_QUERY)
+    assert _query(folder, _QUERY).name == "q"
+
+
 @pytest.mark.parametrize("name", ["Q.rq", "1q.rq", "a-b.rq", "q.v2.rq", f"{'q' * 64}.rq", "é.rq"])
 def test_a_name_that_cannot_be_a_table_is_refused(folder: Path, name: str) -> None:
     assert "cannot be the name of a query" in _error(folder, _QUERY, name).what

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 
+import pyarrow as pa
 import pytest
-from sqlglot.expressions import select
+from sqlglot.expressions import Anonymous, alias_, select
 
 from jobs.compute.duck import DuckEngine
 from jobs.compute.functions import EVALUATE
-from jobs.engine.conditions import condition_sql
+from jobs.engine.conditions import condition_sql, value_sql
 from jobs.sparql.algebra.expressions import Call, Constant, Expression, Variable
 from tests.support.duck import DuckOfTest
 from tests.support.evaluation import evaluate
@@ -97,6 +98,67 @@ def test_the_sql_of_a_condition_is_true_where_the_evaluator_says_so(
 @pytest.mark.parametrize("condition", EXACT, ids=str)
 def test_a_test_of_the_text_of_a_term_needs_no_evaluator(condition: Expression) -> None:
     assert EVALUATE not in condition_sql(condition, BOUND).sql()
+
+
+_OPTIONS = (
+    *("<http://example.org/a>", '"en"', '""', '"x"@de', '"v"^^<http://example.org/unknown>'),
+    *(f'"{n}"^^<{XSD}integer>' for n in ("1", "01", "-3", "16777217", "x")),
+    *(f'"1.{n}"^^<{XSD}decimal>' for n in ("0", "5")),
+    *(f'"{n}"^^<{XSD}double>' for n in ("1e0", "NaN", "16777216")),
+    *(f'"{n}"^^<{XSD}boolean>' for n in ("true", "1")),
+    f'"2020-01-01T00:00:00"^^<{XSD}dateTime>',
+)
+_TESTED = (
+    *TERMS,
+    *_OPTIONS,
+    *(f'"{n}"^^<{XSD}float>' for n in ("1", "-3", "16777216")),
+    *(f'"{n}"^^<{XSD}decimal>' for n in ("-3.0", "-3.5")),
+    f'"2020-01-01T00:00:00Z"^^<{XSD}dateTime>',
+)
+
+
+def _long_list(kind: str) -> list[Expression]:
+    """More options than are parameters; each term of `_OPTIONS` in some list."""
+    many = {
+        "IRIs": [f"<http://example.org/{n}>" for n in range(80)],
+        "strings": [f'"{n}"' for n in range(2, 80)],
+        "languages": [f'"{n}"@en' for n in range(80)],
+        "integers": [f'"{n}"^^<{XSD}integer>' for n in range(2, 80)],
+        "numbers": [f'"{n}.5"^^<{XSD}decimal>' for n in range(2, 80)],
+    }[kind]
+    return [*map(Constant, many)]
+
+
+def _second_by_first(rows: list[tuple[object, ...]]) -> dict[object, object]:
+    return {row[0]: row[1] for row in rows}
+
+
+@pytest.mark.parametrize("function", ["IN", "NOT IN"])
+@pytest.mark.parametrize("kind", ["IRIs", "strings", "languages", "integers", "numbers"])
+def test_a_long_list_is_compared_as_the_evaluator_does(kind: str, function: str) -> None:
+    """Alone, and with each other kind of option."""
+    engine = DuckOfTest()
+    engine.load("tested", pa.table({"v0": pa.array(_TESTED, pa.string())}))
+    for more in ([], *([option] for option in _OPTIONS), [*_OPTIONS], [A.term, '"en"', '"x"@de']):
+        options = [*_long_list(kind), *map(Constant, more)]
+        condition = Call(function, (X, *options))
+        holding = select("v0", alias_(condition_sql(condition, BOUND), "holds"))
+        by_sql = _second_by_first(engine.rows(holding.from_("tested")))
+        values = select("v0", value_sql(condition, BOUND)).from_("tested")
+        by_value = _second_by_first(engine.rows(values))
+        for term in _TESTED:
+            row = {} if term is None else {"v0": term}
+            expected = evaluate(condition, row)
+            assert by_value[term] == expected, (term, more)
+            assert by_sql[term] == (None if expected is None else expected == TRUE), (term, more)
+
+
+def test_the_evaluator_is_given_one_of_each_kind_of_a_long_list() -> None:
+    condition = Call(
+        "IN", (X, *(option for kind in ("IRIs", "integers") for option in _long_list(kind)))
+    )
+    calls = [*condition_sql(condition, BOUND).find_all(Anonymous)]
+    assert max(len(call.expressions[0].name) for call in calls) < 500
 
 
 def test_a_variable_without_a_column_is_unbound(engine: DuckEngine) -> None:

@@ -8,6 +8,7 @@ import pytest
 from sqlglot import exp
 
 from jobs.compute.relations import Statement
+from jobs.engine.fixpoint import Fixpoint
 from jobs.engine.plan_delta import PlanDelta, plan_delta
 from jobs.engine.relations import EpochRange, Inputs
 from jobs.plan.plan import Plan
@@ -43,7 +44,7 @@ def trees(delta: PlanDelta) -> list[exp.Query]:
     for step in delta.statements:
         if isinstance(step, Statement):
             found.append(step.select)
-        else:
+        elif isinstance(step, Fixpoint):
             found += [step.seed, step.step("found"), step.step("found_then")]
     return found
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from jobs.compute.relations import Statement
+from jobs.engine.plan_delta import plan_delta
+from jobs.engine.relations import EpochRange, Inputs
 from jobs.plan.leaves import Values
 from jobs.plan.operators import Extend, Filter, Project, Union
-from tests.support.notation import deltas, touched_rows
+from tests.support.notation import deltas, plan_of, touched_rows
 
 _MAYBE = "?s :p ?a OPTIONAL { ?s :q ?b }"
 
@@ -68,3 +71,17 @@ def test_inline_data_without_rows_gives_no_solution() -> None:
 )
 def test_an_operator_without_memory_reads_no_stored_row(query: str) -> None:
     assert touched_rows(query, "+x p 1; +y p 2", "+z p 3") == {}
+
+
+def _texts(rows: int) -> list[str]:
+    values = " ".join(f"(<urn:{number}> {number})" for number in range(rows))
+    plan = plan_of(f"SELECT * {{ VALUES (?s ?n) {{ {values} }} ?s :p ?o }}")
+    graphs = {component.scope: "graph" for component in plan.components}
+    epochs = EpochRange(0, 1, from_nothing=True)
+    delta = plan_delta(plan, epochs, Inputs(graphs, "stored"), "q")
+    steps = [step for step in delta.statements if isinstance(step, Statement)]
+    return [step.select.sql() for step in (*steps, delta.result)]
+
+
+def test_inline_data_is_no_text_of_a_statement() -> None:
+    assert _texts(2) == _texts(2000)

@@ -310,8 +310,8 @@ ENGINE_MUTANTS = (
     Mutant(
         "inline data appears in every run",
         "engine/operators/values",
-        "rows = node.rows if run.epochs.from_nothing else ()",
-        "rows = node.rows",
+        "if not (run.epochs.from_nothing and node.rows):",
+        "if not node.rows:",
     ),
     Mutant(
         "ASK has no answer in the first epoch",
@@ -412,8 +412,8 @@ ENGINE_MUTANTS = (
     Mutant(
         "inline data lacks the solutions of a member",
         "engine/operators/values",
-        "return union_all([_member_row(node.variables[1:], row, run) for row in rows])",
-        "return union_all([_member_row(node.variables[1:], row, run) for row in rows[:1]])",
+        "return union_all([_row(names, row, run, of_members=is_of_members) for row in node.rows])",
+        "return union_all([_row(names, r, run, of_members=is_of_members) for r in node.rows[:1]])",
     ),
     Mutant(
         "a parameter is found where constants are given as values only",

@@ -12,7 +12,7 @@ from jobs.sparql.frontend.aggregation import FUNCTIONS as AGGREGATES
 from jobs.sparql.frontend.aggregation import Aggregates, place_of, read_aggregate
 from jobs.sparql.frontend.refusals import refusal
 from jobs.sparql.frontend.translation import Translation
-from jobs.sparql.frontend.tree import Branch, Leaf, Tree
+from jobs.sparql.frontend.tree import Branch, Leaf, TermList, Tree
 
 MAX_DEPTH = 128
 
@@ -60,7 +60,13 @@ class _Expressions:
 
     def list(self, branch: Branch) -> tuple[Expression, ...]:
         """The expressions of a parenthesised list; of `()` the grammar gives a term."""
-        return tuple(map(self.read, branch)) if isinstance(branch, tuple) else ()
+        match branch:
+            case (only,) if isinstance(listed := _innermost(only), TermList):
+                return tuple(leaf.node for row in listed.rows for leaf in row if leaf is not None)
+            case tuple():
+                return tuple(map(self.read, branch))
+            case _:
+                return ()
 
     def chain(self, tree: Tree) -> Expression:
         """`||` and `&&`: one call with all operands."""
@@ -165,6 +171,13 @@ class _Expressions:
                 "a cast has one argument",
             )
         return Call(named.node.term, (self.read(arguments[0]),))
+
+
+def _innermost(branch: Branch) -> Branch:
+    """What is below productions that have one operand."""
+    while isinstance(branch, Tree) and isinstance(operand := branch.get("expr"), Tree | TermList):
+        branch = operand
+    return branch
 
 
 _OPERATORS: dict[str, Callable[[_Expressions, Tree], Expression]] = {

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from jobs.sparql.algebra.expressions import Constant, Variable
 from jobs.sparql.algebra.patterns import Values
 from jobs.sparql.frontend.source import Source
-from jobs.sparql.frontend.tree import Branch, Leaf, Tree
+from jobs.sparql.frontend.tree import Branch, Leaf, TermList, Tree
 
 
 def read_values(tree: Tree, source: Source) -> Values:
@@ -25,24 +27,36 @@ def read_values(tree: Tree, source: Source) -> Values:
         names.append(leaf.node.name)
     rows = []
     for value in tree.all("value"):
-        # Without parentheses a row is a term.
-        row = tuple(_term(item, source) for item in _items(value))
-        if len(row) != len(names):
-            raise source.malformed(
-                "VALUES",
-                source.first_token(value) or source.first_word("VALUES"),
-                f"a row of {len(row)} terms for {len(names)} variables",
-                "Write UNDEF for a variable that a row leaves unbound.",
-            )
-        rows.append(row)
+        for row, branch in _rows(value, source):
+            if len(row) != len(names):
+                raise source.malformed(
+                    "VALUES",
+                    source.first_token(branch) or source.first_word("VALUES"),
+                    f"a row of {len(row)} terms for {len(names)} variables",
+                    "Write UNDEF for a variable that a row leaves unbound.",
+                )
+            rows.append(row)
     return Values(tuple(names), tuple(rows))
 
 
-def _items(value: Branch) -> tuple[Branch, ...]:
-    if not isinstance(value, tuple):
-        return (value,)
-    # The grammar gives a term for `()`.
-    return tuple(item for item in value if not (isinstance(item, Leaf) and item.token is None))
+def _rows(value: Branch, source: Source) -> Iterator[tuple[tuple[str | None, ...], Branch]]:
+    """The rows that a branch of the grammar stands for, each with its own branch."""
+    # Without parentheses a row is a term.
+    items = value if isinstance(value, tuple) else (value,)
+    match items:
+        case (TermList(rows),):
+            yield from ((tuple(map(_written, row)), TermList((row,))) for row in rows)
+        case _:
+            # The grammar gives a term for `()`.
+            given = (i for i in items if not (isinstance(i, Leaf) and i.token is None))
+            yield tuple(_term(item, source) for item in given), items
+
+
+def _written(leaf: Leaf | None) -> str | None:
+    if leaf is None:
+        return None
+    assert isinstance(leaf.node, Constant), "VALUES gives terms"
+    return leaf.node.term
 
 
 def _term(item: Branch, source: Source) -> str | None:

@@ -27,7 +27,7 @@ from jobs.sparql.frontend.source import Source
 from jobs.sparql.frontend.tree import Branch, Leaf, Tree
 from jobs.sparql.recursion import deep_recursion
 
-MAX_BYTES = 65_536
+MAX_BYTES = 1_048_576
 MAX_DEPTH = 128
 # rdflib takes about a millisecond for each constant of an expression.
 MAX_TOKENS = 10_000
@@ -48,10 +48,6 @@ def translate(
     if len(_utf_8(text, file)) > MAX_BYTES:
         raise UnsupportedQuery("query", file, 1, 1, f"longer than {MAX_BYTES:,} bytes", _SPLIT)
     tokens = tokenize(text, file)
-    if len(tokens) > MAX_TOKENS:
-        raise UnsupportedQuery(
-            "query", file, 1, 1, f"longer than {MAX_TOKENS:,} words and symbols", _SPLIT
-        )
     _check_brackets(tokens, file)
     syntax = read_stream_syntax(tokens, file)
     prologue = read_prologue(syntax.tokens, file)
@@ -109,6 +105,9 @@ def _check_brackets(tokens: tuple[Token, ...], file: str) -> None:
 
 def _parse(source: Source, prologue: Prologue) -> Tree:
     placeholders = PlaceholderText(source, prologue)
+    if placeholders.length > MAX_TOKENS:
+        what = f"longer than {MAX_TOKENS:,} words and symbols outside of lists of terms"
+        raise source.unsupported("query", None, what, _SPLIT)
     try:
         parsed = parser.Query.parse_string(placeholders.text, parse_all=True)
     except ParseBaseException as error:
@@ -126,32 +125,32 @@ def _parse(source: Source, prologue: Prologue) -> Tree:
 
 
 def _branch(value: object, placeholders: PlaceholderText) -> Branch:
-    """A value of rdflib's parser as a branch, with each placeholder replaced by its leaf."""
+    """A value of rdflib's parser as a branch, with each placeholder replaced by what it is for."""
     match value:
         case CompValue(name="literal"):
-            return placeholders.leaves[int(value["string"]) - 1]
+            return placeholders.leaf(int(value["string"]))
         case CompValue():
             return Tree(value.name, {part: _branch(value[part], placeholders) for part in value})
         case rdf.Variable():
-            return placeholders.leaves[int(value) - 1]
+            return placeholders.leaf(int(value))
         case rdf.BNode() if value.isdigit():
-            return placeholders.leaves[int(value) - 1]
+            return placeholders.leaf(int(value))
         case rdf.BNode():
             return Leaf(Variable(placeholders.label(str(value))))
         case rdf.URIRef() if value.startswith("-"):
-            return Tree("InversePath", {"part": placeholders.leaves[-int(value) - 1]})
+            return Tree("InversePath", {"part": placeholders.leaf(-int(value))})
         case rdf.URIRef():
             # IRIs that the syntax implies (`a`, `()`, lists) are rdflib's own.
             return (
-                placeholders.leaves[int(value) - 1]
+                placeholders.branches[int(value) - 1]
                 if value.isdigit()
                 else Leaf(Constant(terms.iri(value)))
             )
         case rdf.Literal() if int(value) < 0:
             # The grammar read the sign as part of the number.
-            return placeholders.leaves[-int(value) - 1].signed("-")
+            return placeholders.leaf(-int(value)).signed("-")
         case rdf.Literal():
-            return placeholders.leaves[int(value) - 1]
+            return placeholders.leaf(int(value))
         case str():
             return value
         case list() | ParseResults():

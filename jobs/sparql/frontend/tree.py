@@ -47,7 +47,17 @@ class Tree:
         return found if isinstance(found, tuple) else (found,)
 
 
-Branch = Tree | Leaf | str | tuple["Branch", ...]
+@dataclass(frozen=True, slots=True)
+class TermList:
+    """The rows of VALUES, or the list of IN as one row; None is UNDEF.
+
+    The grammar reads one term in its place: it takes a while for each, and lists are long.
+    """
+
+    rows: tuple[tuple[Leaf | None, ...], ...]
+
+
+Branch = Tree | Leaf | TermList | str | tuple["Branch", ...]
 
 
 def leaves(branch: Branch | None) -> Iterator[Leaf]:
@@ -61,6 +71,8 @@ def leaves(branch: Branch | None) -> Iterator[Leaf]:
         case tuple():
             for item in branch:
                 yield from leaves(item)
+        case TermList(rows):
+            yield from (leaf for row in rows for leaf in row if leaf is not None)
         case None | str():
             pass
         case _:

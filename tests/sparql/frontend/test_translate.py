@@ -208,16 +208,31 @@ def test_more_than_64_patterns_are_refused() -> None:
         translate("ASK {" + "?s ?p ?o ." * 65 + "}")
 
 
-def test_more_than_64_kibibytes_are_refused() -> None:
+def test_more_than_a_mebibyte_is_refused() -> None:
     text = "ASK { ?s ?p ?o } #"
-    translate(text + " " * (65_536 - len(text)))
-    with pytest.raises(UnsupportedQuery, match="longer than 65,536 bytes"):
-        translate(text + " " * (65_537 - len(text)))
+    translate(text + " " * (1_048_576 - len(text)))
+    with pytest.raises(UnsupportedQuery, match="longer than 1,048,576 bytes"):
+        translate(text + " " * (1_048_577 - len(text)))
 
 
 def test_more_than_10000_tokens_are_refused() -> None:
     with pytest.raises(UnsupportedQuery, match="longer than 10,000 words and symbols"):
-        translate("ASK { ?s ?p ?o FILTER(?o IN (" + "1," * 5_000 + "1)) }")
+        translate("ASK { ?s ?p ?o FILTER(?o IN (" + "?s," * 5_000 + "1)) }")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ASK {{ VALUES ?s {{ {values} }} }}",
+        "ASK {{ VALUES (?s ?o) {{ {rows} }} }}",
+        "ASK {{ ?s ?p ?o FILTER(?o IN ({list})) }}",
+        "ASK {{ ?s ?p ?o FILTER(?o NOT IN ({list})) }}",
+    ],
+)
+def test_lists_of_terms_do_not_count_as_words(text: str) -> None:
+    terms = [f"<urn:{i}>" for i in range(5_000)] + [f'"{i}"@en' for i in range(5_000)]
+    rows = " ".join(f"({term} -1)" for term in terms)
+    translate(text.format(values=" ".join(terms), rows=rows, list=", ".join(terms)))
 
 
 def test_a_long_chain_of_arithmetic_is_refused() -> None:
