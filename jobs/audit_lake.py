@@ -42,7 +42,7 @@ PAGE = "reports/audit.html"
 QUERIES, EPOCHS = 5, 3
 """How many queries a full audit computes again, and each at how many epochs."""
 _READABLE = CheckOf("rows_can_be_read", "The rows can be read and checked.")
-_NEEDED = {RUNS.name, LEDGER_SUMMARY.name, QUALITY.name}
+_NEEDED = {RUNS.name, LEDGER_SUMMARY.name, QUALITY.name, TRANSACTIONS.name}
 _ATTEMPTS = 3
 
 
@@ -114,7 +114,7 @@ def examined(
     found = [*audit.files()]
     damaged = {table_of(each) for each in found if is_damage(each)}
     if damaged & _NEEDED:
-        # Without them a run can neither be claimed nor recorded.
+        # Without them a run can neither be claimed nor recorded, and no epoch is known.
         return AuditResult(tuple(found))
     with claimed(lake, "audit", run_id, settings.limits.lease_seconds) as run:
         found += audit.rows(damaged)

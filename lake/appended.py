@@ -12,11 +12,11 @@ from typing import Any
 from urllib.parse import unquote
 
 import pyarrow as pa
-from pyarrow import fs
 
 from lake.commit_files import actions, commit_file
 from lake.file_rows import rows_of_files
-from lake.lake import Lake
+from lake.lake import Lake, local_folder
+from lake.log_checks import verify_commit
 
 
 class NotAppended(Exception):  # noqa: N818  (named after what is wrong)
@@ -29,7 +29,7 @@ def commit_digest(lake: Lake, table_name: str, version: int) -> str:
     Raises:
         NotAppended: the log no longer holds the commit.
     """
-    return hashlib.sha256(_commit(lake.files(table_name), version)).hexdigest()
+    return hashlib.sha256(_commit(lake, table_name, version)).hexdigest()
 
 
 def appended_rows(
@@ -73,7 +73,7 @@ def changed_files(lake: Lake, table_name: str, version: int) -> ChangedFiles:
         NotAppended: the log no longer holds the commit, or it does not say so by files alone.
     """
     found: dict[str, list[str]] = {"add": [], "remove": []}
-    for kind, action in actions(_commit(lake.files(table_name), version).splitlines()):
+    for kind, action in actions(_commit(lake, table_name, version).splitlines()):
         if kind == "cdc":
             raise NotAppended(
                 f"version {version} did not only append: it has files of a change feed"
@@ -92,9 +92,12 @@ def _path(add: dict[str, Any]) -> str:
     return path
 
 
-def _commit(files: fs.FileSystem, version: int) -> bytes:
+def _commit(lake: Lake, table_name: str, version: int) -> bytes:
+    folder = local_folder(lake.location(table_name))
+    if folder is not None:
+        verify_commit(folder, version)
     try:
-        with files.open_input_stream(commit_file(version)) as stream:
+        with lake.files(table_name).open_input_stream(commit_file(version)) as stream:
             return bytes(stream.read())
     except FileNotFoundError as error:
         raise NotAppended(f"the log no longer holds version {version}") from error

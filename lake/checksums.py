@@ -138,8 +138,8 @@ _State = tuple[int, int, int]
 """Inode, size and time of a file: another content mostly has another one."""
 
 
-class _Verified:
-    """The files that were verified, by their folders; of each as many as are in use."""
+class Verified:
+    """Files that were verified, by their folders; of each as many as are in use."""
 
     def __init__(self) -> None:
         self._folders: dict[Path, dict[str, _State]] = {}
@@ -170,7 +170,7 @@ class _Verified:
 
 
 _LEAST = 32
-_files, _footers = _Verified(), _Verified()
+_files, _footers = Verified(), Verified()
 
 
 _noting = threading.Lock()

@@ -10,6 +10,8 @@ from typing import Any
 
 LOG = "_delta_log"
 """The folder of the log, below that of the table."""
+LAST_CHECKPOINT = "_last_checkpoint"
+"""The file of the log that names the last checkpoint."""
 
 
 def commit_file(version: int) -> str:
@@ -30,11 +32,35 @@ def actions(lines: Iterable[bytes]) -> Iterator[tuple[str, Any]]:
 def last_checkpoint(table: Path) -> int | None:
     """The version of the last checkpoint of a local table, None if none is recorded."""
     try:
-        return int(json.loads((table / LOG / "_last_checkpoint").read_bytes())["version"])
+        return int(json.loads((table / LOG / LAST_CHECKPOINT).read_bytes())["version"])
     except (FileNotFoundError, ValueError, LookupError, TypeError):
         return None
+
+
+def checkpoint_files(table: Path, version: int | None = None) -> list[Path]:
+    """The files of a checkpoint of a local table, by default of all checkpoints."""
+    name = "*" if version is None else f"{version:020}"
+    return sorted((table / LOG).glob(f"{name}.checkpoint*.parquet"))
 
 
 def commits_after(table: Path, version: int) -> Iterator[Path]:
     """The commit files of a local table after `version`; versions have no gaps."""
     return takewhile(Path.exists, (table / commit_file(later) for later in count(version + 1)))
+
+
+def garbled(commit: Path) -> str | None:
+    """Why a commit file cannot be read, None if it can."""
+    try:
+        content = commit.read_bytes()
+    except OSError as error:
+        return f"the commit file cannot be read: {error.strerror}"
+    if not content.strip():
+        return "the commit file is empty"
+    for number, line in enumerate(content.splitlines(), 1):
+        try:
+            is_action = isinstance(json.loads(line), dict) if line.strip() else True
+        except ValueError:
+            is_action = False
+        if not is_action:
+            return f"line {number} of the commit file is not JSON"
+    return None

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
+from urllib.parse import unquote
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.dataset as ds
 from deltalake import DeltaTable
 from pyarrow import fs
@@ -35,6 +37,32 @@ def rows_of_files(
     if folder is not None:
         verify_footers(folder / name for name in names)
     return dataset_of(files, names, schema)
+
+
+def greatest(lake: Lake, table_name: str, column: str) -> int | None:
+    """The greatest number of a column, by the data files alone; None without any.
+
+    The log has it, too, but a file's footer has a checksum in its name.
+
+    Raises:
+        FileNotFoundError: there is no such table, or a file of it is missing.
+        DamagedTable: a file of it is damaged.
+    """
+    table = lake.existing(table_name)
+    names = [unquote(str(path)) for path in pa.table(table.get_add_actions())["path"].to_pylist()]
+    schema = pa.schema([columns_of(table).field(column)])
+    highest: list[int] = []
+    for fragment in rows_of_files(lake, table_name, names, schema).get_fragments():
+        groups: Any = fragment
+        for group in groups.row_groups:
+            bounds = (group.statistics or {}).get(column)
+            if bounds is not None:
+                highest.append(int(bounds["max"]))
+            elif group.num_rows:
+                rows = groups.subset(row_group_ids=[group.id]).to_table(columns=[column])
+                number = pc.max(rows[column]).as_py()
+                highest += [] if number is None else [number]
+    return max(highest, default=None)
 
 
 def dataset_of(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,8 @@ from urllib.parse import unquote
 import pyarrow as pa
 from deltalake import DeltaTable
 
-from lake.commit_files import LOG, last_checkpoint
+from lake.commit_files import LAST_CHECKPOINT, LOG, checkpoint_files, garbled, last_checkpoint
+from lake.log_checks import unlike_notes
 
 _VERSION_DIGITS = 20
 
@@ -42,12 +42,18 @@ def damaged_commits(table: Path) -> Iterator[Damage]:
         if len(file.stem) == _VERSION_DIGITS and file.stem.isdigit()
     }
     for _, file in sorted(commits.items()):
-        what = _garbled(file)
+        what = garbled(file)
         if what is not None:
             yield Damage(file, what)
+    for file in unlike_notes(table, [*commits.values(), *checkpoint_files(table)]):
+        if garbled(file) is None or file.suffix != ".json":
+            yield Damage(file, "the content of this file of the log is not what was written")
     checkpoint = last_checkpoint(table)
-    if checkpoint is not None and not _has_checkpoint(table, checkpoint):
-        yield Damage(table / LOG / "_last_checkpoint", "the checkpoint that it names is not there")
+    record = table / LOG / LAST_CHECKPOINT
+    if checkpoint is None and record.exists():
+        yield Damage(record, "the record of the last checkpoint cannot be read")
+    if checkpoint is not None and not checkpoint_files(table, checkpoint):
+        yield Damage(record, "the checkpoint that it names is not there")
     first = 0 if checkpoint is None else checkpoint + 1
     for version in range(first, max(commits, default=first)):
         if version not in commits:
@@ -68,25 +74,3 @@ def missing_files(folder: Path, table: DeltaTable) -> Iterator[Damage]:
             continue
         if size != row["size_bytes"]:
             yield Damage(file, f"the data file has {size:,} bytes and had {row['size_bytes']:,}")
-
-
-def _has_checkpoint(table: Path, version: int) -> bool:
-    return any((table / LOG).glob(f"{version:0{_VERSION_DIGITS}}.checkpoint*.parquet"))
-
-
-def _garbled(commit: Path) -> str | None:
-    """Why a commit file cannot be read, None if it can."""
-    try:
-        content = commit.read_bytes()
-    except OSError as error:
-        return f"the commit file cannot be read: {error.strerror}"
-    if not content.strip():
-        return "the commit file is empty"
-    for number, line in enumerate(content.splitlines(), 1):
-        try:
-            is_action = isinstance(json.loads(line), dict) if line.strip() else True
-        except ValueError:
-            is_action = False
-        if not is_action:
-            return f"line {number} of the commit file is not JSON"
-    return None

@@ -24,11 +24,15 @@ from lake.commit_files import LOG, commit_file, commits_after, last_checkpoint
 from lake.damaged_files import damage_is_named
 from lake.fences import Fence, Guard
 from lake.integrity import damaged_commits
+from lake.log_checks import verify_commits, verify_log
 from lake.metadata import Metadata
 from lake.names import InvalidNameError, is_table_name
-from lake.storage_errors import DamagedTable, storage_errors
+from lake.step_back import refuse_step_back
+from lake.storage_errors import RESTORE, DamagedTable, storage_errors
 
 _FIRST_COMMITS = 8
+_COMPARED = 8
+"""Commits of others among which the one of the same job before is looked for."""
 _KEPT_COMMITS = 50
 """A table that had more commits since it was opened is opened again: delta-rs takes longer for each
 commit that it was not opened with."""
@@ -193,12 +197,26 @@ class Lake:
         """The newest commit that carries our metadata (of `job`, if given), with its version.
 
         None when there is no table, or no such commit in its history.
+
+        Raises:
+            DamagedTable: an earlier commit of the job is complete up to a later epoch.
         """
+        newest: tuple[int, Metadata] | None = None
+        left = _COMPARED
         for commit in self.commits(table_name):
             metadata = Metadata.from_json(commit.get("userMetadata"))
-            if metadata is not None and job in (None, metadata.job):
-                return int(commit["version"]), metadata
-        return None
+            if metadata is not None and newest is None and job in (None, metadata.job):
+                newest = int(commit["version"]), metadata
+                continue
+            left -= newest is not None
+            if metadata is not None and newest is not None and metadata.job == newest[1].job:
+                refuse_step_back(
+                    self.location(table_name), newest, int(commit["version"]), metadata
+                )
+                break
+            if not left:
+                break
+        return newest
 
     def commits(self, table_name: str) -> Iterator[dict[str, Any]]:
         """The commits that the log still has, newest first, each with its `version`.
@@ -291,7 +309,7 @@ class Lake:
         if loaded is None or loaded != self._commit_file(table_name, table.version()):
             self.forget(table_name)
         elif self._commit_file(table_name, table.version() + 1) is not None:
-            _refuse_empty_commits(self.location(table_name))
+            _verify_log(self.location(table_name))
             self.committed(table_name)
         self._unchecked.discard(table_name)
         if (table_name, None) in self._tables:
@@ -313,14 +331,16 @@ class Lake:
     def _open(self, table_name: str, version: int | None) -> DeltaTable | None:
         address = self.location(table_name)
         with storage_errors(address):
-            _refuse_empty_commits(address)
+            _verify_log(address, version)
             try:
                 table = _Table(address, version=version, storage_options=self.storage_options)
             except TableNotFoundError:
                 return None
             except DeltaError as error:
                 _name_damaged_commit(address, error)
-                raise
+                raise DamagedTable(
+                    f"its log cannot be read: {error}", f"{address}/{LOG}", RESTORE
+                ) from error
         self.opened[table_name] += 1
         return table
 
@@ -399,7 +419,10 @@ class _Table(DeltaTable):
             or (folder / commit_file(self.version() + 1)).exists()
             or not (folder / commit_file(self.version())).exists()
         ):
+            before = self.version()
             super().update_incremental()
+            if folder is not None:
+                verify_commits(folder, before, self.version())
 
     def get_add_actions(self, flatten: bool = False) -> Any:
         version, found = self._actions
@@ -467,8 +490,10 @@ def _name_damaged_commit(address: str, error: DeltaError) -> None:
         ) from error
 
 
-def _refuse_empty_commits(address: str) -> None:
-    """delta-rs takes an empty commit file for a version and numbers the history wrongly.
+def _verify_log(address: str, version: int | None = None) -> None:
+    """Refuse files of the log of a local table that are not what was written.
+
+    delta-rs takes an empty commit file for a version and numbers the history wrongly.
 
     Only a local file system leaves one (a machine that lost power); object stores write all or
     nothing. Those before the last checkpoint are not read when a table is opened: when it was
@@ -489,3 +514,4 @@ def _refuse_empty_commits(address: str) -> None:
                 str(commit),
                 "If it is the newest, remove it; else restore it from a backup.",
             )
+    verify_log(folder, version)

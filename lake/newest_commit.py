@@ -11,7 +11,9 @@ from pathlib import Path
 
 from lake.commit_files import actions, commit_file, commits_after, last_checkpoint
 from lake.lake import Lake, local_folder
+from lake.log_checks import verify_commit
 from lake.metadata import Metadata
+from lake.step_back import refuse_step_back
 
 
 def newest_metadata(lake: Lake, table_name: str, job: str) -> tuple[int, Metadata] | None:
@@ -19,18 +21,27 @@ def newest_metadata(lake: Lake, table_name: str, job: str) -> tuple[int, Metadat
 
     None if the lake has the table open, whose state then counts; if the table is in an object
     store; and if anything but metadata of `job` is found: `Lake.last_metadata` handles these.
+
+    Raises:
+        DamagedTable: the commit is not what was written, or goes back behind the one before it.
     """
     folder = local_folder(lake.location(table_name))
     if folder is None or lake.is_open(table_name):
         return None
     try:
         version = _newest(folder)
-        metadata = Metadata.from_json(_user_metadata(folder / commit_file(version)))
+        verify_commit(folder, version)
+        metadata = _metadata(folder, version)
+        before = _before(folder, version, job)
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         # Not written by Delta, or not whole.
         return None
+    if metadata is None or metadata.job != job:
+        return None
+    if before is not None:
+        refuse_step_back(lake.location(table_name), (version, metadata), *before)
     lake.look(table_name, version)
-    return (version, metadata) if metadata is not None and metadata.job == job else None
+    return version, metadata
 
 
 def is_newest(lake: Lake, table_name: str, version: int, before: datetime) -> bool:
@@ -56,6 +67,24 @@ def _newest(table: Path) -> int:
     """The newest version of a table."""
     checkpoint = last_checkpoint(table) or 0
     return checkpoint + sum(1 for _ in commits_after(table, checkpoint))
+
+
+def _before(table: Path, version: int, job: str) -> tuple[int, Metadata] | None:
+    """The commit of a job before a version, if it is one of the next few that are there."""
+    for earlier in range(version - 1, max(-1, version - 1 - _COMPARED), -1):
+        if not (table / commit_file(earlier)).exists():
+            return None
+        metadata = _metadata(table, earlier)
+        if metadata is not None and metadata.job == job:
+            return earlier, metadata
+    return None
+
+
+_COMPARED = 8
+
+
+def _metadata(table: Path, version: int) -> Metadata | None:
+    return Metadata.from_json(_user_metadata(table / commit_file(version)))
 
 
 def _user_metadata(commit: Path) -> str | None:

@@ -13,6 +13,7 @@ from pyarrow import fs
 
 from lake.commit_files import LOG, commit_file
 from lake.lake import Lake, local_folder
+from lake.log_checks import forget_commits
 from lake.tables import Table
 
 _AT_ONCE = 100
@@ -59,4 +60,7 @@ def delete_old_commits(lake: Lake, table_name: str, before: int) -> int:
         # Another process may do the same.
         with suppress(FileNotFoundError):
             files.delete_file(path)
+    folder = local_folder(lake.location(table_name))
+    if old and folder is not None:
+        forget_commits(folder, first)
     return len(old)

@@ -13,6 +13,7 @@ from lake.damaged_files import damaged_files
 from lake.integrity import damaged_commits
 from lake.lake import Lake
 from lake.metadata import Metadata
+from lake.step_back import steps_back
 from lake.tables import LEDGER_SUMMARY, RUNS
 
 LOG = CheckOf("log_is_whole", "The commits that a reader needs are there and can be read.")
@@ -76,15 +77,16 @@ def _foreign_commits(lake: Lake, folder: Path, table: str) -> Iterator[str]:
 
 def _steps_back(lake: Lake, table: str) -> Iterator[str]:
     """Commits whose watermark is lower than that of the same job before."""
-    newer: dict[str, tuple[int, int]] = {}
+    newer: dict[tuple[str, object], tuple[int, Metadata]] = {}
     for commit in lake.commits(table):
         metadata = Metadata.from_json(commit.get("userMetadata"))
         if metadata is None:
             continue
-        version, watermark = newer.get(metadata.job, (0, metadata.watermark))
-        if metadata.watermark > watermark:
+        key = metadata.job, metadata.extra.get("remote")
+        version, later = newer.get(key, (0, metadata))
+        if steps_back(later, metadata):
             yield (
-                f"version {version} is complete up to epoch {watermark}, and version"
+                f"version {version} is complete up to epoch {later.watermark}, and version"
                 f" {commit['version']} before it up to {metadata.watermark}"
             )
-        newer[metadata.job] = commit["version"], metadata.watermark
+        newer[key] = commit["version"], metadata

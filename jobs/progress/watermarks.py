@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
+from lake.file_rows import greatest
 from lake.lake import Lake
 from lake.metadata import Metadata
 from lake.newest_commit import is_newest, newest_metadata
+from lake.step_back import refuse_step_back
 from lake.tables import TRANSACTIONS
 
 
@@ -65,15 +64,10 @@ class IngestedEpoch:
 
 def head(lake: Lake) -> int:
     """The newest epoch, 0 before the first."""
-    table = lake.open(TRANSACTIONS.name)
-    if table is None:
+    if lake.open(TRANSACTIONS.name) is None:
         return 0
-    files = pa.table(table.get_add_actions(flatten=True))
-    if "max.epoch" in files.column_names and not files["max.epoch"].null_count:
-        newest = pc.max(files["max.epoch"])
-    else:
-        newest = pc.max(lake.rows(TRANSACTIONS.name, ["epoch"])["epoch"])
-    return int(newest.as_py() or 0)
+    with lake.using(TRANSACTIONS.name):
+        return greatest(lake, TRANSACTIONS.name, "epoch") or 0
 
 
 def epochs_after(lake: Lake, epoch: int) -> tuple[IngestedEpoch, ...]:
@@ -98,6 +92,9 @@ def watermark(
         job: the job whose commits count, `maintain` or `publish`.
         untouched: the newest range of epochs, the first exclusive, that did not touch the query.
         known: the newest commit of the job that the ledger knows of.
+
+    Raises:
+        DamagedTable: the newest commit goes back behind one before it, or behind that one.
     """
     found = _known(lake, table_name, known) or newest_metadata(lake, table_name, job)
     snapshot = found[0] if found is not None else lake.version(table_name)
@@ -106,6 +103,9 @@ def watermark(
     if found is None or snapshot is None:
         return None
     version, metadata = found
+    recorded = None if known is None else Metadata.from_json(known.metadata)
+    if known is not None and recorded is not None:
+        refuse_step_back(lake.location(table_name), found, known.version, recorded)
     epoch = metadata.watermark
     # The range counts only if nothing is missing before it.
     if untouched is not None and untouched[0] <= epoch < untouched[1]:

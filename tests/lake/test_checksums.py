@@ -45,7 +45,7 @@ def intact(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def nothing_is_verified_yet(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("_files", "_footers"):
-        monkeypatch.setattr(checksums, name, checksums._Verified())
+        monkeypatch.setattr(checksums, name, checksums.Verified())
 
 
 def by_duckdb(lake: Lake) -> pa.Table:
@@ -187,7 +187,7 @@ def test_a_foreign_file_that_changes_later_is_damaged(
     content = bytearray(foreign.read_bytes())
     content[10] ^= 1
     foreign.write_bytes(content)
-    monkeypatch.setattr(checksums, "_files", checksums._Verified())
+    monkeypatch.setattr(checksums, "_files", checksums.Verified())
     assert not is_intact(foreign)
     with pytest.raises(DamagedTable, match=foreign.name):
         verify_files([foreign])
@@ -205,6 +205,6 @@ def test_a_note_that_is_no_checksum_is_named(
     verify_files([foreign])
     (note,) = (foreign.parent / NOTES).iterdir()
     note.write_text("")
-    monkeypatch.setattr(checksums, "_files", checksums._Verified())
+    monkeypatch.setattr(checksums, "_files", checksums.Verified())
     with pytest.raises(DamagedTable, match=note.name):
         verify_files([foreign])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from tests.mutants.mutant import Mutant
 
+_LOG_TESTS = ("tests/audit/test_logs.py",)
 _PROGRESS = ("tests/progress/test_completion.py", "tests/lake/test_newest_commit.py")
 _PUBLISH = ("tests/publish/test_protocol.py", "tests/publish/test_appended_rows.py")
 _MAINTAIN = ("tests/maintain/test_crash.py",)
@@ -56,11 +57,6 @@ _WATERMARKS = (
             "epoch = untouched[0]",
         ),
         (
-            "the newest epoch is that of the oldest file",
-            'pc.max(files["max.epoch"])',
-            'pc.min(files["max.epoch"])',
-        ),
-        (
             "the epochs after an epoch include it",
             '[("epoch", ">", epoch)]',
             '[("epoch", ">=", epoch)]',
@@ -70,6 +66,16 @@ _WATERMARKS = (
             "if known is None or not is_newest(",
             "if known is None or False and not is_newest(",
         ),
+    ),
+    *_of(
+        "file_rows",
+        _PROGRESS,
+        (
+            "the newest epoch is that of the oldest file",
+            "return max(highest, default=None)",
+            "return min(highest, default=None)",
+        ),
+        package="lake",
     ),
     *_of(
         "newest_commit",
@@ -86,8 +92,8 @@ _WATERMARKS = (
         ),
         (
             "the newest commit counts though it is one of another job",
-            "if metadata is not None and metadata.job == job else None",
-            "if metadata is not None else None",
+            "if metadata is None or metadata.job != job:",
+            "if metadata is None:",
         ),
         package="lake",
     ),
@@ -96,8 +102,8 @@ _WATERMARKS = (
         ("tests/lake/test_commits.py", "tests/lake/test_lake.py", *_PROGRESS),
         (
             "the newest metadata are those of any job",
-            "if metadata is not None and job in (None, metadata.job):",
-            "if metadata is not None:",
+            "if metadata is not None and newest is None and job in (None, metadata.job):",
+            "if metadata is not None and newest is None:",
         ),
         package="lake",
     ),
@@ -770,7 +776,37 @@ _AUDITS = (
         ),
     ),
 )
-_NAMES = (
+_LOG_CHECKS = (
+    *_of(
+        "step_back",
+        _LOG_TESTS,
+        (
+            "a commit may go back behind the one before it",
+            "return newer.watermark < older.watermark and not begins",
+            "return False",
+        ),
+        package="lake",
+    ),
+    *_of(
+        "log_checks",
+        _LOG_TESTS,
+        (
+            "a commit may be another one than is noted",
+            "if notes.digests.get(file.name, digest) != digest:",
+            "if False:",
+        ),
+        (
+            "a commit may be a copy of another one",
+            "if other != file.name:",
+            "if False:",
+        ),
+        (
+            "the newest commit may be missing",
+            "if notes.digests and not newest.exists():",
+            "if False:",
+        ),
+        package="lake",
+    ),
     *_of(
         "bindings",
         ("tests/lake/test_bindings.py",),
@@ -783,7 +819,7 @@ _NAMES = (
     ),
 )
 PROTOCOL_MUTANTS = (
-    *_NAMES,
+    *_LOG_CHECKS,
     *_AUDITS,
     *_GUARDS,
     *_WATERMARKS,

@@ -1,0 +1,46 @@
+"""Commits that go back: of two of a job, the later one is complete up to an earlier epoch.
+
+No run makes such a commit. It is a copy of an earlier one, or two are in each other's place: a
+backup that was restored, or a synchronisation that failed. Going on from it would do twice what the
+commits between have done.
+"""
+
+from __future__ import annotations
+
+from lake.metadata import Metadata
+from lake.storage_errors import DamagedTable, table_of
+
+_BEGINNINGS = ("initial", "migrated", "rebased")
+"""The modes of commits of maintain that begin a log again, maybe from an earlier epoch."""
+
+
+def steps_back(newer: Metadata, older: Metadata) -> bool:
+    """Whether a commit of the same job and remote goes back behind one before it."""
+    if newer.job != older.job or newer.extra.get("remote") != older.extra.get("remote"):
+        return False
+    begins = newer.job == "maintain" and newer.mode in _BEGINNINGS
+    return newer.watermark < older.watermark and not begins
+
+
+def refuse_step_back(
+    address: str, newer: tuple[int, Metadata], version: int, older: Metadata
+) -> None:
+    """Refuse to go on from a commit that goes back behind another one.
+
+    Args:
+        address: of the table.
+        newer: the commit, with its version.
+        version: of the other one.
+        older: what it says.
+
+    Raises:
+        DamagedTable: it goes back.
+    """
+    if steps_back(newer[1], older):
+        raise DamagedTable(
+            f"version {newer[0]} is complete up to epoch {newer[1].watermark}, and version"
+            f" {version} before it up to {older.watermark}: it is a copy of an earlier commit, or"
+            f" in the place of another (table {table_of(address)})",
+            address,
+            "Restore its log from a backup.",
+        )

@@ -1,0 +1,197 @@
+"""A log that is not what was written is never gone on from: each table, each kind of damage."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from deltalake import DeltaTable
+
+from jobs.audit.checked import table_of
+from jobs.audit_lake import examined
+from jobs.errors import WeirError
+from jobs.progress.watermarks import head
+from lake.checksums import NOTES
+from lake.commit_files import LOG, checkpoint_files, commit_file
+from lake.lake import Lake
+from lake.log_checks import LOG_NOTES
+from lake.storage_errors import DamagedTable
+from tests.audit.test_audit import TABLES
+from tests.support.damage import flip_a_bit, newest_commit
+from tests.support.laws import Seeds
+from tests.support.projects.ingest import no_spark
+from tests.support.projects.maintain import MaintainedProject
+
+FOURTH = ('A <urn:z> <urn:title> "z" <urn:g>', 'A <urn:z> <urn:room> "9" <urn:g>')
+
+
+def commits(lake: Lake, table: str) -> list[Path]:
+    """The commit files of a table, the newest last."""
+    return sorted((Path(lake.root) / table / LOG).glob("*.json"))
+
+
+def copied(lake: Lake, table: str) -> None:
+    """A copy of the commit before the one before is the newest."""
+    files = commits(lake, table)
+    shutil.copyfile(files[-3], files[-1].with_name(f"{len(files):020}.json"))
+
+
+def swapped(lake: Lake, table: str) -> None:
+    """The newest two commits are in each other's place."""
+    *_, one, other = commits(lake, table)
+    first, second = one.read_bytes(), other.read_bytes()
+    one.write_bytes(second)
+    other.write_bytes(first)
+
+
+def missing(lake: Lake, table: str) -> None:
+    newest_commit(lake, table).unlink()
+
+
+def missing_within(lake: Lake, table: str) -> None:
+    commits(lake, table)[-2].unlink()
+
+
+def truncated(lake: Lake, table: str) -> None:
+    file = newest_commit(lake, table)
+    file.write_bytes(file.read_bytes()[:-20])
+
+
+def emptied(lake: Lake, table: str) -> None:
+    newest_commit(lake, table).write_bytes(b"")
+
+
+def a_line_less(lake: Lake, table: str) -> None:
+    file = newest_commit(lake, table)
+    file.write_bytes(b"".join(file.read_bytes().splitlines(keepends=True)[:-1]))
+
+
+DAMAGES: tuple[Callable[[Lake, str], None], ...] = (
+    *(copied, swapped, missing, missing_within, truncated, emptied, a_line_less),
+)
+
+
+def rows_of(folder: Path) -> list[str]:
+    """The rows of a table as its log says, damaged or not."""
+    return sorted(map(repr, DeltaTable(folder).to_pyarrow_table().to_pylist()))
+
+
+@pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
+@pytest.mark.parametrize("table", TABLES)
+def test_no_damage_of_a_log_is_silent(
+    project: MaintainedProject, table: str, damage: Callable[[Lake, str], None]
+) -> None:
+    damage(project.settings.open_lake(), table)
+    with pytest.raises(DamagedTable) as raised:
+        project.settings.open_lake().rows(table)
+    assert f"/{table}/" in raised.value.where
+    failed = examined(no_spark, project.settings, "audit").failed
+    assert any(table_of(result) == table for result in failed)
+
+
+@pytest.mark.parametrize("damage", [copied, swapped])
+@pytest.mark.parametrize("table", ["answers/rooms", "embeddings/rooms"])
+@pytest.mark.parametrize("are_noted", [True, False], ids=["noted", "of an earlier version"])
+def test_no_row_is_published_twice_after_a_repeated_or_swapped_commit(
+    project: MaintainedProject,
+    table: str,
+    damage: Callable[[Lake, str], None],
+    are_noted: bool,
+) -> None:
+    lake = project.settings.open_lake()
+    folder = Path(lake.root)
+    damage(lake, table)
+    if not are_noted:
+        (folder / table / NOTES / LOG_NOTES).unlink()
+    before = rows_of(folder / "answers/rooms")
+    project.change(*FOURTH)
+    with pytest.raises(WeirError, match=table):
+        project.run(no_spark)
+    assert rows_of(folder / "answers/rooms") == before
+
+
+def test_a_table_from_an_older_backup_than_the_ledger_is_not_gone_on_from(
+    project: MaintainedProject, tmp_path: Path
+) -> None:
+    folder = Path(project.settings.lake) / "answers/rooms"
+    shutil.copytree(folder, tmp_path / "backup")
+    project.change(*FOURTH)
+    project.run(no_spark)
+    shutil.rmtree(folder)
+    shutil.copytree(tmp_path / "backup", folder)
+    project.change('A <urn:y> <urn:title> "y" <urn:g>', 'A <urn:y> <urn:room> "8" <urn:g>')
+    with pytest.raises(WeirError, match="is complete up to epoch 3, and version"):
+        project.run(no_spark)
+
+
+def test_the_newest_epoch_is_that_of_the_rows(project: MaintainedProject) -> None:
+    """Also of a log that nothing is noted of."""
+    lake = project.settings.open_lake()
+    file = newest_commit(lake, "transactions")
+    text = file.read_text()
+    assert '\\"epoch\\": 3' in text or '\\"epoch\\":3' in text
+    file.write_text(
+        text.replace('\\"epoch\\": 3', '\\"epoch\\": 11').replace('\\"epoch\\":3', '\\"epoch\\":11')
+    )
+    (Path(lake.root) / "transactions" / NOTES / LOG_NOTES).unlink()
+    assert head(project.settings.open_lake()) == 3
+
+
+def test_a_commit_that_was_removed_may_be_made_again(project: MaintainedProject) -> None:
+    """As the hint says, without what is noted of it."""
+    lake = project.settings.open_lake()
+    folder = Path(lake.root) / "answers/rooms"
+    newest_commit(lake, "answers/rooms").unlink()
+    (folder / NOTES / LOG_NOTES).unlink()
+    assert project.settings.open_lake().rows("answers/rooms").num_rows
+
+
+def test_a_log_below_a_folder_that_cannot_be_written_is_read(project: MaintainedProject) -> None:
+    lake = project.settings.open_lake()
+    rows = lake.rows("quads").num_rows
+    notes = Path(lake.root) / "quads" / NOTES
+    shutil.rmtree(notes)
+    notes.write_text("no folder")
+    assert project.settings.open_lake().rows("quads").num_rows == rows
+
+
+@pytest.mark.law("flips of logs")
+def test_no_flipped_bit_of_any_log_is_silent(project: MaintainedProject, seeds: Seeds) -> None:
+    """It is said, with the table and the file, or it is without effect."""
+    lake = project.settings.open_lake()
+    for table in TABLES:
+        lake.existing(table).create_checkpoint()
+        folder = Path(lake.root) / table
+        # One more commit after the checkpoint.
+        if table == "quads":
+            project.change(*FOURTH)
+            project.run(no_spark)
+    lake = project.settings.open_lake()
+    expected = {table: (lake.version(table), rows_of(Path(lake.root) / table)) for table in TABLES}
+    for seed in seeds:
+        rng = random.Random(f"flip of a log {seed}")
+        table = rng.choice(TABLES)
+        folder = Path(lake.root) / table
+        files = [
+            *(file for file in (folder / LOG).iterdir() if file.is_file()),
+            *checkpoint_files(folder),
+            folder / commit_file(expected[table][0] or 0),
+        ]
+        file = rng.choice(sorted(files))
+        content = file.read_bytes()
+        flip_a_bit(file, rng)
+        said = read_again(project, table)
+        file.write_bytes(content)
+        assert said in (expected[table], str(file)), (seed, file)
+
+
+def read_again(project: MaintainedProject, table: str) -> object:
+    """The version and the rows of a table; the file that is said to be damaged, if one is."""
+    again = project.settings.open_lake()
+    try:
+        return again.version(table), sorted(map(repr, again.rows(table).to_pylist()))
+    except DamagedTable as error:
+        return error.where
