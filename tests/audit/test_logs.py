@@ -22,8 +22,7 @@ from lake.storage_errors import DamagedTable
 from tests.audit.test_audit import TABLES
 from tests.support.damage import flip_a_bit, newest_commit
 from tests.support.laws import Seeds
-from tests.support.projects.ingest import no_spark
-from tests.support.projects.maintain import MaintainedProject
+from tests.support.projects.project import Project, no_spark
 
 FOURTH = ('A <urn:z> <urn:title> "z" <urn:g>', 'A <urn:z> <urn:room> "9" <urn:g>')
 
@@ -82,7 +81,7 @@ def rows_of(folder: Path) -> list[str]:
 @pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
 @pytest.mark.parametrize("table", TABLES)
 def test_no_damage_of_a_log_is_silent(
-    project: MaintainedProject, table: str, damage: Callable[[Lake, str], None]
+    project: Project, table: str, damage: Callable[[Lake, str], None]
 ) -> None:
     damage(project.settings.open_lake(), table)
     with pytest.raises(DamagedTable) as raised:
@@ -96,7 +95,7 @@ def test_no_damage_of_a_log_is_silent(
 @pytest.mark.parametrize("table", ["answers/rooms", "embeddings/rooms"])
 @pytest.mark.parametrize("are_noted", [True, False], ids=["noted", "of an earlier version"])
 def test_no_row_is_published_twice_after_a_repeated_or_swapped_commit(
-    project: MaintainedProject,
+    project: Project,
     table: str,
     damage: Callable[[Lake, str], None],
     are_noted: bool,
@@ -109,25 +108,25 @@ def test_no_row_is_published_twice_after_a_repeated_or_swapped_commit(
     before = rows_of(folder / "answers/rooms")
     project.change(*FOURTH)
     with pytest.raises(WeirError, match=table):
-        project.run(no_spark)
+        project.run()
     assert rows_of(folder / "answers/rooms") == before
 
 
 def test_a_table_from_an_older_backup_than_the_ledger_is_not_gone_on_from(
-    project: MaintainedProject, tmp_path: Path
+    project: Project, tmp_path: Path
 ) -> None:
     folder = Path(project.settings.lake) / "answers/rooms"
     shutil.copytree(folder, tmp_path / "backup")
     project.change(*FOURTH)
-    project.run(no_spark)
+    project.run()
     shutil.rmtree(folder)
     shutil.copytree(tmp_path / "backup", folder)
     project.change('A <urn:y> <urn:title> "y" <urn:g>', 'A <urn:y> <urn:room> "8" <urn:g>')
     with pytest.raises(WeirError, match="is complete up to epoch 3, and version"):
-        project.run(no_spark)
+        project.run()
 
 
-def test_the_newest_epoch_is_that_of_the_rows(project: MaintainedProject) -> None:
+def test_the_newest_epoch_is_that_of_the_rows(project: Project) -> None:
     """Also of a log that nothing is noted of."""
     lake = project.settings.open_lake()
     file = newest_commit(lake, "transactions")
@@ -140,7 +139,7 @@ def test_the_newest_epoch_is_that_of_the_rows(project: MaintainedProject) -> Non
     assert head(project.settings.open_lake()) == 3
 
 
-def test_a_commit_that_was_removed_may_be_made_again(project: MaintainedProject) -> None:
+def test_a_commit_that_was_removed_may_be_made_again(project: Project) -> None:
     """As the hint says, without what is noted of it."""
     lake = project.settings.open_lake()
     folder = Path(lake.root) / "answers/rooms"
@@ -149,7 +148,7 @@ def test_a_commit_that_was_removed_may_be_made_again(project: MaintainedProject)
     assert project.settings.open_lake().rows("answers/rooms").num_rows
 
 
-def test_a_log_below_a_folder_that_cannot_be_written_is_read(project: MaintainedProject) -> None:
+def test_a_log_below_a_folder_that_cannot_be_written_is_read(project: Project) -> None:
     lake = project.settings.open_lake()
     rows = lake.rows("quads").num_rows
     notes = Path(lake.root) / "quads" / NOTES
@@ -159,7 +158,7 @@ def test_a_log_below_a_folder_that_cannot_be_written_is_read(project: Maintained
 
 
 @pytest.mark.law("flips of logs")
-def test_no_flipped_bit_of_any_log_is_silent(project: MaintainedProject, seeds: Seeds) -> None:
+def test_no_flipped_bit_of_any_log_is_silent(project: Project, seeds: Seeds) -> None:
     """It is said, with the table and the file, or it is without effect."""
     lake = project.settings.open_lake()
     for table in TABLES:
@@ -168,7 +167,7 @@ def test_no_flipped_bit_of_any_log_is_silent(project: MaintainedProject, seeds: 
         # One more commit after the checkpoint.
         if table == "quads":
             project.change(*FOURTH)
-            project.run(no_spark)
+            project.run()
     lake = project.settings.open_lake()
     expected = {table: (lake.version(table), rows_of(Path(lake.root) / table)) for table in TABLES}
     for seed in seeds:
@@ -188,7 +187,7 @@ def test_no_flipped_bit_of_any_log_is_silent(project: MaintainedProject, seeds: 
         assert said in (expected[table], str(file)), (seed, file)
 
 
-def read_again(project: MaintainedProject, table: str) -> object:
+def read_again(project: Project, table: str) -> object:
     """The version and the rows of a table; the file that is said to be damaged, if one is."""
     again = project.settings.open_lake()
     try:

@@ -21,7 +21,7 @@ from lake.commit import create_if_missing, write
 from lake.lake import Lake
 from lake.metadata import Metadata
 from lake.tables import Column, Table
-from tests.support.projects.ingest import no_spark
+from tests.support.projects.project import no_spark
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -6,13 +6,12 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-import yaml
 
 from jobs.errors import QualityError
 from jobs.publish_answers import PublishResult, publish_answers
 from jobs.refresh_remotes import refresh_remotes
 from jobs.replicas import known_keys
-from tests.support.projects.ingest import no_spark
+from tests.support.projects.project import no_spark
 from tests.support.projects.replicas import IRI, ReplicaProject
 
 NEW, OLD = "http://remote.example/new", "http://remote.example/old"
@@ -23,8 +22,8 @@ _SETTINGS = {"every": "PT1S", "contact": "tests@example.org", "pause": "PT0S"}
 @pytest.fixture
 def project(tmp_path: Path) -> ReplicaProject:
     made = ReplicaProject(tmp_path)
-    made.declare()
-    made.patch(f"A {_KEY} <http://e/p> {_KEY} .")
+    made.declare_remote()
+    made.change_set(f"A {_KEY} <http://e/p> {_KEY} .")
     made.remote.set("http://e/k", "http://e/l", 1)
     return made
 
@@ -65,7 +64,7 @@ def test_a_first_answer_waits_after_one_whose_table_has_no_rows(project: Replica
 def two(project: ReplicaProject, monkeypatch: pytest.MonkeyPatch) -> ReplicaProject:
     """Two remotes: what `old` said is summarized, and `new` was never asked."""
     declared = [{"name": "old", "iri": OLD, **_SETTINGS}, {"name": "new", "iri": NEW, **_SETTINGS}]
-    (project.folder / "remotes.yml").write_text(yaml.safe_dump({"remotes": declared}))
+    project.remotes(*declared)
     project.query(
         "q", f"SELECT * {{ ?k <http://e/p> ?k SERVICE <{OLD}> {{ ?k <http://e/l> ?v }} }}"
     )
