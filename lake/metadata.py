@@ -11,6 +11,10 @@ _MARK = "weir"
 _FORMAT = 1
 
 
+DISCARDS = "discards"
+"""The mode of a commit that deletes rows of epochs that were not committed."""
+
+
 @dataclass(frozen=True, slots=True)
 class Metadata:
     """Who made the commit, and up to which epoch the table is complete by it.

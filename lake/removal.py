@@ -6,8 +6,10 @@ import shutil
 
 from pyarrow import fs
 
+from lake.checksums import NOTES
 from lake.commit_files import LOG
 from lake.lake import local_folder
+from lake.log_checks import LOG_NOTES
 
 _REMOVED_LOG = ".removed_log"
 """The name of a log whose table is being removed."""
@@ -23,6 +25,8 @@ def remove_table(address: str) -> None:
     if folder is not None:
         log, removed = folder / LOG, folder / _REMOVED_LOG
         if log.exists():
+            # What is noted of this log is not about that of a table which follows it.
+            (folder / NOTES / LOG_NOTES).unlink(missing_ok=True)
             shutil.rmtree(removed, ignore_errors=True)
             log.rename(removed)
         shutil.rmtree(folder)

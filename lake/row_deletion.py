@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace as replace_fields
 from typing import Literal
 from urllib.parse import unquote
 
@@ -13,13 +14,14 @@ from lake.commit import checkpoint
 from lake.file_commits import Replacement, files_of, replace
 from lake.file_rows import columns_of, rows_of_files
 from lake.lake import Lake
-from lake.metadata import Metadata
+from lake.metadata import DISCARDS, Metadata
 from lake.parquet_files import DataFile, write_files
 
 
 def delete_later_rows(lake: Lake, table_name: str, epoch: int, metadata: Metadata) -> None:
-    """Delete the rows of later epochs than `epoch`, in one commit with `metadata`."""
-    delete_rows(lake, table_name, "epoch", ">", epoch, metadata)
+    """Delete the rows of later epochs than `epoch`, in one commit with `metadata`: it goes back."""
+    discards = replace_fields(metadata, mode=DISCARDS)
+    delete_rows(lake, table_name, "epoch", ">", epoch, discards)
 
 
 def delete_rows(

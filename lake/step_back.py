@@ -7,10 +7,10 @@ commits between have done.
 
 from __future__ import annotations
 
-from lake.metadata import Metadata
+from lake.metadata import DISCARDS, Metadata
 from lake.storage_errors import DamagedTable, table_of
 
-_BEGINNINGS = ("initial", "migrated", "rebased")
+_BEGINNINGS = ("initial", "edited", "rebased", "migrated")
 """The modes of commits of maintain that begin a log again, maybe from an earlier epoch."""
 
 
@@ -19,7 +19,8 @@ def steps_back(newer: Metadata, older: Metadata) -> bool:
     if newer.job != older.job or newer.extra.get("remote") != older.extra.get("remote"):
         return False
     begins = newer.job == "maintain" and newer.mode in _BEGINNINGS
-    return newer.watermark < older.watermark and not begins
+    may_go_back = begins or newer.mode == DISCARDS
+    return newer.watermark < older.watermark and not may_go_back
 
 
 def refuse_step_back(

@@ -90,8 +90,8 @@ def test_only_the_neighbourhood_of_the_changes_is_joined(changed: int) -> None:
     change = "; ".join(f"-{s} q 2" for s in subjects[:changed])
     memory = Memory(plan_of(_STAR), history(base, change))
     memory.run(0, 1)
-    memory.run(1, 2)
-    assert memory.engine.count("scope0_graph") == 2 * changed
+    with memory.running(1, 2):
+        assert memory.engine.count("scope0_graph") == 2 * changed
 
 
 def test_a_bag_of_solutions_is_not_merged() -> None:

@@ -178,7 +178,7 @@ def test_a_garbled_commit_is_named_when_its_table_is_opened(
         lake.open("graphs")
     assert (found.value.where, found.value.what) == (
         str(commit),
-        "line 1 of the commit file is not JSON",
+        "line 1 of the commit file is not JSON (log of the table graphs)",
     )
     assert [damage.file for damage in damaged_commits(commit.parent.parent)] == [commit]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from jobs.compute.duck import DuckEngine
 from jobs.compute.sql import column, rows_of, select
 from jobs.engine.fixpoint import make
 from jobs.engine.windows import SteppedWindow, Window
@@ -20,6 +21,13 @@ ROW = ("subject", "predicate", "object")
 def reported(windows: tuple[Window, ...], limit: int) -> list[tuple[object, ...]]:
     """The instants of the elements of a row that is at 0 and at `FAR`, a microsecond each."""
     engine = engine_of_process()
+    with engine.scope():
+        return _reported(engine, windows, limit)
+
+
+def _reported(
+    engine: DuckEngine, windows: tuple[Window, ...], limit: int
+) -> list[tuple[object, ...]]:
     changes = [(0, 1), (1, -1), (FAR, 1), (FAR + 1, -1)]
     rows = [("<u:s>", "<u:p>", "<u:o>", at, 1, sign) for at, sign in changes]
     engine.load("answers", table_of(rows, (*ROW, "instant", "epoch", "weight")))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 import pyarrow as pa
 from sqlglot.expressions import select
@@ -94,9 +95,18 @@ class Memory:
         self, after: int, last: int, *, thresholds: Thresholds = LOOKED_UP, initial: bool = False
     ) -> None:
         """Process the epochs (after, last]; with `initial`, as one state at `last`."""
+        with self.running(after, last, thresholds=thresholds, initial=initial):
+            pass
+
+    @contextmanager
+    def running(
+        self, after: int, last: int, *, thresholds: Thresholds = LOOKED_UP, initial: bool = False
+    ) -> Iterator[None]:
+        """Process some epochs; within the block the relations of the run are there."""
         with self.engine.scope():
             made = self._made(after, last, thresholds, initial=initial)
             self.connection.execute(f"INSERT INTO stored SELECT * FROM {made}")
+            yield
 
     def new_rows(self, after: int, last: int) -> list[tuple[object, ...]]:
         """The rows that a run over (after, last] would store."""

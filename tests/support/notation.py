@@ -8,6 +8,7 @@ of signed rows, sorted: `+a b`, `-a _` (unbound), `+a b *2` (twice).
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
 
@@ -66,21 +67,22 @@ def deltas(
 
 def touched_rows(query: str, *epochs: str) -> dict[str, int]:
     """How many rows of each stored state the run over the last epoch reads, by relation."""
-    memory = epoch_by_epoch(plan_of(query), history(*epochs))
-    tables = memory.connection.execute(
-        "SELECT table_name FROM duckdb_tables() WHERE database_name = current_database()"
-    ).fetchall()
-    found: dict[str, int] = {}
-    for (name,) in tables:
-        if match := re.fullmatch(r"q_[a-z0-9]+_(state\w*|first)", name):
-            found[match[1]] = found.get(match[1], 0) + memory.engine.count(name)
-    return found
+    memory, last = epoch_by_epoch(plan_of(query), history(*epochs), but=1), len(epochs)
+    counts: Counter[str] = Counter()
+    with memory.running(last - 1, last):
+        tables = memory.connection.execute(
+            "SELECT table_name FROM duckdb_tables() WHERE database_name = current_database()"
+        ).fetchall()
+        for (name,) in tables:
+            if match := re.fullmatch(r"q_[a-z0-9]+_(state\w*|first)", name):
+                counts[match[1]] += memory.engine.count(name)
+    return dict(counts)
 
 
-def epoch_by_epoch(plan: Plan, made: History) -> Memory:
-    """The memory after a run for each epoch."""
+def epoch_by_epoch(plan: Plan, made: History, but: int = 0) -> Memory:
+    """The memory after a run for each epoch but the last few."""
     memory = Memory(plan, made)
-    for epoch in range(len(made)):
+    for epoch in range(len(made) - but):
         memory.run(epoch, epoch + 1)
     return memory
 

@@ -24,11 +24,14 @@ Row = tuple[str | None, ...]
 
 def emit(memory: StreamMemory, after: int, last: int) -> Emitted:
     """What the streams of a query get from the epochs (after, last], once these were run."""
+    with memory.engine.scope():
+        return _emit(memory, after, last)
+
+
+def _emit(memory: StreamMemory, after: int, last: int) -> Emitted:
     windows = [*memory.windows.values()]
     row = [column for _, column in memory.plan.columns]
-    memory.connection.execute(
-        f"CREATE OR REPLACE VIEW answers AS FROM stored WHERE node = '{ANSWER}'"
-    )
+    memory.engine.bindings.view("answers", f"FROM stored WHERE node = '{ANSWER}'")
     timeline = memory.timeline(last)
     found: Emitted = {operator: [] for operator in operators(memory.windows)}
     if timeline.horizon(last) is None:
