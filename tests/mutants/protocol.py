@@ -782,7 +782,7 @@ _LOG_CHECKS = (
         _LOG_TESTS,
         (
             "a commit may go back behind the one before it",
-            "return newer.watermark < older.watermark and not begins",
+            "return newer.watermark < older.watermark and not may_go_back",
             "return False",
         ),
         package="lake",
