@@ -221,7 +221,9 @@ def changes_between(
     if last is not None:
         changes = changes.where(column("epoch") <= last)
     with lake.using(f"answers/{query}"):
-        return fetch(bindings.connection, changes, limit, order=("epoch", "event_time", *log.variables))
+        return fetch(
+            bindings.connection, changes, limit, order=("epoch", "event_time", *log.variables)
+        )
 
 
 def plain_value(name: str, shown: str | None = None) -> exp.Expr:
