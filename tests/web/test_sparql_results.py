@@ -10,7 +10,7 @@ from typing import Any
 
 import pyoxigraph
 import pytest
-from hypothesis import example, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from jobs.web.client import Body
@@ -117,7 +117,14 @@ def test_a_damaged_document_is_refused_or_read_as_pyoxigraph_reads_it(
     damage = data.draw(st.sampled_from([b"", b"}", b"]", b",", b'"', b"\\", b"0", b"x", b"\xff"]))
     damaged = content[:at] + damage + content[at + data.draw(st.integers(0, 3)) :]
     with contextlib.suppress(FetchError):
-        assert read(damaged) == expected(damaged)
+        results = read(damaged)
+        try:
+            oracle = expected(damaged)
+        except SyntaxError as error:
+            # In JSON any text may be the label of a blank node; pyoxigraph takes those of Turtle.
+            assume("Invalid bnode value" not in str(error))
+            raise
+        assert results == oracle
 
 
 @given(documents(), st.data())
