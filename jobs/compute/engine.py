@@ -19,7 +19,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, assert_never
@@ -32,6 +32,7 @@ from jobs.compute.budget import Budget, Watch, limit_of
 from jobs.compute.connection import connect
 from jobs.compute.duck import DriverFunctions, DuckEngine, is_out_of_memory
 from jobs.compute.functions import limits_of
+from jobs.compute.lost_rows import LostRowsError, are_lost
 from jobs.compute.placement import Extent, Placement
 from jobs.compute.relations import Keep, LakeQuery, Statement, StoredTable, StoredTables
 from jobs.compute.sql import column, rows_of, select
@@ -253,6 +254,7 @@ class Engine:
 
         Raises:
             QueryLimitError: the statement takes more than it may.
+            LostRowsError: rows that it reads are gone.
         """
         budget = self._budget
         with (
@@ -262,6 +264,8 @@ class Engine:
             try:
                 yield deadline
             except Exception as error:
+                if are_lost(error):
+                    raise LostRowsError("rows were lost with an executor of Spark") from error
                 exceeded = limit_of(error, budget, was_interrupted=watched.was_interrupted)
                 if exceeded is None:
                     raise
@@ -423,6 +427,10 @@ class Engine:
         with self._there() as remote:
             return remote.count(name)
 
+    def is_on_driver(self, relation: str) -> bool:
+        """Whether DuckDB computes a relation."""
+        return self._relations[relation].on_driver
+
     def rows(self, query: exp.Query) -> list[tuple[object, ...]]:
         """The rows of a query whose result is small by construction."""
         read = _read_by(query)
@@ -579,16 +587,16 @@ class Engine:
     def _make_on_spark(self, statement: Statement) -> None:
         with self._there() as remote:
             self._send(_read_by(statement.select))
-            frame = remote.frame(statement.select)
-            self._register(statement.name, frame, statement.keep)
+            frame, nodes = remote.planned(statement.select)
+            self._register(statement.name, frame, statement.keep, nodes)
 
-    def _register(self, name: str, frame: DataFrame, keep: Keep) -> None:
+    def _register(self, name: str, frame: DataFrame, keep: Keep, nodes: int = 1) -> None:
         """Name a frame; it is fetched if it is small and `keep` stores it."""
         rows = None if keep == "view" else self.collect_few(frame)
         if rows is not None:
             self._load_here(name, rows)
             return
-        self._spark.register(name, frame, keep)
+        self._spark.register(name, frame, keep, nodes)
         self._bind(name, _Relation(False, on_spark=True))
 
     def _load_here(self, name: str, rows: pa.Table) -> None:
@@ -627,7 +635,7 @@ class Engine:
                     else:
                         self._send(_read_by(statement.select))
                         keep: Keep = "view" if statement.keep == "view" else "cache"
-                        self._spark.register(name, self._spark.frame(statement.select), keep)
+                        self._spark.make(replace(statement, keep=keep))
                 case _:
                     assert_never(relation.origin)
             relation.on_spark = True

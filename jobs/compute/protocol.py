@@ -27,5 +27,8 @@ class SqlEngine(Protocol):
     def count(self, relation: str) -> int:
         """The number of rows of a relation."""
 
+    def is_on_driver(self, relation: str) -> bool:
+        """Whether DuckDB computes a relation, where a statement takes milliseconds."""
+
     def rows(self, query: exp.Query) -> list[tuple[object, ...]]:
         """The rows of a query whose result is small by construction."""

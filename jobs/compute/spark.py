@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING, Any, assert_never
 from uuid import uuid4
@@ -12,6 +14,7 @@ from uuid import uuid4
 import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.functions import arrow_udf
+from sqlglot import exp
 
 from jobs.compute.functions import (
     AGGREGATE,
@@ -28,7 +31,6 @@ from lake.staging import remove
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-    from sqlglot import exp
 
     from jobs.compute.relations import Keep, Statement
 
@@ -36,8 +38,35 @@ DIALECT = "spark"
 _DEFAULT = EvaluationLimits()
 
 
+_MOST_NODES = 120
+"""Of the plan of a statement: beyond it, views that it reads are cut, the largest first."""
+_PLAIN_NODES = 4
+"""A view with at most so many reads a stored table: Spark reads it again rather than keep it."""
+
+
+@dataclass(slots=True)
+class _View:
+    """A relation on Spark.
+
+    Attributes:
+        frame: what computes it.
+        nodes: of its plan, those of the views that it reads included.
+        reads: how often statements have named it.
+    """
+
+    frame: DataFrame
+    nodes: int
+    reads: int = 0
+
+
 class SparkEngine:
-    """Relations as temporary views of a session, some of them persisted.
+    """Relations as temporary views of a session.
+
+    Spark expands a view wherever it is named, before it plans anything: relations of relations
+    would have plans that grow exponentially, and what several statements read would be computed by
+    each. So the plan of a view is *cut* where it has become large or is read again: the first job
+    that needs its rows stores them, and all others read what is stored
+    (docs/decisions/0049-plans-of-spark-are-cut-without-their-statistics.md).
 
     Temporary views belong to the whole session: one engine at a time.
 
@@ -58,8 +87,10 @@ class SparkEngine:
     ) -> None:
         self.spark = spark
         self._broadcast_rows, self._staging = broadcast_rows, staging
-        self._views: dict[str, DataFrame] = {}
+        self._views: dict[str, _View] = {}
         self._numbers = count()
+        # Queries are computed in threads, which share relations.
+        self._cutting = threading.RLock()
         if staging is not None:
             # A run that died may have left staged rows.
             remove(spark, staging)
@@ -84,17 +115,25 @@ class SparkEngine:
 
     def make(self, statement: Statement) -> None:
         """Make a relation; nothing is computed before it is read."""
-        self.register(statement.name, self.frame(statement.select), statement.keep)
+        frame, nodes = self.planned(statement.select)
+        self.register(statement.name, frame, statement.keep, nodes)
 
-    def register(self, name: str, frame: DataFrame, keep: Keep = "view") -> None:
-        """Name a frame."""
+    def register(self, name: str, frame: DataFrame, keep: Keep = "view", nodes: int = 1) -> None:
+        """Name a frame.
+
+        Args:
+            name: of the relation.
+            frame: its rows.
+            keep: how they are stored.
+            nodes: of its plan, as `planned` counts them.
+        """
         match keep:
             case "cache":
-                frame = frame.persist()
+                frame, nodes = self._cut(frame), 1
             case "small":
-                frame, _ = self._cut(frame)
+                (frame, _), nodes = self._counted(frame), 1
             case "broadcast":
-                frame, is_small = self._cut(frame)
+                (frame, is_small), nodes = self._counted(frame), 1
                 if is_small:
                     frame = F.broadcast(frame)
             case "view":
@@ -103,7 +142,7 @@ class SparkEngine:
                 assert_never(keep)
         # Not replaced: a name stands for one relation, in the whole session.
         frame.createTempView(name)
-        self._views[name] = frame
+        self._views[name] = _View(frame, nodes)
 
     def send(self, rows: pa.Table) -> DataFrame:
         """The frame of rows of the driver: few are in every task, more are staged.
@@ -125,15 +164,46 @@ class SparkEngine:
         )
         return frame.select(F.lit(value).alias(key), *cells)
 
-    def frame(self, query: exp.Query) -> DataFrame:
-        """The frame of a query."""
+    def planned(self, query: exp.Query) -> tuple[DataFrame, int]:
+        """The frame of a query, and how many nodes its plan has."""
+        nodes = self._nodes_of(query)
         with deep_recursion():
             text = query.sql(dialect=DIALECT)
-        return self.spark.sql(text)
+        return self.spark.sql(text), nodes
+
+    def frame(self, query: exp.Query) -> DataFrame:
+        """The frame of a query."""
+        return self.planned(query)[0]
+
+    def _nodes_of(self, query: exp.Query) -> int:
+        """Nodes of the plan of a query, those of the views that it reads included.
+
+        They are at most `_MOST_NODES`, unless the query alone has more: views are cut until then.
+        """
+        own = sum(1 for _ in query.find_all(exp.Select, exp.SetOperation, exp.Join, exp.Subquery))
+        named = Counter(table.name for table in query.find_all(exp.Table))
+        with self._cutting:
+            read = {name: times for name, times in named.items() if name in self._views}
+            total = own + sum(self._views[name].nodes * times for name, times in read.items())
+            for name in sorted(read, key=lambda name: -self._views[name].nodes * read[name]):
+                view = self._views[name]
+                view.reads += read[name]
+                is_read_again = view.reads > 1 and view.nodes > _PLAIN_NODES
+                if is_read_again or (total > _MOST_NODES and view.nodes > 1):
+                    total -= (view.nodes - 1) * read[name]
+                    view.frame, view.nodes = self._cut(view.frame), 1
+                    # The same rows, by another plan.
+                    view.frame.createOrReplaceTempView(name)
+        return total
 
     def count(self, relation: str) -> int:
         """The number of rows of a relation; computes it if its rows are stored."""
         return self.spark.table(relation).count()
+
+    def is_on_driver(self, relation: str) -> bool:
+        """Never."""
+        del relation
+        return False
 
     def rows(self, query: exp.Query) -> list[tuple[object, ...]]:
         """The rows of a query whose result is small by construction."""
@@ -142,9 +212,7 @@ class SparkEngine:
     def forget(self, name: str) -> None:
         """Forget a relation."""
         self.spark.catalog.dropTempView(name)
-        frame = self._views.pop(name)
-        if frame.is_cached:
-            frame.unpersist()
+        del self._views[name]
 
     def release(self) -> None:
         """Forget all relations that were made, and remove what was staged."""
@@ -153,21 +221,30 @@ class SparkEngine:
         if self._staging is not None:
             remove(self.spark, self._staging)
 
-    def _cut(self, frame: DataFrame) -> tuple[DataFrame, bool]:
-        """The rows of `frame` with its plan cut off, in one partition if they are few; and whether
-        they are.
+    def _counted(self, frame: DataFrame) -> tuple[DataFrame, bool]:
+        """The rows of a frame, computed now and in one partition if they are few; and whether they
+        are.
 
-        Joins of relations in one partition need neither shuffle nor broadcast. Without the cut,
-        Spark would analyse the plans of all relations that a relation was made from wherever it is
-        named: with three hops and five patterns that is exponential, and took minutes. The rows
-        are made by as many tasks as they need and then counted: how many rows a lookup finds is not
-        known before.
+        Joins of relations in one partition need neither shuffle nor broadcast. The rows are made by
+        as many tasks as they need and then counted: how many a lookup finds is not known before.
         """
-        cut = frame.localCheckpoint(eager=True)
+        cut = self._cut(frame, eager=True)
         if cut.rdd.getNumPartitions() == 1:
-            return cut, True
+            return cut.coalesce(1), True
         is_small = cut.limit(self._broadcast_rows + 1).count() <= self._broadcast_rows
         return (cut.coalesce(1) if is_small else cut), is_small
+
+    def _cut(self, frame: DataFrame, *, eager: bool = False) -> DataFrame:
+        """The rows of a frame, which the first job that needs them stores, or this call if `eager`.
+
+        Without the statistics of its plan, which a checkpoint keeps: the size of a join is the
+        product of those of its sides, so that in rounds its digits would double with each.
+        """
+        from pyspark.sql import DataFrame as Frame
+
+        plan = frame.localCheckpoint(eager)._jdf.queryExecution().logical()
+        session = self.spark._jsparkSession
+        return Frame(session.internalCreateDataFrame(plan.rdd(), plan.schema(), False), self.spark)
 
 
 _JOB_GROUP = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")

@@ -36,6 +36,9 @@ class Fixpoint:
         seed: the first rows.
         step: from the name of a relation of rows that are new to the rows that follow from them.
         keep: how the rows of each round are stored.
+        compose: from the names of two relations of rows to what follows from a row of each; the
+            rows of n steps composed with those of m are the rows of n + m. None if rows follow from
+            one row only, or if it would make rows that no step makes of the seed.
     """
 
     name: str
@@ -43,6 +46,7 @@ class Fixpoint:
     seed: exp.Query
     step: Callable[[str], exp.Query]
     keep: Keep = "small"
+    compose: Callable[[str, str], exp.Query] | None = None
 
 
 Step = Statement | Loaded | Fixpoint
@@ -95,17 +99,44 @@ class _Found:
 
 def _repeat(engine: SqlEngine, fixpoint: Fixpoint) -> None:
     known = _Found(engine, fixpoint)
-    found = fixpoint.seed
+    rows = fixpoint.seed
     for number in count():
         name = f"{fixpoint.name}_round{number}"
-        engine.make(Statement(name, _new(found, fixpoint.columns, known.relations), fixpoint.keep))
+        engine.make(Statement(name, _new(rows, fixpoint.columns, known.relations), fixpoint.keep))
         is_last = engine.count(name) == 0
         if not (is_last and known.relations):
             known.add(name)
         if is_last:
             break
-        found = fixpoint.step(name)
+        rows = _following(known, name, number)
     engine.make(Statement(fixpoint.name, _all(fixpoint.columns, known.relations)))
+
+
+_STEPS = 6
+"""Most steps in one round: their rows are made again for every following one."""
+
+
+def _following(known: _Found, name: str, number: int) -> exp.Query:
+    """What follows from the rows of a round: by one step where a round costs little.
+
+    A round of Spark takes about a second, however few its rows are. It makes more steps than the
+    one before, or composes what is new with all that is known, which doubles the steps.
+    """
+    engine, fixpoint = known.engine, known.fixpoint
+    if engine.is_on_driver(name):
+        return fixpoint.step(name)
+    if fixpoint.compose is not None:
+        both = f"{name}_known"
+        engine.make(Statement(both, _all(fixpoint.columns, known.relations)))
+        return union_all([fixpoint.compose(name, both), fixpoint.compose(both, name)])
+    steps = [name]
+    for step in range(min(number + 1, _STEPS)):
+        steps.append(f"{name}_step{step}")
+        rows = _new(fixpoint.step(steps[-2]), fixpoint.columns, [])
+        # Stored, or Spark would inline the expressions of a step, which name each column of the one
+        # before several times.
+        engine.make(Statement(steps[-1], rows, "cache"))
+    return _all(fixpoint.columns, steps[1:])
 
 
 def _new(found: exp.Query, names: tuple[str, ...], relations: Sequence[str]) -> exp.Query:

@@ -166,9 +166,10 @@ class Run:
         columns: tuple[str, ...],
         seed: exp.Query,
         step: Callable[[str], exp.Query],
+        compose: Callable[[str, str], exp.Query] | None = None,
     ) -> str:
         """Make the least relation that has `seed` and what `step` makes of it; gives its name."""
-        self.statements.append(Fixpoint(name, columns, seed, step, self.keep))
+        self.statements.append(Fixpoint(name, columns, seed, step, self.keep, compose))
         return name
 
     def _levels_of(self, node: PlanNode) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from jobs.compute.engine import Engine
+from jobs.compute.lost_rows import until_kept
 from jobs.compute.relations import Keep
 from jobs.compute.session import Session
 from jobs.engine.read_graph import Thresholds, read_neighbourhood, read_whole
@@ -43,11 +44,13 @@ class Group:
         A failed read fails all of them, but not the queries at other epochs.
         """
         try:
-            self._maintain(tasks)
+            until_kept(lambda: self._maintain(self._left(tasks)), self.progress)
         except Exception as error:  # noqa: BLE001  (recorded, and raised for all at the end)
-            for task in tasks:
-                if task.query.name not in self.outcome.reported:
-                    self.outcome.failed(task, error)
+            for task in self._left(tasks):
+                self.outcome.failed(task, error)
+
+    def _left(self, tasks: Sequence[Task]) -> Sequence[Task]:
+        return [task for task in tasks if task.query.name not in self.outcome.reported]
 
     def _maintain(self, tasks: Sequence[Task]) -> None:
         engine = Engine.of(self.settings, self.lake, self.session, JOB)

@@ -15,6 +15,7 @@ from itertools import count
 
 from jobs.compute.budget import Budget, QueryLimitError
 from jobs.compute.engine import Commit, Engine
+from jobs.compute.lost_rows import LostRowsError
 from jobs.engine.plan_delta import plan_delta
 from jobs.engine.relations import Inputs
 from jobs.maintain.outcome import Outcome
@@ -41,7 +42,11 @@ class NewRows:
     progress: Progress
 
     def commit(self, tasks: Sequence[Task]) -> None:
-        """Bring all `tasks` up to date, some at once; one that fails does not affect the others."""
+        """Bring all `tasks` up to date, some at once; one that fails does not affect the others.
+
+        Raises:
+            LostRowsError: what is not reported has to be prepared and computed again.
+        """
         # Each commit waits for the file system most of the time.
         with ThreadPoolExecutor(self.settings.limits.parallel_queries) as threads:
             alone: list[Task] = []
@@ -70,6 +75,8 @@ class NewRows:
                     self.outcome.failed(task, large.errors[task.query.name])
             left = [task for task in members if task.query.name not in large.errors]
             return self._commit_together(left, f"{prefix}_", threads) if len(left) > 1 else left
+        except LostRowsError:
+            raise
         except Exception as error:  # noqa: BLE001  (each is computed by itself, and its error recorded)
             self.progress(
                 f"{counted(len(members), 'query')} of one shape, computed one by one: {error}"
@@ -101,6 +108,8 @@ class NewRows:
                 self._metadata(task),
                 _mode(task),
             )
+        except LostRowsError:
+            raise
         except Exception as error:  # noqa: BLE001  (recorded, and raised for all at the end)
             self.outcome.failed(task, error)
             return
@@ -116,6 +125,8 @@ class NewRows:
         try:
             with self.engine.within(budget).scope() as engine:
                 commit = self._commit(task, engine)
+        except LostRowsError:
+            raise
         except Exception as error:  # noqa: BLE001  (recorded, and raised for all at the end)
             is_late = isinstance(error, QueryLimitError) and budget.used >= budget.seconds
             if is_late and budget.on_spark and not is_alone:

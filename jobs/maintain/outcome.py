@@ -90,7 +90,9 @@ class Outcome:
 
     def warn(self, query: str, what: str) -> None:
         """Something is to be known of a query."""
-        self.result.warnings.append(f"{query}: {what}")
+        line = f"{query}: {what}"
+        if line not in self.result.warnings:
+            self.result.warnings.append(line)
 
     def untouched(self, task: Task) -> None:
         """No row of the query changed: its watermark moves without a commit."""

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
@@ -13,6 +14,7 @@ from jobs.catalog.maintained import Maintained
 from jobs.catalog.output_streams import upstreams_of
 from jobs.compute.budget import Budget
 from jobs.compute.engine import Commit, Engine
+from jobs.compute.lost_rows import until_kept
 from jobs.compute.placement import Extent
 from jobs.compute.relations import Statement
 from jobs.compute.session import Session
@@ -27,6 +29,7 @@ from jobs.settings import Settings
 from jobs.stage import Progress
 from jobs.streams.completeness import first_complete, settled_until
 from jobs.streams.consolidation import ConsolidatedLog, consolidated, first_unpublished
+from jobs.streams.legs import Leg
 from jobs.streams.reading import read_timeline
 from jobs.streams.retention import begins_within
 from jobs.streams.timeline import Timeline
@@ -91,18 +94,10 @@ class StreamQuery:
             metadata = self._metadata(task, last, leg.high, extra)
             # What a run begins to commit it completes: a log must not end before what is published.
             even_empty = commit is not None and last == self.last
-            with self._engine() as engine:
-                made = commit_leg(
-                    engine,
-                    self.lake,
-                    self.settings.limits,
-                    task,
-                    timeline,
-                    leg,
-                    metadata,
-                    mode,
-                    even_empty=even_empty,
-                )
+            commit_rows = partial(
+                self._commit_leg, task, timeline, leg, metadata, mode, even_empty=even_empty
+            )
+            made = until_kept(commit_rows, self.progress)
             if made is not None:
                 commit = made
                 rows += made.rows
@@ -255,6 +250,30 @@ class StreamQuery:
             make_empty(engine, name, table)
             metadata = self._metadata(task, self.last, None, {})
             return engine.write(table, name, metadata, mode="overwrite", rows=0)
+
+    def _commit_leg(
+        self,
+        task: Task,
+        timeline: Timeline,
+        leg: Leg,
+        metadata: Metadata,
+        mode: SaveMode,
+        *,
+        even_empty: bool,
+    ) -> Commit | None:
+        limits = self.settings.limits
+        with self._engine() as engine:
+            return commit_leg(
+                engine,
+                self.lake,
+                limits,
+                task,
+                timeline,
+                leg,
+                metadata,
+                mode,
+                even_empty=even_empty,
+            )
 
     @contextmanager
     def _engine(self) -> Iterator[Engine]:

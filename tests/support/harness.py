@@ -9,6 +9,8 @@ from contextlib import contextmanager
 import pyarrow as pa
 from sqlglot.expressions import select
 
+from jobs.compute.engine import Engine
+from jobs.compute.relations import Keep
 from jobs.engine.fixpoint import make
 from jobs.engine.plan_delta import plan_delta
 from jobs.engine.read_graph import (
@@ -104,37 +106,46 @@ class Memory:
     ) -> Iterator[None]:
         """Process some epochs; within the block the relations of the run are there."""
         with self.engine.scope():
-            made = self._made(after, last, thresholds, initial=initial)
+            made = self.made(self.engine, after, last, thresholds, initial=initial)
             self.connection.execute(f"INSERT INTO stored SELECT * FROM {made}")
             yield
 
     def new_rows(self, after: int, last: int) -> list[tuple[object, ...]]:
         """The rows that a run over (after, last] would store."""
         with self.engine.scope():
-            made = self._made(after, last, LOOKED_UP, initial=False)
+            made = self.made(self.engine, after, last, LOOKED_UP, initial=False)
             return self.connection.execute(f"SELECT * FROM {made}").fetchall()
 
-    def _made(self, after: int, last: int, thresholds: Thresholds, *, initial: bool) -> str:
-        """The relation of the new rows of all stored nodes."""
+    def made(
+        self,
+        engine: DuckOfTest | Engine,
+        after: int,
+        last: int,
+        thresholds: Thresholds,
+        *,
+        initial: bool,
+    ) -> str:
+        """The relation of an engine that has the new rows of all stored nodes."""
         from_nothing = initial or after == 0
         epochs = EpochRange(last - 1 if initial else after, last, from_nothing)
         graphs = {}
+        # As in production: rows of a whole graph may be many.
+        keep: Keep = "cache" if initial else "small"
         for i, scope in enumerate(dict.fromkeys(c.scope for c in self.components)):
             parts = [c for c in self.components if c.scope == scope]
             prefix = f"scope{i}"
             if initial:
-                read = read_whole(
-                    self.engine, scope, epochs, prefix, collapsed=True, reason="initial"
-                )
+                read = read_whole(engine, scope, epochs, prefix, collapsed=True, reason="initial")
             else:
-                changes_relation(self.engine, scope, epochs, f"{prefix}_changes")
+                changes_relation(engine, scope, epochs, f"{prefix}_changes")
                 read = read_neighbourhood(
-                    self.engine, parts, f"{prefix}_changes", scope, epochs, thresholds, prefix
+                    engine, parts, f"{prefix}_changes", scope, epochs, thresholds, prefix
                 )
+                keep = "cache" if read.keep == "cache" else keep
             graphs[scope] = read.relation
-        delta = plan_delta(self.plan, epochs, self.inputs(graphs), "q")
+        delta = plan_delta(self.plan, epochs, self.inputs(graphs), "q", keep)
         for statement in (*delta.statements, delta.result):
-            make(self.engine, statement)
+            make(engine, statement)
         return delta.result.name
 
     def inputs(self, graphs: dict[Scope, str]) -> Inputs:

@@ -45,8 +45,12 @@ LAWS: Mapping[str, Law] = {
     "services": Law(40, 2, "a query with SERVICE, and 20 histories of graph and replica"),
     "oracles": Law(400, 100, "a query by pyoxigraph, rdflib and the reference evaluator"),
     "w3c histories": Law(24, 1, "an eighth of the W3C evaluation tests, as histories"),
-    "graph patterns on Spark": Law(40, 10, "one of graph patterns, by DuckDB and by Spark"),
-    "compiled plans on Spark": Law(10, 5, "the same, with compiled plans in several partitions"),
+    "whole grammar on Spark": Law(
+        300, 3, "one of the whole grammar, or paths of 30 steps, by DuckDB and by Spark"
+    ),
+    "compiled plans on Spark": Law(
+        10, 5, "one of graph patterns, with compiled plans in several partitions"
+    ),
     "groups on Spark": Law(12, 3, "one of groups, by DuckDB and by Spark"),
     "w3c histories on Spark": Law(10, 1, "a tenth of the W3C evaluation tests, on both"),
     "streams on Spark": Law(20, 1, "a query over streams with a correction, on both"),

@@ -96,8 +96,14 @@ def _pairs(node: Closure, run: Run) -> str:
             )
         ],
     )
+    # From nothing, paths start wherever there is a step, and so are made of paths.
+    is_whole = run.epochs.from_nothing and node.start is None
     return run.repeat(
-        run.name(node, "pairs"), (*key, *INTERVAL), start, lambda found: _longer(part, found, edges)
+        run.name(node, "pairs"),
+        (*key, *INTERVAL),
+        start,
+        lambda paths: _longer(part, paths, edges),
+        (lambda paths, others: _longer(part, paths, others)) if is_whole else None,
     )
 
 
@@ -159,7 +165,7 @@ def _edges(node: Closure, steps: str, reach: str) -> exp.Select:
 
 
 def _longer(part: Key, found: str, edges: str) -> exp.Select:
-    """The paths of relation `found` with one more step."""
+    """The paths of relation `found`, each followed by one of relation `edges`."""
     meets = all_of(
         [
             column("since", "f") < column("until", "e"),

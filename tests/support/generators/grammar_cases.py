@@ -9,6 +9,7 @@ import random
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import pyoxigraph as ox
 
@@ -68,6 +69,42 @@ def case_of(query: str, default_graph: str, seed: int, departure: str | None) ->
     rng = random.Random(f"given {seed}")
     pool = sorted({random_quad(rng, NODES) for _ in range(12)})
     return WholeCase(seed, query, default_graph, _histories(rng, pool, 3), departure)
+
+
+def long_paths_case(seed: int) -> WholeCase:
+    """The case of a seed: paths of any length over a graph whose longest path has 30 steps."""
+    rng = random.Random(f"long paths {seed}")
+    nodes = [iri(f"n{i}") for i in range(31)]
+    p, q, _ = PREDICATES
+    steps = [("", one, rng.choice((p, p, p, q)), other) for one, other in pairwise(nodes)]
+    if rng.random() < 0.4:
+        steps.append(("", nodes[-1], p, rng.choice(nodes)))
+    if rng.random() < 0.4:
+        steps.append(("", rng.choice(nodes), q, rng.choice(nodes)))
+    broken = frozenset(rng.sample(steps, 2))
+    history: History = (
+        (frozenset(), frozenset(steps)),
+        (broken, frozenset()),
+        (frozenset(), broken),
+    )
+    query = _LONG_PATHS[seed % len(_LONG_PATHS)].format(
+        path=rng.choice(("({p}|{q})+", "({p}|{q})*", "{p}+", "({p}/{q}?)+", "(^{p}|^{q})+")).format(
+            p=p, q=q
+        ),
+        node=rng.choice(nodes),
+        p=p,
+    )
+    return WholeCase(seed, query, "default", (history,), "only compared with DuckDB")
+
+
+_LONG_PATHS = (
+    "SELECT * {{ ?a {path} ?b }}",
+    "SELECT * {{ {node} {path} ?b }}",
+    "SELECT * {{ ?a {path} {node} OPTIONAL {{ ?a {p} ?c }} }}",
+    "SELECT ?a (COUNT(*) AS ?n) {{ ?a {path} ?b }} GROUP BY ?a",
+    "SELECT * {{ ?a {p} ?b FILTER NOT EXISTS {{ ?b {path} {node} }} }}",
+    "SELECT * {{ ?a {p} ?b OPTIONAL {{ ?b {path} ?c . ?c {p} {node} }} }}",
+)
 
 
 def correlated_case(seed: int) -> WholeCase:

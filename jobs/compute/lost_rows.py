@@ -1,0 +1,41 @@
+"""Rows that Spark stored on an executor, and that were lost with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from lake.spark_errors import messages_of
+
+_NOT_FOUND = "CHECKPOINT_RDD_BLOCK_ID_NOT_FOUND"
+"""Spark's class of the error."""
+ATTEMPTS = 3
+
+_Result = TypeVar("_Result")
+
+
+class LostRowsError(Exception):
+    """Rows that a relation stored on an executor are gone: all of its engine is made again."""
+
+
+def are_lost(error: BaseException) -> bool:
+    """Whether an error of Spark says that stored rows are gone."""
+    return any(_NOT_FOUND in message for message in messages_of(error))
+
+
+def until_kept(compute: Callable[[], _Result], progress: Callable[[str], None]) -> _Result:
+    """What `compute` gives; it is called again if rows that it stored are lost meanwhile.
+
+    Args:
+        compute: makes its relations in an engine of its own.
+        progress: receives that it is called again.
+
+    Raises:
+        LostRowsError: they are lost in `ATTEMPTS` attempts.
+    """
+    for _ in range(ATTEMPTS - 1):
+        try:
+            return compute()
+        except LostRowsError as lost:
+            progress(f"WARNING: {lost}; they are computed again")
+    return compute()
