@@ -7,6 +7,7 @@ import traceback
 
 from jobs.errors import EXIT_FAILED, WeirError
 from jobs.printable import printable_lines
+from lake.spark_errors import messages_of
 
 
 def report_failure(error: Exception, *, debug: bool) -> int:
@@ -20,7 +21,9 @@ def report_failure(error: Exception, *, debug: bool) -> int:
             print_error(expected)
             return expected.exit_code
         case _:
-            _print("error", f"{type(error).__name__}: {str(error).strip() or 'no message'}")
+            # An error of Spark is often no more than its cause.
+            said = "\n".join(messages_of(error)) or "no message"
+            _print("error", f"{type(error).__name__}: {said}")
             if not debug:
                 _print("next", "Unexpected error. Re-run with --debug for the traceback.")
             return EXIT_FAILED

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from jobs.cli.accepted import AcceptAny, Accepted, AcceptSource
 from jobs.cli.durations import seconds_of
 from jobs.cli.failures import report_failure
 from jobs.cli.options import Options, Output, named
@@ -83,56 +84,7 @@ class Done:
         return "failed" if self.result is None else _SUMMARY[self.stage](self.result)
 
 
-def _accept(metavar: str, text: str) -> Any:
-    return typer.Option("--accept", parser=named, metavar=metavar, help=text)
-
-
-Accept = Annotated[
-    list[Name] | None,
-    _accept(
-        "SOURCE", "Take in the change set that stopped this source, though it is beyond its guards."
-    ),
-]
-AcceptAny = Annotated[
-    list[Name] | None,
-    _accept(
-        "NAME",
-        "Take in the change set that stopped this source, or publish the answer of this query that"
-        " is held, though it is beyond its guards.",
-    ),
-]
-
-
-@dataclass(frozen=True, slots=True)
-class Accepted:
-    """What a person accepts though it is beyond its guards.
-
-    Attributes:
-        sources: whose stopped change set is taken in.
-        queries: whose held answer is published.
-    """
-
-    sources: tuple[str, ...] = ()
-    queries: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, settings: Settings, names: Sequence[str]) -> Accepted:
-        """Sort names: one that no query has is that of a source, which ingest looks for."""
-        from jobs.catalog.names import declarations, folders_of
-
-        if not names:
-            return cls()
-        known = {declared.name for declared in declarations(folders_of(settings))}
-        chosen = [*dict.fromkeys(names)]
-        # A source and a query may have the same name.
-        not_stopped = {*_not_stopped(settings, chosen)}
-        return cls(
-            tuple(name for name in chosen if name not in known or name not in not_stopped),
-            tuple(name for name in chosen if name in known),
-        )
-
-
-def ingest(context: typer.Context, accept: Accept = None) -> None:
+def ingest(context: typer.Context, accept: AcceptSource = None) -> None:
     """Ingest the new change sets of all sources into the graph."""
     options = Options.of(context)
     settings = options.settings()
@@ -140,10 +92,10 @@ def ingest(context: typer.Context, accept: Accept = None) -> None:
     from jobs.stage import new_run_id
 
     run_id = new_run_id("run")
-    vain = _not_stopped(settings, accept or ())
-    stage = partial(ingest_changes, accept=accept or ())
+    accepted = Accepted.of_sources(settings, accept or ())
+    stage = partial(ingest_changes, accept=accepted.sources)
     done = _stage("ingest", stage, late_session(settings), settings, run_id)
-    _end(options, settings, run_id, [done], vain)
+    _end(options, settings, run_id, [done], accepted.in_vain)
 
 
 def run(
@@ -205,9 +157,8 @@ def run(
         outside = Surroundings()
     _check_queries(settings, retry or ())
     accepted = Accepted.of(settings, accept or ())
-    vain = [*_not_stopped(settings, accepted.sources), *_not_held(settings, accepted.queries)]
     done = [*run_stages(session, settings, run_id, outside, accept=accepted, retry=retry or ())]
-    _end(options, settings, run_id, done, vain)
+    _end(options, settings, run_id, done, accepted.in_vain)
 
 
 def run_stages(
@@ -309,29 +260,8 @@ def _check_queries(settings: Settings, names: Sequence[str]) -> None:
             )
 
 
-def _not_stopped(settings: Settings, accept: Sequence[str]) -> list[str]:
-    """The sources of `accept` that no earlier run has stopped."""
-    if not accept:
-        return []
-    from jobs.ingest.stopped_sources import stopped_sources
-
-    known = stopped_sources(settings.open_lake())
-    is_stopped = {name for name, each in known.items() if each.state == "stopped"}
-    return [name for name in dict.fromkeys(accept) if name not in is_stopped]
-
-
-def _not_held(settings: Settings, queries: Sequence[str]) -> list[str]:
-    """The queries of `queries` of which no earlier run held an answer."""
-    if not queries:
-        return []
-    from jobs.progress.completion import Completion
-
-    verdicts = Completion.read(settings.open_lake()).verdicts
-    return [name for name in queries if name not in verdicts or verdicts[name].success]
-
-
 def _end(
-    options: Options, settings: Any, run_id: str, done: Sequence[Done], vain: Sequence[str]
+    options: Options, settings: Any, run_id: str, done: Sequence[Done], in_vain: Sequence[str]
 ) -> None:
     """Print the results.
 
@@ -340,14 +270,14 @@ def _end(
         settings: of the project.
         run_id: of the run.
         done: its stages.
-        vain: sources and queries that were to be accepted, and were not stopped or held.
+        in_vain: sources and queries that were to be accepted, and were not stopped or held.
 
     Raises:
         WeirError: a stage, a source or a query failed.
     """
     ingested = done[0].result
     # If ingest failed as a whole, that is what there is to say.
-    notes = [] if ingested is None else [_nothing_accepted(name) for name in vain]
+    notes = [] if ingested is None else [_nothing_accepted(name) for name in in_vain]
     _print(options, run_id, done, notes)
     if options.output is Output.table:
         if ingested is not None and not ingested.sources:

@@ -36,6 +36,18 @@ def test_accepting_a_stopped_source_ingests_its_change_set(weir: Weir) -> None:
     assert "1 epoch" in called.out
 
 
+def test_accepting_a_stopped_source_that_has_the_name_of_a_query_says_nothing_else(
+    weir: Weir,
+) -> None:
+    Path("queries/exhibits.rq").rename("queries/museum.rq")
+    weir("run")
+    Path("data/versions/003.ttl").write_text("")
+    assert weir("ingest").code == EXIT_QUALITY
+    called = weir("run", "--accept", "museum")
+    assert "nothing was accepted" not in called.out
+    assert "1 epoch" in called.out
+
+
 def test_accepting_an_undeclared_source_is_an_error_without_the_warning(weir: Weir) -> None:
     called = weir("ingest", "--accept", "nowhere")
     assert called.code == EXIT_USAGE
