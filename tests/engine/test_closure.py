@@ -4,10 +4,31 @@ from __future__ import annotations
 
 import pytest
 
+from jobs.plan.lower import lower
 from jobs.plan.operators import Closure
+from jobs.sparql.frontend.translate import translate
 from tests.support.generators.basic_cases import Quad, iri
+from tests.support.generators.grammar_cases import long_paths_case, whole_case
 from tests.support.harness import Memory, state
+from tests.support.laws import Seeds
 from tests.support.notation import deltas, plan_of, touched_rows
+
+
+@pytest.mark.law("rounds of steps")
+def test_rounds_of_many_steps_give_the_rows_that_rounds_of_one_step_give(seeds: Seeds) -> None:
+    for seed in seeds:
+        pair = long_paths_case(seed) if seed % 3 else whole_case(seed)
+        plan = lower(
+            translate(pair.query, pair.default_graph),  # type: ignore[arg-type]
+            allow_product=True,
+        )
+        near, distant = Memory(plan, pair.histories[0]), Memory(plan, pair.histories[0])
+        distant.engine.is_distant = True
+        for memory in (near, distant):
+            memory.run(0, 1, initial=True)
+            memory.run(1, len(pair.histories[0]))
+        assert near.stored() == distant.stored(), pair.query
+
 
 _QUERY = "SELECT ?x ?y { ?x :p+ ?y }"
 

@@ -6,6 +6,27 @@ from tests.mutants.mutant import Mutant
 
 ENGINE_MUTANTS = (
     Mutant(
+        "a round of a closure only follows paths of one step",
+        "engine/fixpoint",
+        "fixpoint.compose(name, both), fixpoint.compose(both, name)",
+        "fixpoint.compose(both, name)",
+        tests=("tests/engine/test_closure.py",),
+    ),
+    Mutant(
+        "a round of several steps keeps those of the last",
+        "engine/fixpoint",
+        "return _all(fixpoint.columns, steps[1:])",
+        "return _all(fixpoint.columns, steps[-1:])",
+        tests=("tests/engine/test_closure.py",),
+    ),
+    Mutant(
+        "a path of paths holds longer than its parts",
+        "engine/operators/closure",
+        "is_whole = run.epochs.from_nothing and node.start is None",
+        "is_whole = True",
+        tests=("tests/engine/test_closure.py",),
+    ),
+    Mutant(
         "differentiate drops the ends of intervals",
         "engine/sweep",
         "expressions=[small_number(1), small_number(-1)]",

@@ -45,6 +45,7 @@ LAWS: Mapping[str, Law] = {
     "services": Law(40, 2, "a query with SERVICE, and 20 histories of graph and replica"),
     "oracles": Law(400, 100, "a query by pyoxigraph, rdflib and the reference evaluator"),
     "w3c histories": Law(24, 1, "an eighth of the W3C evaluation tests, as histories"),
+    "rounds of steps": Law(120, 6, "a query and a history, by rounds of one step and of many"),
     "whole grammar on Spark": Law(
         300, 3, "one of the whole grammar, or paths of 30 steps, by DuckDB and by Spark"
     ),
