@@ -66,7 +66,7 @@ class SparkEngine:
     would have plans that grow exponentially, and what several statements read would be computed by
     each. So the plan of a view is *cut* where it has become large or is read again: the first job
     that needs its rows stores them, and all others read what is stored
-    (docs/decisions/0049-plans-of-spark-are-cut-without-their-statistics.md).
+    (docs/decisions/0050-plans-of-spark-are-cut-without-their-statistics.md).
 
     Temporary views belong to the whole session: one engine at a time.
 
