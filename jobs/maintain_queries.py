@@ -80,7 +80,7 @@ def maintain_queries(
             if task.query.name not in retry and outcome.puts_off(task)
         }
         tasks = [task for task in behind if task.query.name not in put_off]
-        group = Group(session, settings, lake, outcome, last, progress)
+        group = Group(session, settings, completion, outcome, progress)
         for at_one_epoch in groups(task for task in tasks if task.query.windowing is None):
             group.maintain(at_one_epoch)
         over_streams = StreamQueries(session, settings, lake, outcome, completion, progress)

@@ -17,10 +17,12 @@ from jobs.catalog.catalog import Catalog
 from jobs.compute.engine import Engine
 from jobs.compute.session import Spark, session_of
 from jobs.errors import QualityError, listed
+from jobs.maintain.tasks import Start, start_again
 from jobs.progress.completion import Completion
 from jobs.settings import Settings
 from jobs.stage import Job, Progress, claimed, silent
 from lake.removal import remove_table
+from lake.storage_errors import DamagedTable
 
 _CLAIMS: tuple[Job, ...] = ("ingest", "maintain", "validate", "publish")
 """The stages that must not run meanwhile."""
@@ -61,8 +63,8 @@ def repair_lake(
     failed = examined(spark, settings, run_id, progress, full=full).failed
     lake, session = settings.open_lake(), session_of(spark)
     with ExitStack() as claims:
-        for job in _CLAIMS:
-            claims.enter_context(claimed(lake, job, run_id, settings.limits.lease_seconds))
+        lease = settings.limits.lease_seconds
+        held = {job: claims.enter_context(claimed(lake, job, run_id, lease)) for job in _CLAIMS}
         lake.refresh()
         completion, catalog = Completion.read(lake), Catalog.of(settings)
         readers = {
@@ -78,7 +80,8 @@ def repair_lake(
             or (known := completion.maintained(name)) is None
             or known.epoch < completion.head
         ]
-        planned = repairs(failed, readers, behind)
+        starts = {name: start for name in readers if (start := _start(completion, catalog, name))}
+        planned = repairs(failed, readers, behind, starts)
         possible = [each for each in planned if each.action != "none"]
         left = tuple(each for each in planned if each.action == "none")
         done: list[Repair] = []
@@ -93,7 +96,7 @@ def repair_lake(
                             rows = settings.limits.rows_per_file
                             rebuild_triples(engine, lake, completion.head, rows)
                         case "recompute":
-                            recompute(engine, lake, completion, query, run_id)
+                            recompute(engine, lake, completion, query, held["maintain"])
                         case "correct":
                             correct(engine, lake, completion, query, run_id)
                         case _:
@@ -111,3 +114,15 @@ def repair_lake(
             done=result,
         )
     return result
+
+
+def _start(completion: Completion, catalog: Catalog, query: str) -> Start | None:
+    """Where a query starts that is computed again; None if that is not known."""
+    member = catalog.member(query)
+    if member.windowing is not None:
+        return None
+    try:
+        return start_again(completion, member)
+    except DamagedTable:
+        # Of its answer, or of the graph.
+        return None

@@ -16,14 +16,17 @@ from jobs.audit.graph import union_query
 from jobs.audit.sources import SOURCES
 from jobs.compute.engine import Engine
 from jobs.compute.sql import column, number, rows_of, select
+from jobs.maintain.tasks import Start
 from jobs.progress.backlog import REPAIRED
 from jobs.progress.completion import Completion
+from jobs.stage import Claim
 from lake.commit import write
 from lake.consolidated import consolidated_until, note_consolidation
 from lake.damaged_files import damaged_files
 from lake.file_commits import Replacement, files_of
 from lake.file_commits import replace as replace_files
 from lake.lake import Lake, local_folder
+from lake.ledger import REMOVED, SUCCEEDED, LedgerRow, record
 from lake.maintenance import rearrange
 from lake.metadata import Metadata
 from lake.removal import remove_table
@@ -52,7 +55,10 @@ class Repair:
 
 
 def repairs(
-    failed: Sequence[QualityResult], readers: Mapping[str, Collection[str]], behind: Sequence[str]
+    failed: Sequence[QualityResult],
+    readers: Mapping[str, Collection[str]],
+    behind: Sequence[str],
+    starts: Mapping[str, Start],
 ) -> list[Repair]:
     """What is to be done, a table at most once, in the order in which it has to be done.
 
@@ -60,23 +66,26 @@ def repairs(
         failed: the checks that do not hold.
         readers: the queries with tables, each with the logs that it reads.
         behind: those that have not processed the newest epoch.
+        starts: where those start that are computed again, as far as it is known.
     """
     checks: dict[str, set[str]] = {}
     for each in failed:
         checks.setdefault(table_of(each), set()).add(each.expectation)
     graph_is_right = not any(checks.get(name, set()) - {SOURCES.name} for name in _GRAPH)
-    found = {repair.table: repair for repair in _of_tables(checks, graph_is_right)}
+    found = {repair.table: repair for repair in _of_tables(checks, graph_is_right, starts)}
     triples = found.get(TRIPLES.name)
     if triples is not None and triples.action == "rebuild triples":
         # Lost rows were read by nobody since; wrong ones may have been.
         only_lost = checks[TRIPLES.name] <= {FILES.name}
         for query, logs in readers.items():
             if TRIPLES.name in logs and (query in behind or not only_lost):
-                found[f"embeddings/{query}"] = _recomputed(query)
+                found[f"embeddings/{query}"] = _recomputed(query, starts.get(query))
     return [*found.values()]
 
 
-def _of_tables(checks: Mapping[str, set[str]], graph_is_right: bool) -> Iterator[Repair]:
+def _of_tables(
+    checks: Mapping[str, set[str]], graph_is_right: bool, starts: Mapping[str, Start]
+) -> Iterator[Repair]:
     # The logs of the graph first: what follows from them is computed from them.
     for table in sorted(checks, key=lambda name: (name != TRIPLES.name, name)):
         kind, _, query = table.partition("/")
@@ -90,7 +99,7 @@ def _of_tables(checks: Mapping[str, set[str]], graph_is_right: bool) -> Iterator
         elif not graph_is_right:
             yield Repair(table, "none", "it follows from the graph, whose log is damaged")
         elif kind == "embeddings":
-            yield _recomputed(query)
+            yield _recomputed(query, starts.get(query))
         elif not has_log:
             hint = f"; or `weir drop {query}` ends its history" if query else ""
             yield Repair(table, "none", f"its log is damaged: restore it from a backup{hint}")
@@ -104,8 +113,13 @@ def _of_tables(checks: Mapping[str, set[str]], graph_is_right: bool) -> Iterator
             yield Repair(table, "correct", what)
 
 
-def _recomputed(query: str) -> Repair:
-    what = "it is removed; the next run computes it from the graph and publishes the difference"
+def _recomputed(query: str, start: Start | None) -> Repair:
+    what = "it is removed; the next run computes it from the graph"
+    if start is not None:
+        what += f" as of epoch {start.epoch} and goes on epoch by epoch"
+    what += ", and publishes the difference"
+    if start is not None and start.merged:
+        what += f"; {start.merged}"
     return Repair(f"embeddings/{query}", "recompute", what)
 
 
@@ -117,17 +131,49 @@ def rebuild_triples(engine: Engine, lake: Lake, head: int, rows_per_file: int) -
     rearrange(engine.frame("rebuilt_triples"), lake, TRIPLES, -(-rows // rows_per_file) or 1)
 
 
-def recompute(engine: Engine, lake: Lake, completion: Completion, query: str, run_id: str) -> None:
-    """Have the next run compute a query from the graph, and publish the difference."""
+def recompute(engine: Engine, lake: Lake, completion: Completion, query: str, run: Claim) -> None:
+    """Have the next run compute a query from the graph, and publish the difference.
+
+    Args:
+        engine: reads the answer.
+        lake: has the tables.
+        completion: of the lake.
+        query: its name.
+        run: has the claim of maintain.
+    """
     table = f"embeddings/{query}"
+    _note_embeddings(lake, completion, query, run)
     # To an answer that cannot be read nothing is appended before it was restored.
     with suppress(DamagedTable):
         if completion.published(query) is not None:
-            correct(engine, lake, completion, query, run_id)
+            correct(engine, lake, completion, query, run.run_id)
     # Last: killed before, the answer is corrected by the rows that are stored, and the next audit
     # finds again what is wrong with them.
     remove_table(lake.location(table))
     lake.forget(table)
+
+
+def _note_embeddings(lake: Lake, completion: Completion, query: str, run: Claim) -> None:
+    """Have the ledger know where the answers of a query begin, which its embeddings say.
+
+    It does not if the run that committed them was killed.
+    """
+    with suppress(DamagedTable):
+        known = completion.maintained(query)
+        if known is None:
+            return
+        row = LedgerRow(
+            run.run_id,
+            run.job,
+            run.number,
+            SUCCEEDED,
+            query,
+            REMOVED,
+            "a repair removed its embeddings",
+            table_version=known.version,
+            commit_metadata=known.metadata.to_json(),
+        )
+        record(lake, [row])
 
 
 def correct(engine: Engine, lake: Lake, completion: Completion, query: str, run_id: str) -> None:

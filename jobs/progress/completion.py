@@ -12,8 +12,9 @@ from jobs.progress.failed_attempts import FailedAttempts
 from jobs.progress.verdicts import Verdict, graph_failure
 from jobs.progress.watermarks import KnownCommit, Watermark, head, watermark
 from lake.lake import Lake
-from lake.ledger import SUCCEEDED, UNTOUCHED
+from lake.ledger import DROPPED, SUCCEEDED, UNTOUCHED
 from lake.ledger_summary import read_ledger
+from lake.metadata import Metadata
 from lake.storage_errors import DamagedTable
 
 _Job = Literal["maintain", "publish"]
@@ -131,6 +132,15 @@ class Completion:
         """
         rows = self._about_queries("maintain")
         return {row["query"]: (row["mode"], row["reason"]) for row in rows}
+
+    def last_embeddings(self, query: str) -> Metadata | None:
+        """The last commit of the embeddings of a query that the ledger knows of, be they gone.
+
+        None if it was dropped since.
+        """
+        known = self._commits.get(("maintain", query))
+        mode, _ = self.last_maintenance.get(query, (None, None))
+        return None if known is None or mode == DROPPED else Metadata.from_json(known.metadata)
 
     @cached_property
     def failed_attempts(self) -> Mapping[str, FailedAttempts]:

@@ -94,7 +94,7 @@ class Memory:
     def run(
         self, after: int, last: int, *, thresholds: Thresholds = LOOKED_UP, initial: bool = False
     ) -> None:
-        """Process the epochs (after, last]; with `initial`, as one state at `last`."""
+        """Process the epochs (after, last]; with `initial`, the first one as a state."""
         with self.running(after, last, thresholds=thresholds, initial=initial):
             pass
 
@@ -116,16 +116,13 @@ class Memory:
 
     def _made(self, after: int, last: int, thresholds: Thresholds, *, initial: bool) -> str:
         """The relation of the new rows of all stored nodes."""
-        from_nothing = initial or after == 0
-        epochs = EpochRange(last - 1 if initial else after, last, from_nothing)
+        epochs = EpochRange(after, last, from_nothing=initial or after == 0)
         graphs = {}
         for i, scope in enumerate(dict.fromkeys(c.scope for c in self.components)):
             parts = [c for c in self.components if c.scope == scope]
             prefix = f"scope{i}"
             if initial:
-                read = read_whole(
-                    self.engine, scope, epochs, prefix, collapsed=True, reason="initial"
-                )
+                read = read_whole(self.engine, scope, epochs, prefix, reason="initial")
             else:
                 changes_relation(self.engine, scope, epochs, f"{prefix}_changes")
                 read = read_neighbourhood(
