@@ -11,7 +11,16 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 
-from jobs.audit.repairs import Repair, correct, rebuild_triples, recompute, repairs
+from jobs.audit.from_sources import RebuiltGraph, discard, put_in_place, rebuilt_graph
+from jobs.audit.repairs import (
+    Repair,
+    correct,
+    follows_from_sources,
+    of_rebuilt,
+    rebuild_triples,
+    recompute,
+    repairs,
+)
 from jobs.audit_lake import examined
 from jobs.catalog.catalog import Catalog
 from jobs.compute.engine import Engine
@@ -43,6 +52,7 @@ def repair_lake(
     progress: Progress = silent,
     *,
     full: bool = False,
+    from_sources: bool = False,
     confirm: Callable[[Sequence[Repair]], bool] = lambda _: True,
 ) -> RepairResult:
     """Audit the lake, and rebuild what is wrong.
@@ -53,6 +63,7 @@ def repair_lake(
         run_id: of the run.
         progress: receives lines.
         full: whether the audit is a full one.
+        from_sources: whether the log of the graph, if it is wrong, is read again from the sources.
         confirm: is given what is to be done; nothing is done if it is false.
 
     Raises:
@@ -81,7 +92,18 @@ def repair_lake(
             or known.epoch < completion.head
         ]
         starts = {name: start for name in readers if (start := _start(completion, catalog, name))}
-        planned = repairs(failed, readers, behind, starts)
+        rebuilt: RebuiltGraph | None = None
+        planned: list[Repair] = []
+        of_graph = [each for each in failed if follows_from_sources(each)]
+        if from_sources and of_graph:
+            claims.callback(discard, lake)
+            rebuilt = rebuilt_graph(session, settings, lake, run_id, progress)
+            planned += of_rebuilt(of_graph, rebuilt, [*readers])
+            failed = tuple(each for each in failed if each not in of_graph)
+            starts = {}
+        tables = {each.table for each in planned}
+        others = repairs(failed, readers, behind, starts)
+        planned += [each for each in others if each.table not in tables]
         possible = [each for each in planned if each.action != "none"]
         left = tuple(each for each in planned if each.action == "none")
         done: list[Repair] = []
@@ -92,6 +114,11 @@ def repair_lake(
                 query = repair.table.partition("/")[2]
                 try:
                     match repair.action:
+                        case "rebuild graph":
+                            assert rebuilt is not None, "it is planned"
+                            put_in_place(lake, rebuilt, run_id)
+                        case "note":
+                            pass
                         case "rebuild triples":
                             rows = settings.limits.rows_per_file
                             rebuild_triples(engine, lake, completion.head, rows)

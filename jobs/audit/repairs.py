@@ -11,7 +11,8 @@ from sqlglot import exp
 
 from expectations.suite import QualityResult
 from jobs.audit.checked import table_of
-from jobs.audit.files import FILES, LOG
+from jobs.audit.files import FILES, LOG, is_damage
+from jobs.audit.from_sources import RebuiltGraph
 from jobs.audit.graph import union_query
 from jobs.audit.sources import SOURCES
 from jobs.compute.engine import Engine
@@ -33,10 +34,16 @@ from lake.removal import remove_table
 from lake.storage_errors import DamagedTable
 from lake.tables import LEDGER_SUMMARY, QUADS, TRANSACTIONS, TRIPLES, answers
 
-Action = Literal["rebuild triples", "recompute", "correct", "remove", "none"]
+Action = Literal[
+    "rebuild graph", "rebuild triples", "recompute", "correct", "remove", "note", "none"
+]
 _GRAPH = (QUADS.name, TRANSACTIONS.name)
+_LOGS = (QUADS.name, TRIPLES.name)
 _EDITED = "the source has other content than was read: give what it has now as a new version"
 _BACKUP = "it does not follow from other tables: restore it from a backup"
+_FROM_SOURCES = f"{_BACKUP}, or have `weir repair --from-sources` rebuild it from the sources"
+_COUNTS = "counts_agree_with_quads"
+"""The check of `transactions` that fails where `quads` is wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +52,7 @@ class Repair:
 
     Attributes:
         table: its name.
-        action: `none` if nothing can be done.
+        action: `none` if nothing can be done, `note` if another repair does it.
         what: the action and what is lost, in words.
     """
 
@@ -71,6 +78,11 @@ def repairs(
     checks: dict[str, set[str]] = {}
     for each in failed:
         checks.setdefault(table_of(each), set()).add(each.expectation)
+    damaged = {
+        table_of(each): each.found.splitlines()[0]
+        for each in reversed(failed)
+        if is_damage(each) and each.found
+    }
     graph_is_right = not any(checks.get(name, set()) - {SOURCES.name} for name in _GRAPH)
     found = {repair.table: repair for repair in _of_tables(checks, graph_is_right, starts)}
     triples = found.get(TRIPLES.name)
@@ -80,7 +92,37 @@ def repairs(
         for query, logs in readers.items():
             if TRIPLES.name in logs and (query in behind or not only_lost):
                 found[f"embeddings/{query}"] = _recomputed(query, starts.get(query))
-    return [*found.values()]
+    return [
+        replace(each, what=f"{each.what} ({damaged[each.table]})")
+        if each.action == "none" and each.table in damaged
+        else each
+        for each in found.values()
+    ]
+
+
+def follows_from_sources(result: QualityResult) -> bool:
+    """Whether what does not hold holds again once the log of the graph is read from the sources."""
+    table = table_of(result)
+    return table in _LOGS or (table == TRANSACTIONS.name and result.expectation == _COUNTS)
+
+
+def of_rebuilt(
+    failed: Sequence[QualityResult], rebuilt: RebuiltGraph, readers: Collection[str]
+) -> list[Repair]:
+    """What is done where the log of the graph is rebuilt from the sources.
+
+    Args:
+        failed: the checks of it that do not hold.
+        rebuilt: what was read again.
+        readers: the queries with embeddings.
+    """
+    notes = [Repair(QUADS.name, "note", str(each)) for each in rebuilt.sources]
+    found = [Repair(QUADS.name, "rebuild graph", rebuilt.what), *notes]
+    # Lost rows were read by nobody since; wrong ones may have been.
+    only_lost = {each.expectation for each in failed} <= {FILES.name, LOG.name}
+    if not (only_lost or rebuilt.is_corrected):
+        found += [_recomputed(query, None) for query in readers]
+    return found
 
 
 def _of_tables(
@@ -95,7 +137,8 @@ def _of_tables(
         elif checks[table] == {SOURCES.name}:
             yield Repair(table, "none", _EDITED)
         elif table in _GRAPH or kind not in (TRIPLES.name, "embeddings", "answers"):
-            yield Repair(table, "none", _BACKUP)
+            from_sources = table in _LOGS or checks[table] == {_COUNTS}
+            yield Repair(table, "none", _FROM_SOURCES if from_sources else _BACKUP)
         elif not graph_is_right:
             yield Repair(table, "none", "it follows from the graph, whose log is damaged")
         elif kind == "embeddings":
