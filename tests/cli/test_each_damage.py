@@ -1,4 +1,4 @@
-"""Whatever is damaged, every command that reads it names table, file and what to do."""
+"""Each command that reads what is damaged names table, file and what to do."""
 
 from __future__ import annotations
 
@@ -57,14 +57,16 @@ def data_file(table: str) -> Path:
     return made_a_folder(max(Path(f"lake/{table}").glob("*.parquet")))
 
 
-def flip(text: bytes) -> Callable[[str], Path]:
-    """Flip a bit of a text in commit 0, which nobody has noted."""
+def flip(action: bytes, text: bytes) -> Callable[[str], Path]:
+    """Flip a bit of a text of an action in commit 0, which nobody has noted."""
 
     def flipped(table: str) -> Path:
         Path(f"lake/{table}", NOTES, LOG_NOTES).unlink(missing_ok=True)
         file = commits(table)[0]
         content = bytearray(file.read_bytes())
-        content[content.index(text) + 4] ^= 4
+        begins = b"\n" + content
+        at = begins.index(b'\n{"' + action + b'"')
+        content[content.index(text, at) + 3] ^= 4
         file.write_bytes(bytes(content))
         return file
 
@@ -74,10 +76,10 @@ def flip(text: bytes) -> Callable[[str], Path]:
 DAMAGES: dict[str, Callable[[str], Path]] = {
     "a folder in place of a commit": newest_commit,
     "a folder in place of a data file": data_file,
-    "the protocol": flip(b'{"protocol"'),
-    "the schema": flip(b'{"metaData"'),
-    "a version of the protocol": flip(b'"minReaderVersion"'),
-    "a type of the schema": flip(b'\\"type\\"'),
+    "the protocol": flip(b"protocol", b'"protocol"'),
+    "the schema": flip(b"metaData", b'"metaData"'),
+    "a version of the protocol": flip(b"protocol", b'"minReaderVersion"'),
+    "a type of the schema": flip(b"metaData", b'\\"type\\"'),
 }
 
 
