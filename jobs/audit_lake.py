@@ -15,7 +15,7 @@ from functools import cached_property, partial
 from expectations.suite import QualityResult
 from jobs.audit.answers import answer_results, comparable, embeddings_results, in_one_state
 from jobs.audit.checked import CheckOf, table_of
-from jobs.audit.files import file_results, is_damage
+from jobs.audit.files import LOG, file_results, is_damage
 from jobs.audit.graph import log_results, union_results
 from jobs.audit.recomputed import recomputed_results, sampled
 from jobs.audit.sources import source_results
@@ -35,7 +35,7 @@ from jobs.validate.validation import Validation
 from lake.counted import counted
 from lake.integrity import tables_in
 from lake.lake import Lake, local_folder
-from lake.tables import LEDGER_SUMMARY, QUADS, QUALITY, RUNS, TRANSACTIONS, TRIPLES
+from lake.tables import GRAPHS, LEDGER_SUMMARY, QUADS, QUALITY, RUNS, TRANSACTIONS, TRIPLES
 
 PAGE = "reports/audit.html"
 """Where the page of the last audit is, below the lake's folder."""
@@ -187,6 +187,10 @@ class _Audit:
         self.progress(f"reading the files of {counted(len(names), 'table')}")
         for name in names:
             yield from file_results(self.lake, folder / name, name)
+        if TRANSACTIONS.name in names:
+            for table in (QUADS, TRIPLES, GRAPHS):
+                if table.name not in names:
+                    yield LOG.result(table.name, [f"{folder / table.name}: the table is gone"])
 
     def rows(self, damaged: set[str]) -> Iterator[QualityResult]:
         """Whether logs and answers are well formed, and answers follow from embeddings."""

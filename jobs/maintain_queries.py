@@ -22,6 +22,7 @@ from jobs.maintain.stream_queries import StreamQueries
 from jobs.maintain.tasks import JOB, groups, tasks_behind
 from jobs.near import meant
 from jobs.progress.completion import Completion
+from jobs.progress.watermarks import require_graph
 from jobs.settings import Settings
 from jobs.stage import Progress, claimed, run_stage, silent
 from jobs.standard_streams import run_process
@@ -54,6 +55,7 @@ def maintain_queries(
     lake = settings.open_lake()
     with claimed(lake, JOB, run_id, settings.limits.lease_seconds) as run:
         completion = Completion.read(lake)
+        require_graph(lake)
         last = completion.head
         result = MaintainResult(last)
         progress("reading the queries")
@@ -80,7 +82,7 @@ def maintain_queries(
             if task.query.name not in retry and outcome.puts_off(task)
         }
         tasks = [task for task in behind if task.query.name not in put_off]
-        group = Group(session, settings, lake, outcome, last, progress)
+        group = Group(session, settings, completion, outcome, progress)
         for at_one_epoch in groups(task for task in tasks if task.query.windowing is None):
             group.maintain(at_one_epoch)
         over_streams = StreamQueries(session, settings, lake, outcome, completion, progress)

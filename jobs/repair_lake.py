@@ -11,16 +11,27 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 
-from jobs.audit.repairs import Repair, correct, rebuild_triples, recompute, repairs
+from jobs.audit.from_sources import RebuiltGraph, discard, put_in_place, rebuilt_graph
+from jobs.audit.repairs import (
+    Repair,
+    correct,
+    follows_from_sources,
+    of_rebuilt,
+    rebuild_triples,
+    recompute,
+    repairs,
+)
 from jobs.audit_lake import examined
 from jobs.catalog.catalog import Catalog
 from jobs.compute.engine import Engine
 from jobs.compute.session import Spark, session_of
 from jobs.errors import QualityError, listed
+from jobs.maintain.tasks import Start, start_again
 from jobs.progress.completion import Completion
 from jobs.settings import Settings
 from jobs.stage import Job, Progress, claimed, silent
 from lake.removal import remove_table
+from lake.storage_errors import DamagedTable
 
 _CLAIMS: tuple[Job, ...] = ("ingest", "maintain", "validate", "publish")
 """The stages that must not run meanwhile."""
@@ -41,6 +52,7 @@ def repair_lake(
     progress: Progress = silent,
     *,
     full: bool = False,
+    from_sources: bool = False,
     confirm: Callable[[Sequence[Repair]], bool] = lambda _: True,
 ) -> RepairResult:
     """Audit the lake, and rebuild what is wrong.
@@ -51,6 +63,7 @@ def repair_lake(
         run_id: of the run.
         progress: receives lines.
         full: whether the audit is a full one.
+        from_sources: whether the log of the graph, if it is wrong, is read again from the sources.
         confirm: is given what is to be done; nothing is done if it is false.
 
     Raises:
@@ -61,8 +74,8 @@ def repair_lake(
     failed = examined(spark, settings, run_id, progress, full=full).failed
     lake, session = settings.open_lake(), session_of(spark)
     with ExitStack() as claims:
-        for job in _CLAIMS:
-            claims.enter_context(claimed(lake, job, run_id, settings.limits.lease_seconds))
+        lease = settings.limits.lease_seconds
+        held = {job: claims.enter_context(claimed(lake, job, run_id, lease)) for job in _CLAIMS}
         lake.refresh()
         completion, catalog = Completion.read(lake), Catalog.of(settings)
         readers = {
@@ -78,7 +91,19 @@ def repair_lake(
             or (known := completion.maintained(name)) is None
             or known.epoch < completion.head
         ]
-        planned = repairs(failed, readers, behind)
+        starts = {name: start for name in readers if (start := _start(completion, catalog, name))}
+        rebuilt: RebuiltGraph | None = None
+        planned: list[Repair] = []
+        of_graph = [each for each in failed if follows_from_sources(each)]
+        if from_sources and of_graph:
+            claims.callback(discard, lake)
+            rebuilt = rebuilt_graph(session, settings, lake, run_id, progress)
+            planned += of_rebuilt(of_graph, rebuilt, [*readers])
+            failed = tuple(each for each in failed if each not in of_graph)
+            starts = {}
+        tables = {each.table for each in planned}
+        others = repairs(failed, readers, behind, starts)
+        planned += [each for each in others if each.table not in tables]
         possible = [each for each in planned if each.action != "none"]
         left = tuple(each for each in planned if each.action == "none")
         done: list[Repair] = []
@@ -89,11 +114,16 @@ def repair_lake(
                 query = repair.table.partition("/")[2]
                 try:
                     match repair.action:
+                        case "rebuild graph":
+                            assert rebuilt is not None, "it is planned"
+                            put_in_place(lake, rebuilt, run_id)
+                        case "note":
+                            pass
                         case "rebuild triples":
                             rows = settings.limits.rows_per_file
                             rebuild_triples(engine, lake, completion.head, rows)
                         case "recompute":
-                            recompute(engine, lake, completion, query, run_id)
+                            recompute(engine, lake, completion, query, held["maintain"])
                         case "correct":
                             correct(engine, lake, completion, query, run_id)
                         case _:
@@ -111,3 +141,15 @@ def repair_lake(
             done=result,
         )
     return result
+
+
+def _start(completion: Completion, catalog: Catalog, query: str) -> Start | None:
+    """Where a query starts that is computed again; None if that is not known."""
+    member = catalog.member(query)
+    if member.windowing is not None:
+        return None
+    try:
+        return start_again(completion, member)
+    except DamagedTable:
+        # Of its answer, or of the graph.
+        return None

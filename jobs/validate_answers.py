@@ -32,9 +32,11 @@ from jobs.validate.answer_rows import AnswerRules, Checked
 from jobs.validate.quality_results import record_results
 from jobs.validate.stream_rows import checked_streams
 from jobs.validate.validation import Validation, validate_graph, validate_queries
+from lake.consolidated import consolidated_until
 from lake.counted import counted
 from lake.lake import Lake
 from lake.ledger import FAILED, SUCCEEDED
+from lake.tables import QUADS
 
 JOB: Literal["validate"] = "validate"
 
@@ -86,6 +88,9 @@ def validate_answers(
     with claimed(lake, JOB, run_id, settings.limits.lease_seconds) as run:
         completion = Completion.read(lake)
         graph_from, graph_to = completion.graph_validated_to, completion.head
+        # Of epochs that are a state only, the changes cannot be checked; that at which it became
+        # one is an epoch as others.
+        graph_from = max(graph_from, consolidated_until(lake, QUADS.name) - 1)
         work = _not_validated(completion, catalog)
         run.totals |= {"from_epoch": graph_from, "to_epoch": graph_from}
         published = tuple(_too_many_rows(each) for each in over_limit(completion, catalog))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from itertools import count, takewhile
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,11 @@ LOG = "_delta_log"
 """The folder of the log, below that of the table."""
 LAST_CHECKPOINT = "_last_checkpoint"
 """The file of the log that names the last checkpoint."""
+_KINDS = frozenset(
+    ("add", "cdc", "commitInfo", "domainMetadata", "metaData", "protocol", "remove", "txn")
+)
+"""The actions that a commit file may have."""
+_VERSIONS = ("minReaderVersion", "minWriterVersion")
 
 
 def commit_file(version: int) -> str:
@@ -48,6 +54,15 @@ def commits_after(table: Path, version: int) -> Iterator[Path]:
     return takewhile(Path.exists, (table / commit_file(later) for later in count(version + 1)))
 
 
+def describing_commit(table: Path) -> Path | None:
+    """The newest commit of a local table with its schema or its protocol, None if there is none."""
+    for file in sorted((table / LOG).glob("*.json"), reverse=True):
+        with suppress(OSError, ValueError, AttributeError), file.open("rb") as lines:
+            if any(kind in ("metaData", "protocol") for kind, _ in actions(lines)):
+                return file
+    return None
+
+
 def garbled(commit: Path) -> str | None:
     """Why a commit file cannot be read, None if it can."""
     try:
@@ -58,9 +73,31 @@ def garbled(commit: Path) -> str | None:
         return "the commit file is empty"
     for number, line in enumerate(content.splitlines(), 1):
         try:
-            is_action = isinstance(json.loads(line), dict) if line.strip() else True
+            action = json.loads(line) if line.strip() else {}
         except ValueError:
-            is_action = False
-        if not is_action:
+            action = None
+        if not isinstance(action, dict):
             return f"line {number} of the commit file is not JSON"
+        what = _unlike_delta(action)
+        if what is not None:
+            return f"line {number} of the commit file {what}"
+    return None
+
+
+def _unlike_delta(action: Mapping[str, Any]) -> str | None:
+    """Why Delta cannot read a line of a commit, None if it can."""
+    unknown = sorted(action.keys() - _KINDS)
+    if unknown:
+        return f"has no action of Delta: {unknown[0]}"
+    try:
+        if "metaData" in action:
+            fields = json.loads(action["metaData"]["schemaString"])["fields"]
+            if any(not {"name", "type"} <= field.keys() for field in fields):
+                return "has a schema that cannot be read"
+        if "protocol" in action:
+            protocol = action["protocol"]
+            if not all(isinstance(protocol[name], int) for name in _VERSIONS):
+                return "has a protocol that cannot be read"
+    except (ValueError, LookupError, TypeError, AttributeError):
+        return f"has a {'schema' if 'metaData' in action else 'protocol'} that cannot be read"
     return None

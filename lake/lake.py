@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,7 +21,13 @@ from deltalake.fs import DeltaStorageHandler
 from pyarrow import fs
 
 from lake.checksums import PAGES_ARE_VERIFIED, verify_footers
-from lake.commit_files import LOG, commit_file, commits_after, last_checkpoint
+from lake.commit_files import (
+    LOG,
+    commit_file,
+    commits_after,
+    describing_commit,
+    last_checkpoint,
+)
 from lake.damaged_files import damage_is_named
 from lake.fences import Fence, Guard
 from lake.integrity import damaged_commits
@@ -28,8 +35,9 @@ from lake.log_checks import verify_commits, verify_log
 from lake.metadata import Metadata
 from lake.names import InvalidNameError, is_table_name
 from lake.step_back import refuse_step_back
-from lake.storage_errors import RESTORE, DamagedTable, storage_errors
+from lake.storage_errors import RESTORE, DamagedTable, storage_errors, table_of
 
+_LINE_END = re.compile(r"\\n|\n")
 _FIRST_COMMITS = 8
 _COMPARED = 8
 """Commits of others among which the one of the same job before is looked for."""
@@ -338,8 +346,12 @@ class Lake:
                 return None
             except DeltaError as error:
                 _name_damaged_commit(address, error)
+                # What follows is where in the code of the library.
+                why = _LINE_END.split(str(error))[0]
                 raise DamagedTable(
-                    f"its log cannot be read: {error}", f"{address}/{LOG}", RESTORE
+                    f"its log cannot be read: {why} (table {table_of(address)})",
+                    _describing(address),
+                    RESTORE,
                 ) from error
         self.opened[table_name] += 1
         return table
@@ -484,10 +496,17 @@ def _name_damaged_commit(address: str, error: DeltaError) -> None:
     folder = local_folder(address)
     for damage in damaged_commits(folder) if folder is not None else ():
         raise DamagedTable(
-            damage.what,
+            f"{damage.what} (table {table_of(address)})",
             str(damage.file),
             "Restore it from a backup; `weir audit` lists all that is damaged.",
         ) from error
+
+
+def _describing(address: str) -> str:
+    """The file by which a table cannot be opened whose commits are all JSON; else its log."""
+    folder = local_folder(address)
+    found = None if folder is None else describing_commit(folder)
+    return f"{address}/{LOG}" if found is None else str(found)
 
 
 def _verify_log(address: str, version: int | None = None) -> None:

@@ -31,6 +31,10 @@ UNTOUCHED: Final = "untouched"
 """The `mode` of a row that moves the watermark of a query without a commit of its table."""
 SKIPPED: Final = "skipped"
 """The `mode` of a row about a query that a run did not examine: it stays where it stands."""
+DROPPED: Final = "dropped"
+"""The `mode` of a row that says that a query was dropped: nothing before it counts."""
+REMOVED: Final = "removed"
+"""The `mode` of a row about the last commit of embeddings that a repair is about to remove."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ from lake.commit_files import (
     garbled,
     last_checkpoint,
 )
-from lake.storage_errors import RESTORE, DamagedTable, table_of
+from lake.storage_errors import NO_FILE, RESTORE, DamagedTable, table_of
 from lake.whole_files import write_whole
 
 LOG_NOTES = "log"
@@ -98,7 +98,12 @@ def forget_commits(folder: Path, before: int) -> None:
 
 
 def _verify(folder: Path, files: Iterable[Path]) -> None:
-    there = [file for file in files if file.is_file()]
+    there = [file for file in files if file.exists()]
+    for file in there:
+        if not file.is_file():
+            raise DamagedTable(
+                f"{NO_FILE} (log of the table {table_of(str(folder))})", str(file), RESTORE
+            )
     try:
         unverified = [*_verified.unverified(there)]
         if not unverified:

@@ -22,6 +22,7 @@ RESTORE = (
     "`weir audit` lists all that is damaged, and `weir repair` rebuilds what follows from other"
     " tables; restore the rest from a backup."
 )
+NO_FILE = "a folder is in the place of a file"
 _AGAIN = "Then run again: what was committed is whole, and the run goes on from there."
 _REASONS: Mapping[int, tuple[str, str]] = {
     errno.ENOSPC: ("the disk is full", f"Free some space. {_AGAIN}"),
@@ -41,6 +42,7 @@ _REASONS: Mapping[int, tuple[str, str]] = {
         "a file is where a folder is expected",
         "Remove the file, or correct `lake` in the configuration.",
     ),
+    errno.EISDIR: (NO_FILE, f"Remove the folder. {RESTORE}"),
     errno.EMFILE: ("too many files are open", f"Raise the limit (`ulimit -n 4096`). {_AGAIN}"),
     errno.ENFILE: ("too many files are open on this machine", f"Close other programs. {_AGAIN}"),
     errno.EIO: ("the disk reports an error", "Look at the log of the system before you go on."),

@@ -221,7 +221,7 @@ RUNS = Table(
         Column(
             "mode",
             "STRING",
-            "initial, incremental, full, edited, rebased, untouched or skipped",
+            "initial, incremental, full, edited, rebased, untouched, skipped, removed or dropped",
         ),
         Column("reason", "STRING", "why this mode, or the error"),
         Column("from_epoch", "BIGINT", "watermark before"),

@@ -40,7 +40,9 @@ EPOCHS = CheckOf("epochs_have_no_holes", "The epochs are 1, 2, 3, ..., each once
 SET = CheckOf("log_is_of_a_set", "A triple appears and vanishes in turn, once in an epoch.")
 UNION = CheckOf("is_the_union", "The triples of every epoch are those of all graphs.")
 _TRIPLES = StoredTable("audited_triples", TRIPLES.name)
-_QUADS = StoredTable("audited_quads", QUADS.name)
+QUADS_ROWS = "audited_quads"
+"""The relation of `quads` that `union_log` reads."""
+_QUADS = StoredTable(QUADS_ROWS, QUADS.name)
 
 
 def log_results(engine: Engine, lake: Lake, head: int) -> Iterator[QualityResult]:
@@ -100,7 +102,7 @@ def union_log(head: int) -> exp.Query:
     """The log of the union of all graphs but those of replicas, from the relation of `quads`."""
     bag = select(
         *columns((*POSITIONS, "epoch", "weight")),
-        from_=rows_of(_QUADS.name),
+        from_=rows_of(QUADS_ROWS),
         where=[column("epoch") <= number(head), is_no_replica()],
     )
     return set_log(bag, POSITIONS, EpochRange(BEFORE_ALL, head))

@@ -88,9 +88,7 @@ def recomputed_results(engine: Engine, sample: Sample) -> Iterator[QualityResult
     prefix = f"again_{name}_{epoch}"
     graphs = {}
     for number_, scope in enumerate(dict.fromkeys(each.scope for each in plan.components)):
-        read = read_whole(
-            engine, scope, epochs, f"{prefix}_{number_}", collapsed=True, reason="audit"
-        )
+        read = read_whole(engine, scope, epochs, f"{prefix}_{number_}", reason="audit")
         graphs[scope] = read.relation
     delta = plan_delta(plan, epochs, Inputs(graphs, ""), prefix, "cache")
     for statement in (*delta.statements, delta.result):

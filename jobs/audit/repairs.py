@@ -11,29 +11,39 @@ from sqlglot import exp
 
 from expectations.suite import QualityResult
 from jobs.audit.checked import table_of
-from jobs.audit.files import FILES, LOG
+from jobs.audit.files import FILES, LOG, is_damage
+from jobs.audit.from_sources import RebuiltGraph
 from jobs.audit.graph import union_query
 from jobs.audit.sources import SOURCES
 from jobs.compute.engine import Engine
 from jobs.compute.sql import column, number, rows_of, select
+from jobs.maintain.tasks import Start
 from jobs.progress.backlog import REPAIRED
 from jobs.progress.completion import Completion
+from jobs.stage import Claim
 from lake.commit import write
 from lake.consolidated import consolidated_until, note_consolidation
 from lake.damaged_files import damaged_files
 from lake.file_commits import Replacement, files_of
 from lake.file_commits import replace as replace_files
 from lake.lake import Lake, local_folder
+from lake.ledger import REMOVED, SUCCEEDED, LedgerRow, record
 from lake.maintenance import rearrange
 from lake.metadata import Metadata
 from lake.removal import remove_table
 from lake.storage_errors import DamagedTable
 from lake.tables import LEDGER_SUMMARY, QUADS, TRANSACTIONS, TRIPLES, answers
 
-Action = Literal["rebuild triples", "recompute", "correct", "remove", "none"]
+Action = Literal[
+    "rebuild graph", "rebuild triples", "recompute", "correct", "remove", "note", "none"
+]
 _GRAPH = (QUADS.name, TRANSACTIONS.name)
+_LOGS = (QUADS.name, TRIPLES.name)
 _EDITED = "the source has other content than was read: give what it has now as a new version"
 _BACKUP = "it does not follow from other tables: restore it from a backup"
+_FROM_SOURCES = f"{_BACKUP}, or have `weir repair --from-sources` rebuild it from the sources"
+_COUNTS = "counts_agree_with_quads"
+"""The check of `transactions` that fails where `quads` is wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +52,7 @@ class Repair:
 
     Attributes:
         table: its name.
-        action: `none` if nothing can be done.
+        action: `none` if nothing can be done, `note` if another repair does it.
         what: the action and what is lost, in words.
     """
 
@@ -52,7 +62,10 @@ class Repair:
 
 
 def repairs(
-    failed: Sequence[QualityResult], readers: Mapping[str, Collection[str]], behind: Sequence[str]
+    failed: Sequence[QualityResult],
+    readers: Mapping[str, Collection[str]],
+    behind: Sequence[str],
+    starts: Mapping[str, Start],
 ) -> list[Repair]:
     """What is to be done, a table at most once, in the order in which it has to be done.
 
@@ -60,23 +73,61 @@ def repairs(
         failed: the checks that do not hold.
         readers: the queries with tables, each with the logs that it reads.
         behind: those that have not processed the newest epoch.
+        starts: where those start that are computed again, as far as it is known.
     """
     checks: dict[str, set[str]] = {}
     for each in failed:
         checks.setdefault(table_of(each), set()).add(each.expectation)
+    damaged = {
+        table_of(each): each.found.splitlines()[0]
+        for each in reversed(failed)
+        if is_damage(each) and each.found
+    }
     graph_is_right = not any(checks.get(name, set()) - {SOURCES.name} for name in _GRAPH)
-    found = {repair.table: repair for repair in _of_tables(checks, graph_is_right)}
+    found = {repair.table: repair for repair in _of_tables(checks, graph_is_right, starts)}
     triples = found.get(TRIPLES.name)
     if triples is not None and triples.action == "rebuild triples":
         # Lost rows were read by nobody since; wrong ones may have been.
         only_lost = checks[TRIPLES.name] <= {FILES.name}
         for query, logs in readers.items():
             if TRIPLES.name in logs and (query in behind or not only_lost):
-                found[f"embeddings/{query}"] = _recomputed(query)
-    return [*found.values()]
+                found[f"embeddings/{query}"] = _recomputed(query, starts.get(query))
+    return [
+        replace(each, what=f"{each.what} ({damaged[each.table]})")
+        if each.action == "none" and each.table in damaged
+        else each
+        for each in found.values()
+    ]
 
 
-def _of_tables(checks: Mapping[str, set[str]], graph_is_right: bool) -> Iterator[Repair]:
+def follows_from_sources(result: QualityResult) -> bool:
+    """Whether what does not hold holds again once the log of the graph is read from the sources."""
+    table = table_of(result)
+    return table in _LOGS or (table == TRANSACTIONS.name and result.expectation == _COUNTS)
+
+
+def of_rebuilt(
+    failed: Sequence[QualityResult], rebuilt: RebuiltGraph, readers: Collection[str]
+) -> list[Repair]:
+    """What is done where the log of the graph is rebuilt from the sources.
+
+    Args:
+        failed: the checks of it that do not hold.
+        rebuilt: what was read again.
+        readers: the queries with embeddings.
+    """
+    notes = [Repair(QUADS.name, "note", str(each)) for each in rebuilt.sources]
+    found = [Repair(QUADS.name, "rebuild graph", rebuilt.what), *notes]
+    # Lost rows were read by nobody since; wrong ones may have been.
+    only_lost = {each.expectation for each in failed} <= {FILES.name, LOG.name}
+    if not (only_lost or rebuilt.is_corrected):
+        found += [_recomputed(query, None) for query in readers]
+    return found
+
+
+def _of_tables(
+    checks: Mapping[str, set[str]], graph_is_right: bool, starts: Mapping[str, Start]
+) -> Iterator[Repair]:
     # The logs of the graph first: what follows from them is computed from them.
     for table in sorted(checks, key=lambda name: (name != TRIPLES.name, name)):
         kind, _, query = table.partition("/")
@@ -86,11 +137,12 @@ def _of_tables(checks: Mapping[str, set[str]], graph_is_right: bool) -> Iterator
         elif checks[table] == {SOURCES.name}:
             yield Repair(table, "none", _EDITED)
         elif table in _GRAPH or kind not in (TRIPLES.name, "embeddings", "answers"):
-            yield Repair(table, "none", _BACKUP)
+            from_sources = table in _LOGS or checks[table] == {_COUNTS}
+            yield Repair(table, "none", _FROM_SOURCES if from_sources else _BACKUP)
         elif not graph_is_right:
             yield Repair(table, "none", "it follows from the graph, whose log is damaged")
         elif kind == "embeddings":
-            yield _recomputed(query)
+            yield _recomputed(query, starts.get(query))
         elif not has_log:
             hint = f"; or `weir drop {query}` ends its history" if query else ""
             yield Repair(table, "none", f"its log is damaged: restore it from a backup{hint}")
@@ -104,8 +156,13 @@ def _of_tables(checks: Mapping[str, set[str]], graph_is_right: bool) -> Iterator
             yield Repair(table, "correct", what)
 
 
-def _recomputed(query: str) -> Repair:
-    what = "it is removed; the next run computes it from the graph and publishes the difference"
+def _recomputed(query: str, start: Start | None) -> Repair:
+    what = "it is removed; the next run computes it from the graph"
+    if start is not None:
+        what += f" as of epoch {start.epoch} and goes on epoch by epoch"
+    what += ", and publishes the difference"
+    if start is not None and start.merged:
+        what += f"; {start.merged}"
     return Repair(f"embeddings/{query}", "recompute", what)
 
 
@@ -117,17 +174,49 @@ def rebuild_triples(engine: Engine, lake: Lake, head: int, rows_per_file: int) -
     rearrange(engine.frame("rebuilt_triples"), lake, TRIPLES, -(-rows // rows_per_file) or 1)
 
 
-def recompute(engine: Engine, lake: Lake, completion: Completion, query: str, run_id: str) -> None:
-    """Have the next run compute a query from the graph, and publish the difference."""
+def recompute(engine: Engine, lake: Lake, completion: Completion, query: str, run: Claim) -> None:
+    """Have the next run compute a query from the graph, and publish the difference.
+
+    Args:
+        engine: reads the answer.
+        lake: has the tables.
+        completion: of the lake.
+        query: its name.
+        run: has the claim of maintain.
+    """
     table = f"embeddings/{query}"
+    _note_embeddings(lake, completion, query, run)
     # To an answer that cannot be read nothing is appended before it was restored.
     with suppress(DamagedTable):
         if completion.published(query) is not None:
-            correct(engine, lake, completion, query, run_id)
+            correct(engine, lake, completion, query, run.run_id)
     # Last: killed before, the answer is corrected by the rows that are stored, and the next audit
     # finds again what is wrong with them.
     remove_table(lake.location(table))
     lake.forget(table)
+
+
+def _note_embeddings(lake: Lake, completion: Completion, query: str, run: Claim) -> None:
+    """Have the ledger know where the answers of a query begin, which its embeddings say.
+
+    It does not if the run that committed them was killed.
+    """
+    with suppress(DamagedTable):
+        known = completion.maintained(query)
+        if known is None:
+            return
+        row = LedgerRow(
+            run.run_id,
+            run.job,
+            run.number,
+            SUCCEEDED,
+            query,
+            REMOVED,
+            "a repair removed its embeddings",
+            table_version=known.version,
+            commit_metadata=known.metadata.to_json(),
+        )
+        record(lake, [row])
 
 
 def correct(engine: Engine, lake: Lake, completion: Completion, query: str, run_id: str) -> None:

@@ -80,6 +80,13 @@ def _print(options: Options, run_id: str, result: AuditResult) -> None:
 def repair(
     context: typer.Context,
     full: Full = False,
+    from_sources: Annotated[
+        bool,
+        typer.Option(
+            "--from-sources",
+            help="Rebuild a damaged log of the graph from what the sources still have.",
+        ),
+    ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
     """Audit the lake, and rebuild what is wrong and follows from other tables.
@@ -102,7 +109,13 @@ def repair(
     run_id = new_run_id("repair")
     with progress("repair") as report:
         result = repair_lake(
-            late_session(settings), settings, run_id, report, full=full, confirm=confirm
+            late_session(settings),
+            settings,
+            run_id,
+            report,
+            full=full,
+            from_sources=from_sources,
+            confirm=confirm,
         )
     rows = [{"table": each.table, "done": each.what} for each in result.done]
     if options.output is Output.json:

@@ -191,6 +191,7 @@ def _drop_query(settings: Settings, query: Name, *, yes: bool) -> None:
     from jobs.errors import ConfigurationError
     from jobs.near import meant
     from jobs.stage import claimed, new_run_id
+    from lake.ledger import DROPPED, SUCCEEDED, LedgerRow, record
     from lake.removal import remove_table
 
     lake, lease = settings.open_lake(), settings.limits.lease_seconds
@@ -207,7 +208,8 @@ def _drop_query(settings: Settings, query: Name, *, yes: bool) -> None:
         typer.confirm(f"Delete {' and '.join(tables)}, with their history?", abort=True)
     run_id = new_run_id("drop")
     # A run in progress would create a table again, with the rows of its own range only.
-    with claimed(lake, "maintain", run_id, lease), claimed(lake, "publish", run_id, lease):
+    with claimed(lake, "maintain", run_id, lease) as run, claimed(lake, "publish", run_id, lease):
+        record(lake, [LedgerRow(run_id, run.job, run.number, SUCCEEDED, query, DROPPED)])
         for name in tables:
             remove_table(lake.location(name))
             print_line(f"Deleted {name}.")

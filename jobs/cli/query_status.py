@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from jobs.catalog.catalog import Catalog
 from jobs.catalog.maintained import Maintained
+from jobs.cli.damage import GraphDamage
 from jobs.cli.stream_status import stream_answer
 from jobs.cli.views import published_queries
 from jobs.ingest.undeclared import undeclared
@@ -45,8 +46,9 @@ class QueryStatus:
         state: `current`; `behind`: a run will publish more; `held`: a check of its rows or of the
             graph failed, the published answer is above its limit, or answers of remotes are too
             old; `waiting`: for answers of remotes, until the first one is complete; `new`: not
-            published yet; `broken`: its file cannot be used, or the newest commit of one of its
-            tables cannot be read; `removed`: its file is gone, and its answers are there.
+            published yet; `broken`: its file cannot be used, the newest commit of one of its
+            tables cannot be read, or the graph that it reads is damaged; `removed`: its file is
+            gone, and its answers are there.
         watermark: the epoch up to which it is maintained.
         published: the epoch up to which it is published.
         lag_epochs: epochs that are not published yet.
@@ -79,7 +81,12 @@ def query_statuses(settings: Settings) -> list[QueryStatus]:
     with_answers = {*published_queries(settings)}
     damaged = completion.damaged(with_answers - {*members})
     damaged |= damaged_queries(completion, catalog.members)
-    errors = {**damaged, **catalog.errors, **undeclared(members.values(), settings)}
+    errors: dict[str, object] = {
+        **_over_a_damaged_graph(completion, members.values()),
+        **damaged,
+        **catalog.errors,
+        **undeclared(members.values(), settings),
+    }
     registered = [*members]
     declared = {*registered, *catalog.errors}
     removed = with_answers - declared
@@ -114,6 +121,8 @@ def query_statuses(settings: Settings) -> list[QueryStatus]:
             state, reason = "new", left
         elif name in edited:
             state, reason = "behind", beyond.get(name, "edited: the next run recomputes it")
+        elif maintained is None:
+            state, reason = "behind", "its embeddings are gone: the next run computes it again"
         elif completion.head > to_epoch or name in unpublished:
             state, reason = "behind", left or _why_unpublished(unpublished.get(name))
         else:
@@ -138,6 +147,15 @@ def query_statuses(settings: Settings) -> list[QueryStatus]:
             )
         )
     return found
+
+
+def _over_a_damaged_graph(completion: Completion, queries: Iterable[Maintained]) -> dict[str, str]:
+    """The queries that read the graph, if that is damaged, and how it is."""
+    readers = [query.name for query in queries if query.reads]
+    damage = GraphDamage.of(completion) if readers else None
+    if damage is None:
+        return {}
+    return dict.fromkeys(readers, f"the graph that it reads is damaged: {damage.what}")
 
 
 def _is_edited(query: Maintained, completion: Completion) -> bool:

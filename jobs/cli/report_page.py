@@ -16,6 +16,7 @@ from jobs.cli.output import cell_text
 from jobs.cli.query_status import query_statuses
 from jobs.cli.stream_status import stream_statuses
 from jobs.cli.views import published_queries
+from jobs.progress.completion import Completion
 from jobs.settings import Settings
 
 _RUNS = 50
@@ -38,6 +39,7 @@ def report_page(settings: Settings) -> str:
         ("Queries", _table(queries, "No query is registered.")),
         ("Streams", _table(streams, "No stream is declared.")),
         ("Changes per epoch", _chart(_changes(settings))),
+        ("Failed runs", _failed_runs(settings)),
         ("Last runs", _table(_runs(settings), "Nothing has run yet.")),
         ("Checks of the last validation", _table(_checks(settings), "Nothing was checked yet.")),
     )
@@ -63,6 +65,13 @@ def _changes(settings: Settings) -> list[dict[str, Any]]:
         {"query": query, "epoch": epoch, "change": change, "rows": rows}
         for (query, epoch, change), rows in sorted(counted.items())
     ]
+
+
+def _failed_runs(settings: Settings) -> str:
+    """The jobs whose last run failed, and what to do."""
+    failed = Completion.read(settings.open_lake()).failed_runs
+    rows = [{"job": each.job, "failed_at": each.at, "reason": each.reason} for each in failed]
+    return _table(rows, "The last run of each job succeeded.")
 
 
 def _chart(changes: Sequence[dict[str, Any]]) -> str:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from jobs.cli.source_status import SourceStatus, SourceStatuses
     from jobs.cli.stream_status import StreamStatus
     from jobs.freshness.remote_state import RemoteState
+    from jobs.progress.completion import FailedRun
     from jobs.settings import Settings
 
 FAULTS = ("held", "behind", "stopped", "stale", "rejected")
@@ -35,6 +36,7 @@ class Status:
     sources: SourceStatuses
     streams: Sequence[StreamStatus]
     remotes: Sequence[RemoteState]
+    failed_run: FailedRun | None
 
     @classmethod
     def of(cls, settings: Settings) -> Status:
@@ -44,6 +46,7 @@ class Status:
         from jobs.cli.stream_status import stream_statuses
         from jobs.errors import ConfigurationError
         from jobs.freshness.current import current_states
+        from jobs.progress.completion import Completion
 
         try:
             remotes = current_states(settings, datetime.now(UTC))
@@ -51,7 +54,8 @@ class Status:
             # That of the sources reports it.
             remotes = []
         queries, sources = query_statuses(settings), source_statuses(settings)
-        return cls(queries, sources, stream_statuses(settings), remotes)
+        failed = next(iter(Completion.read(settings.open_lake()).failed_runs), None)
+        return cls(queries, sources, stream_statuses(settings), remotes, failed)
 
     def faults(self) -> Iterator[tuple[str, str, str]]:
         """What is wrong: one of `FAULTS`, of what, and why."""
@@ -88,6 +92,7 @@ class Status:
             "sources_error": self.sources.error,
             "streams": [asdict(each) for each in self.streams],
             "remotes": remotes,
+            "failed_run": None if self.failed_run is None else asdict(self.failed_run),
             "faults": [
                 {"fault": fault, "of": of, "reason": reason} for fault, of, reason in self.faults()
             ],
@@ -153,6 +158,8 @@ def _raise_for(now: Status, watched: frozenset[str]) -> None:
 
 
 def _print(options: Options, now: Status) -> None:
+    from jobs.cli.damage import failed_run_text
+
     queries = [asdict(each) for each in now.queries]
     if queries:
         print_rows(options.output, _QUERIES, queries, title="")
@@ -186,6 +193,8 @@ def _print(options: Options, now: Status) -> None:
     for remote in now.remotes:
         if remote.state in ("warn", "error") and remote.reason:
             print_line(f"remote {remote.remote.name}: {remote.reason}")
+    if now.failed_run is not None:
+        print_line(failed_run_text(now.failed_run))
 
 
 def _rejected_last(source: SourceStatus) -> str:

@@ -15,6 +15,7 @@ from jobs.compute.sql import (
     column,
     columns,
     equal,
+    greatest,
     inner_join,
     left_join,
     number,
@@ -96,9 +97,7 @@ def changes_in(scope: Scope, log: str, epochs: EpochRange) -> exp.Select:
     )
 
 
-def whole_graph(
-    scope: Scope, name: str, log: str, epochs: EpochRange, *, collapsed: bool
-) -> list[Statement]:
+def whole_graph(scope: Scope, name: str, log: str, epochs: EpochRange) -> list[Statement]:
     """Statements that make the interval relation `name` of the whole log, without shuffling it.
 
     Asserted rows are joined with the first retraction after them; only rows that were retracted at
@@ -108,8 +107,7 @@ def whole_graph(
         scope: which triples.
         name: the relation to make: graph columns of the scope, since, until.
         log: the scope's log up to the last epoch.
-        epochs: the range.
-        collapsed: take everything that holds at the last epoch as new in it.
+        epochs: the range; if it starts from nothing, all that holds at its start is new there.
     """
     retracted, ended = f"{name}_retracted", f"{name}_ended"
     triple = graph_columns(scope)
@@ -131,14 +129,14 @@ def whole_graph(
         group_by=columns((*triple, "epoch"), "a"),
     )
     until = coalesce(column("until", "e"), number(FOREVER))
-    asserted = column("weight", "a") > 0
+    asserted, since, start = column("weight", "a") > 0, column("epoch", "a"), number(epochs.start)
     graph = select(
         *columns(triple, "a"),
-        alias(number(epochs.last) if collapsed else column("epoch", "a"), "since"),
-        alias(number(FOREVER) if collapsed else until, "until"),
+        alias(greatest(since, start) if epochs.from_nothing else since, "since"),
+        alias(until, "until"),
         from_=rows_of(log, "a"),
         joins=[left_join(rows_of(ended, "e"), *equal((*triple, "epoch"), "a", "e"))],
-        where=[asserted, until > number(epochs.last)] if collapsed else [asserted],
+        where=[asserted, until > start] if epochs.from_nothing else [asserted],
     )
     return [
         Statement(retracted, retractions, "cache"),

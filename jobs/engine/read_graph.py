@@ -70,7 +70,7 @@ def read_neighbourhood(
     count = engine.count(changes)
     if count > thresholds.bulk_changes:
         reason = f"{count} changes are more than bulk_changes = {thresholds.bulk_changes}"
-        return read_whole(engine, scope, epochs, whole, known, collapsed=False, reason=reason)
+        return read_whole(engine, scope, epochs, whole, known, reason=reason)
     log = f"{prefix}_log"
     engine.make(Statement(log, scope_log(scope, epochs.last, known)))
     fetched: list[str] = []
@@ -86,7 +86,7 @@ def read_neighbourhood(
                 f"the neighbourhood of {count} changes has more than "
                 f"neighbourhood_rows = {thresholds.neighbourhood_rows} rows"
             )
-            return read_whole(engine, scope, epochs, whole, known, collapsed=False, reason=reason)
+            return read_whole(engine, scope, epochs, whole, known, reason=reason)
         fetched.append(hop.rows.name)
     keep: Keep = "small" if count + rows <= thresholds.small_rows else "cache"
     graph = neighbourhood_graph(scope, prefix, fetched, changes, epochs, keep)
@@ -113,16 +113,12 @@ def read_whole(
     prefix: str,
     known: frozenset[str] | None = None,
     *,
-    collapsed: bool,
     reason: str,
 ) -> GraphRead:
-    """The whole graph, or its triples with the predicates `known`.
-
-    `collapsed` takes all that holds at the last epoch as new in it.
-    """
+    """The whole graph, or its triples with the predicates `known`."""
     log, name = f"{prefix}_log", f"{prefix}_graph"
     engine.make(Statement(log, scope_log(scope, epochs.last, known)))
-    for statement in whole_graph(scope, name, log, epochs, collapsed=collapsed):
+    for statement in whole_graph(scope, name, log, epochs):
         engine.make(statement)
     return GraphRead(name, reason, None, "cache")
 

@@ -38,6 +38,7 @@ from jobs.compute.sql import (
 from jobs.ingest import netting
 from jobs.ingest.source_files import SourceFile, record_files
 from jobs.ingest.stored_quads import quads_about, quads_between
+from jobs.progress.watermarks import require_graph
 from lake.commit import create_if_missing, write
 from lake.lake import Lake
 from lake.metadata import Metadata
@@ -82,6 +83,7 @@ class Journal:
 
     def __init__(self, lake: Lake, run_id: str, literal_predicates: int) -> None:
         self.run_id, self._lake, self._literal_predicates = run_id, lake, literal_predicates
+        require_graph(lake)
         for table in (GRAPHS, REJECTED, SOURCE_FILES, QUADS, TRIPLES, TRANSACTIONS):
             create_if_missing(lake, table)
 

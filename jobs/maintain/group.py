@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from jobs.compute.engine import Engine
@@ -14,16 +14,16 @@ from jobs.engine.relations import EpochRange
 from jobs.maintain.new_rows import NewRows
 from jobs.maintain.outcome import Outcome
 from jobs.maintain.prepared import Prepared
-from jobs.maintain.tasks import JOB, Task
+from jobs.maintain.tasks import JOB, Task, groups, start_again
 from jobs.maintain.touched import Changes, by_scope, read_touched, seeds_by_scope
 from jobs.maintain.unmatched import unmatched
 from jobs.plan.leaves import Scope
 from jobs.plan.lookups import predicates_of
+from jobs.progress.completion import Completion
 from jobs.settings import Settings
 from jobs.stage import Progress
 from lake.change_feed import ChangeFeedGap
 from lake.counted import counted
-from lake.lake import Lake
 from lake.tables import QUADS, TRIPLES
 
 
@@ -33,10 +33,14 @@ class Group:
 
     session: Session
     settings: Settings
-    lake: Lake
+    completion: Completion
     outcome: Outcome
-    last: int
     progress: Progress
+
+    @property
+    def last(self) -> int:
+        """The newest epoch."""
+        return self.completion.head
 
     def maintain(self, tasks: Sequence[Task]) -> None:
         """Bring the embedding tables of `tasks`, which stand at one epoch, to the last epoch.
@@ -44,63 +48,76 @@ class Group:
         A failed read fails all of them, but not the queries at other epochs.
         """
         try:
-            until_kept(lambda: self._maintain(self._left(tasks)), self.progress)
+            again = until_kept(lambda: self._maintain(self._left(tasks)), self.progress)
         except Exception as error:  # noqa: BLE001  (recorded, and raised for all at the end)
             for task in self._left(tasks):
                 self.outcome.failed(task, error)
+            return
+        for at_one_epoch in groups(again):
+            self.maintain(at_one_epoch)
 
     def _left(self, tasks: Sequence[Task]) -> Sequence[Task]:
         return [task for task in tasks if task.query.name not in self.outcome.reported]
 
-    def _maintain(self, tasks: Sequence[Task]) -> None:
-        engine = Engine.of(self.settings, self.lake, self.session, JOB)
+    def _maintain(self, tasks: Sequence[Task]) -> list[Task]:
+        """Bring tasks to the last epoch; gives those that have to be computed from nothing."""
+        engine = Engine.of(self.settings, self.completion.lake, self.session, JOB)
         try:
             _open_graph(engine)
-            if tasks[0].from_nothing:
-                self._from_nothing(engine, tasks)
-            else:
-                self._incremental(engine, tasks)
+            if not tasks[0].from_nothing:
+                return self._incremental(engine, tasks)
+            self._from_nothing(engine, tasks)
+            return []
         finally:
             engine.release()
 
+    def _again(self, tasks: Sequence[Task], gap: ChangeFeedGap) -> Iterator[Task]:
+        """The tasks from nothing, as the log does not give the changes since they were computed."""
+        for task in tasks:
+            start = start_again(self.completion, task.query, task.stored)
+            assert start is not None, "it has a stored state"
+            yield task.rebased(str(gap), start)
+
     def _from_nothing(self, engine: Engine, tasks: Sequence[Task]) -> None:
-        collapsed = tasks[0].collapsed
-        epochs = EpochRange(self.last - 1 if collapsed else 0, self.last, from_nothing=True)
+        epochs = EpochRange(tasks[0].range_after, self.last, from_nothing=True)
         self.progress(
             f"computing {counted(len(tasks), 'query')} over the whole graph up to epoch {self.last}"
         )
+        for task in tasks:
+            if task.merged:
+                self._warn(task.query.name, task.merged)
         graphs: dict[Scope, str] = {}
         for i, (scope, seeds) in enumerate(seeds_by_scope(tasks).items()):
             known = predicates_of(seeds)
-            read = read_whole(engine, scope, epochs, f"g{i}", known, collapsed=collapsed, reason="")
+            read = read_whole(engine, scope, epochs, f"g{i}", known, reason="")
             graphs[scope] = read.relation
         for name, what in unmatched(engine, tasks, graphs):
-            self.outcome.warn(name, what)
-            self.progress(f"WARNING: {name}: {what}")
+            self._warn(name, what)
         self._commit(engine, tasks, Prepared(epochs, graphs, "cache"))
 
-    def _incremental(self, engine: Engine, tasks: Sequence[Task]) -> None:
+    def _warn(self, name: str, what: str) -> None:
+        self.outcome.warn(name, what)
+        self.progress(f"WARNING: {name}: {what}")
+
+    def _incremental(self, engine: Engine, tasks: Sequence[Task]) -> list[Task]:
         epochs = EpochRange(tasks[0].after, self.last)
         self.progress(f"reading the changes of epochs {epochs.start}..{epochs.last}")
         try:
-            changes = read_touched(engine, self.lake, tasks, epochs)
+            changes = read_touched(engine, self.completion.lake, tasks, epochs)
         except ChangeFeedGap as gap:
-            again = [
-                replace(task, mode="rebased", reason=str(gap), collapsed=True) for task in tasks
-            ]
-            self._from_nothing(engine, again)
-            return
+            return [*self._again(tasks, gap)]
         concerned = [task for task in tasks if changes.touch(task)]
         for task in tasks:
             if task not in concerned:
                 self.outcome.untouched(task)
         if not concerned:
-            return
+            return []
         self.progress(
             f"{changes.rows} changes in epochs {epochs.start}..{epochs.last} touch "
             f"{len(concerned)} of {counted(len(tasks), 'query')}"
         )
         self._commit_delta(engine, concerned, epochs, changes)
+        return []
 
     def _commit_delta(
         self, engine: Engine, tasks: Sequence[Task], epochs: EpochRange, changes: Changes

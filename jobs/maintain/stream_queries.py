@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from jobs.catalog.maintained import Maintained
 from jobs.catalog.output_streams import in_order_of_streams, upstreams_of
@@ -87,7 +87,7 @@ class StreamQueries:
     def _task_at_rest(self, query: Maintained) -> Task:
         """The task of a query that is at the last epoch."""
         stored = self.completion.maintained(query.name)
-        return Task(query, "incremental", "", collapsed=False, stored=stored)
+        return Task(query, "incremental", "", base=None, stored=stored)
 
     def _after_upstreams(self, task: Task) -> Task:
         """The task; one that recomputes the query if a stream that it reads was recomputed."""
@@ -97,7 +97,7 @@ class StreamQueries:
         for name, log_id in logs_of_upstreams(self.lake, task.query).items():
             if read.get(name) != log_id:
                 reason = f"the query {name}, whose stream it reads, was recomputed"
-                return replace(task, mode="rebased", reason=reason, stored=None)
+                return task.from_the_first_instant(reason)
         return task
 
 

@@ -69,7 +69,7 @@ class StreamQuery:
         timeline = self._timeline(task, start)
         why = self._why_rebased(task, timeline, log)
         if why is not None:
-            task = replace(task, mode="rebased", reason=why, stored=None)
+            task = task.from_the_first_instant(why)
             log = ConsolidatedLog()
         if task.stored is None:
             timeline = self._timeline(task, None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cached_property
 from typing import Any, Literal
 
@@ -12,11 +13,13 @@ from jobs.progress.failed_attempts import FailedAttempts
 from jobs.progress.verdicts import Verdict, graph_failure
 from jobs.progress.watermarks import KnownCommit, Watermark, head, watermark
 from lake.lake import Lake
-from lake.ledger import SUCCEEDED, UNTOUCHED
+from lake.ledger import DROPPED, FAILED, SUCCEEDED, UNTOUCHED
 from lake.ledger_summary import read_ledger
+from lake.metadata import Metadata
 from lake.storage_errors import DamagedTable
 
 _Job = Literal["maintain", "publish"]
+_ENDED = (SUCCEEDED, FAILED)
 _COLUMNS = (
     "job",
     "query",
@@ -31,6 +34,21 @@ _COLUMNS = (
     "recorded_at",
     "failed_attempts",
 )
+
+
+@dataclass(frozen=True, slots=True)
+class FailedRun:
+    """A run that failed, and that no run of the same job has followed.
+
+    Attributes:
+        job: what ran.
+        at: when it ended.
+        reason: what failed, where, and what to do.
+    """
+
+    job: str
+    at: datetime
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -124,6 +142,18 @@ class Completion:
         return graph_failure(self.lake, self.graph_validated_to)
 
     @cached_property
+    def failed_runs(self) -> tuple[FailedRun, ...]:
+        """The jobs whose last run failed, the one that failed last first."""
+        ended = [row for row in self._rows if row["query"] is None and row["status"] in _ENDED]
+        newest = {row["job"]: row for row in sorted(ended, key=lambda row: row["recorded_at"])}
+        failed = [
+            FailedRun(job, row["recorded_at"], row["reason"] or "")
+            for job, row in newest.items()
+            if row["status"] == FAILED
+        ]
+        return tuple(sorted(failed, key=lambda each: each.at, reverse=True))
+
+    @cached_property
     def last_maintenance(self) -> Mapping[str, tuple[str | None, str | None]]:
         """Mode and reason of the last run of maintain that reported on each query.
 
@@ -131,6 +161,15 @@ class Completion:
         """
         rows = self._about_queries("maintain")
         return {row["query"]: (row["mode"], row["reason"]) for row in rows}
+
+    def last_embeddings(self, query: str) -> Metadata | None:
+        """The last commit of the embeddings of a query that the ledger knows of, be they gone.
+
+        None if it was dropped since.
+        """
+        known = self._commits.get(("maintain", query))
+        mode, _ = self.last_maintenance.get(query, (None, None))
+        return None if known is None or mode == DROPPED else Metadata.from_json(known.metadata)
 
     @cached_property
     def failed_attempts(self) -> Mapping[str, FailedAttempts]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from lake.counted import counted
 from lake.file_rows import greatest
 from lake.lake import Lake
 from lake.metadata import Metadata
 from lake.newest_commit import is_newest, newest_metadata
 from lake.step_back import refuse_step_back
-from lake.tables import TRANSACTIONS
+from lake.storage_errors import DamagedTable
+from lake.tables import GRAPHS, QUADS, TRANSACTIONS, TRIPLES
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,23 @@ def head(lake: Lake) -> int:
         return 0
     with lake.using(TRANSACTIONS.name):
         return greatest(lake, TRANSACTIONS.name, "epoch") or 0
+
+
+def require_graph(lake: Lake) -> None:
+    """Refuse to go on where there are epochs and a table of the graph is gone.
+
+    A new one would be empty, and all that the graph has would count as new.
+
+    Raises:
+        DamagedTable: one is gone.
+    """
+    for table in (QUADS, TRIPLES, GRAPHS):
+        if lake.exists(TRANSACTIONS.name) and not lake.exists(table.name) and head(lake):
+            raise DamagedTable(
+                f"the table {table.name} is gone, and {counted(head(lake), 'epoch')} are known",
+                lake.location(table.name),
+                "Restore it from a backup, or have `weir repair --from-sources` rebuild it.",
+            )
 
 
 def epochs_after(lake: Lake, epoch: int) -> tuple[IngestedEpoch, ...]:

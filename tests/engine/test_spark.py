@@ -53,7 +53,7 @@ def _differences(spark: SparkSession, pair: WholeCase) -> Iterator[str]:
     last, base = len(history), random.Random(pair.seed).randint(1, len(history))
     memories = Memory(plan, history), SparkMemory(spark, plan, history)
     for memory in memories:
-        memory.run(0, base, initial=True)
+        memory.run(base - 1, base, initial=True)
         if base < last:
             memory.run(base, last)
     by_duckdb, by_spark = (memory.stored() for memory in memories)

@@ -212,9 +212,7 @@ def test_after_a_gap_in_the_change_feed_the_answer_is_rebuilt(going: Project) ->
     assert "the log no longer holds version" in row["reason"]
     for query in QUERIES:
         assert [row for row in going.signed(query) if row[0] <= 2] == published[query]
-        assert {row[0] for row in going.signed(query)} <= {2, 6}
-        check_answers(going, query, 2, 2)
-        check_answers(going, query, 6, 6)
+        check_answers(going, query, 2, 6)
     going.change("D " + name("c", "C"))
     assert "rebased" not in going.run().modes.values()
     for query in QUERIES:

@@ -367,8 +367,14 @@ ENGINE_MUTANTS = (
     Mutant(
         "an initial run includes retracted triples",
         "engine/graph",
-        "where=[asserted, until > number(epochs.last)] if collapsed else [asserted]",
+        "where=[asserted, until > start] if epochs.from_nothing else [asserted]",
         "where=[asserted]",
+    ),
+    Mutant(
+        "a run that starts from nothing has rows before its start",
+        "engine/graph",
+        'alias(greatest(since, start) if epochs.from_nothing else since, "since")',
+        'alias(since, "since")',
     ),
     Mutant(
         "one-or-more of a path that may be empty excludes the zero-length path",

@@ -284,24 +284,34 @@ _PUBLICATION = (
         ("no rows cannot be cut", "[0, *ends][: len(ends)]", "[0, *ends[:-1]]"),
     ),
 )
+_BEHIND_STATES = (
+    "elif stored.epoch < states_until:\n"
+    '        why = f"changes before epoch {states_until} have been compacted away"\n'
+    "    start ="
+)
 _MAINTENANCE = (
     *_of(
         "maintain/tasks",
         (*_TASKS, *_MAINTAIN),
         (
             "an edited query goes on from its stored state",
-            "if stored.metadata.fingerprint != query.fingerprint:\n        reason",
-            "if False:\n        reason",
+            "if stored.metadata.fingerprint != query.fingerprint:\n        return replace",
+            "if False:\n        return replace",
         ),
         (
             "a query goes on though its changes were consolidated",
-            "if stored.epoch < states_until:\n        reason",
-            "if False:\n        reason",
+            _BEHIND_STATES,
+            _BEHIND_STATES.replace("stored.epoch < states_until", "False"),
         ),
         (
             "a query at the epoch of the consolidation is recomputed",
-            "if stored.epoch < states_until:\n        reason",
-            "if stored.epoch <= states_until:\n        reason",
+            _BEHIND_STATES,
+            _BEHIND_STATES.replace("<", "<="),
+        ),
+        (
+            "a query that is computed again starts at the newest epoch",
+            "epoch = published.epoch",
+            "epoch = completion.head",
         ),
         (
             "a verdict about an earlier commit has a state recomputed",

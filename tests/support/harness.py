@@ -96,7 +96,7 @@ class Memory:
     def run(
         self, after: int, last: int, *, thresholds: Thresholds = LOOKED_UP, initial: bool = False
     ) -> None:
-        """Process the epochs (after, last]; with `initial`, as one state at `last`."""
+        """Process the epochs (after, last]; with `initial`, the first one as a state."""
         with self.running(after, last, thresholds=thresholds, initial=initial):
             pass
 
@@ -126,8 +126,7 @@ class Memory:
         initial: bool,
     ) -> str:
         """The relation of an engine that has the new rows of all stored nodes."""
-        from_nothing = initial or after == 0
-        epochs = EpochRange(last - 1 if initial else after, last, from_nothing)
+        epochs = EpochRange(after, last, from_nothing=initial or after == 0)
         graphs = {}
         # As in production: rows of a whole graph may be many.
         keep: Keep = "cache" if initial else "small"
@@ -135,7 +134,7 @@ class Memory:
             parts = [c for c in self.components if c.scope == scope]
             prefix = f"scope{i}"
             if initial:
-                read = read_whole(engine, scope, epochs, prefix, collapsed=True, reason="initial")
+                read = read_whole(engine, scope, epochs, prefix, reason="initial")
             else:
                 changes_relation(engine, scope, epochs, f"{prefix}_changes")
                 read = read_neighbourhood(

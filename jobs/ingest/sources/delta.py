@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
-from typing import Literal
+from typing import Literal, Self
 
 from deltalake import DeltaTable as ForeignTable
 from deltalake.exceptions import DeltaError, TableNotFoundError
@@ -74,6 +74,10 @@ class DeltaTable(Source):
         if columns.time is not None and not is_dated:
             raise ValueError("`time` is read by a stream with `time: column` only")
         return columns
+
+    def as_first_read(self, positions: Sequence[str]) -> Self:
+        """The table from the version on whose content was the first epoch."""
+        return self.model_copy(update={"starting_version": int(positions[0])})
 
     def pending(self, position: SourcePosition, settings: Settings) -> list[ChangeSet]:
         """The commits that are not ingested; before the first of them the content of a version."""

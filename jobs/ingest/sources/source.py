@@ -146,6 +146,11 @@ class Source(BaseModel, ABC):
         copy._first_name = name
         return copy
 
+    def as_first_read(self, positions: Sequence[str]) -> Self:
+        """The source as it was when the first of its change sets was read, to read them again."""
+        del positions
+        return self
+
     def leave_unread(self, location: str, files: Iterable[tuple[str, str]]) -> None:
         """Note the files at a location that are not read: name, and why."""
         self._unread = {**self._unread, location: tuple(files)}
