@@ -136,14 +136,18 @@ def _declare(
         project.query("hot", HOT)
         project.program("plant", _PROGRAM.replace("WIDTH", "1"))
     if features.remote:
-        asked = {
+        asked: dict[str, Any] = {
             "name": "wd",
             "iri": REMOTE,
             "url": remote.query_url,
             "every": f"PT{SECONDS_BETWEEN}S",
+            "budget": _AMPLE,
+            "contact": "tests@example.org",
+            "pause": "PT0S",
+            "allow": ["127.0.0.1/32"],
+            "ports": [remote.server.port],
         }
-        asked |= {"budget": _AMPLE, "contact": "tests@example.org", "pause": "PT0S"}
-        project.remotes(asked | {"allow": ["127.0.0.1/32"], "ports": [remote.server.port]})
+        project.remotes(asked)
         project.query(AGED, _ASKS)
 
 

@@ -12,6 +12,7 @@ import jobs.refresh_remotes
 import jobs.repair_lake
 import jobs.rules.program  # noqa: F401
 import tests.support.stages  # noqa: F401
+import tests.torture.lived  # noqa: F401
 from expectations.run import library
 
 library()

@@ -27,7 +27,7 @@ from tests.torture.life import (
     last_step,
     steps,
 )
-from tests.torture.worker import Clock, Disturbance, Ended, Hangs, Worker
+from tests.torture.worker import FULL, Clock, Disturbance, Ended, Hangs, Worker
 
 _STEPS, _STEPS_WITH_SPARK = 16, 5
 """Steps of a life."""
@@ -305,7 +305,7 @@ class _Life:
                 }
                 work = works.get(fault, "run")
                 with self._worker(self._clock()) as worker:
-                    worker.begin(work, "", self._disturbance(), self._evaluation)
+                    worker.begin(work, FULL, self._disturbance(), self._evaluation)
                     ended = worker.kill_after(self._moment(work))
                 self._note(fault, ended)
 
@@ -371,7 +371,7 @@ class _Life:
         Raises:
             Failed: it was not done.
         """
-        query = step.query if work == "drop" else ""
+        query = {"drop": step.query, "audit": FULL}.get(work, "")
         ended = self._one(work, self._disturbance(), query)
         if ended.busy and self._resident is not None:
             # A process that lives and could not record the end of its run does so in its next one.

@@ -36,6 +36,8 @@ MARK = "WEIR_TORTURE"
 """Environment variable that all processes have: none of them may be left."""
 _PATIENCE = 300.0
 """Seconds after which work counts as hanging."""
+FULL = "full"
+"""In place of a query: of an audit that computes answers again."""
 _STAGES = ("ingest", "maintain", "validate", "publish")
 
 
@@ -141,7 +143,7 @@ class Worker:
 
         Args:
             work: what is done.
-            query: to which it is done.
+            query: to which it is done, or `FULL`.
             disturbance: what is wrong meanwhile.
             evaluation: the number of that at which remotes are asked; None to ask none.
         """
@@ -299,7 +301,7 @@ def _work(settings: Settings, work: Work, query: str, evaluation: int | None) ->
             # 2: it has no tables.
             return () if code in (0, 2) else (f"weir drop: exit code {code}",)
         case "audit":
-            failed = examined(session, settings, "audit", full=True).failed
+            failed = examined(session, settings, "audit", full=query == FULL).failed
             return tuple(f"{table_of(each)}: {each.failure}" for each in failed)
         case "repair":
             repair_lake(session, settings, "repair")

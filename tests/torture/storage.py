@@ -1,0 +1,347 @@
+"""Attacks on storage: logs with a flipped bit, and commits that are not what was written.
+
+    python -m tests.torture.storage --flips 500 --scenarios 100 --seed 1
+
+A project lives for some steps, with streams, a program, a remote and edited queries; every table
+has a checkpoint and commits after it. In a copy of it, one file of one table's log is damaged: a
+bit is flipped, or a commit is repeated, swapped with the one before, missing, cut off or empty. The
+inputs of another step have arrived. Then follow a run, `weir status` and an audit; what they say
+must name the table and the file, or all epochs and published rows are those of the same project
+without damage. With the file put back, the next run leaves what the undamaged project has.
+
+Exits with 1 if anything was silent or lost.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import shutil
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from enum import StrEnum
+from itertools import product
+from pathlib import Path
+
+from jobs.errors import WeirError
+from lake.commit_files import LOG
+from lake.storage_errors import DamagedTable
+from tests.support.projects.project import Project
+from tests.torture.checks import differences, wrong_answers
+from tests.torture.life import Work
+from tests.torture.lived import Lived, Unwell, in_peace, lived, once, unexpected
+
+_FLIPS_OF_A_LIFE = 50
+"""So many bits are flipped in copies of one life."""
+
+_SAY: tuple[Work, ...] = ("status", "audit")
+"""What says after a run what is wrong."""
+
+Changed = Mapping[Path, bytes | None]
+"""New contents of files; None of one that is removed."""
+
+
+def _commits(log: Path) -> list[Path]:
+    return sorted(log.glob("*.json"))
+
+
+def _next(log: Path) -> Path:
+    *_, newest = _commits(log)
+    return log / f"{int(newest.stem) + 1:020}.json"
+
+
+def repeated(log: Path) -> Changed:
+    """A copy of the commit before the one before is the newest."""
+    files = _commits(log)
+    return {_next(log): files[-3 if len(files) > 2 else 0].read_bytes()}
+
+
+def swapped(log: Path) -> Changed:
+    """The newest two commits are in each other's place."""
+    *_, one, other = _commits(log)
+    return {one: other.read_bytes(), other: one.read_bytes()}
+
+
+def missing(log: Path) -> Changed:
+    """The newest commit is not there."""
+    return {_commits(log)[-1]: None}
+
+
+def missing_within(log: Path) -> Changed:
+    """The commit before the newest one is not there."""
+    return {_commits(log)[-2]: None}
+
+
+def truncated(log: Path) -> Changed:
+    """The newest commit lacks its end."""
+    *_, newest = _commits(log)
+    content = newest.read_bytes()
+    return {newest: content[: len(content) * 2 // 3]}
+
+
+def emptied(log: Path) -> Changed:
+    """The newest commit has no byte."""
+    return {_commits(log)[-1]: b""}
+
+
+def empty_newest(log: Path) -> Changed:
+    """After the newest commit there is one without a byte."""
+    return {_next(log): b""}
+
+
+SCENARIOS: tuple[Callable[[Path], Changed], ...] = (
+    *(repeated, swapped, missing, missing_within, truncated, emptied, empty_newest),
+)
+
+
+def flipped(log: Path, chance: random.Random) -> Changed:
+    """A flipped bit in a commit, a checkpoint, or the record of the last checkpoint."""
+    kinds = ("*.json", "*.json", "*.json", "*.parquet", "_last_checkpoint")
+    files = sorted(log.glob(chance.choice(kinds))) or _commits(log)
+    file = chance.choice(files)
+    content = bytearray(file.read_bytes())
+    content[chance.randrange(len(content))] ^= 1 << chance.randrange(8)
+    return {file: bytes(content)}
+
+
+class Came(StrEnum):
+    """What came of damage."""
+
+    NAMED = "named"
+    HARMLESS = "without effect"
+    UNNAMED = "said without the file"
+    SILENT = "silent"
+    LOST = "lost"
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether it must not be."""
+        return self in (Came.UNNAMED, Came.SILENT, Came.LOST)
+
+
+@dataclass
+class Tally:
+    """What came of damage of each kind; `stopped`: how often a run said that it failed."""
+
+    came: Counter[tuple[str, Came]] = field(default_factory=Counter)
+    stopped: Counter[str] = field(default_factory=Counter)
+
+    def table(self) -> str:
+        """The table, as Markdown."""
+        lines = ["| damage | done | the run stopped | " + " | ".join(Came) + " |"]
+        lines.append("| --- " * (3 + len(Came)) + "|")
+        for kind in dict.fromkeys(kind for kind, _ in self.came):
+            numbers = [self.came[kind, came] for came in Came]
+            cells = " | ".join(map(str, [sum(numbers), self.stopped[kind], *numbers]))
+            lines.append(f"| {kind} | {cells} |")
+        return "\n".join(lines)
+
+    @property
+    def is_good(self) -> bool:
+        """Whether everything was named or without effect, and nothing was lost."""
+        return not any(came.is_wrong for _, came in self.came)
+
+
+@dataclass
+class Storage:
+    """Attacks on copies of projects.
+
+    Attributes:
+        folder: where they are.
+        seed: of all that is random.
+        report: receives what happens, line by line.
+        tally: what happened so far.
+    """
+
+    folder: Path
+    seed: int
+    report: Callable[[str], None]
+    tally: Tally = field(default_factory=Tally)
+
+    def flips(self, first: int, count: int, is_over: Callable[[], bool]) -> None:
+        """Flip a bit of some log, so many times."""
+        with ExitStack() as stack:
+            life: Lived | None = None
+            for number in range(first, first + count):
+                if life is None or number % _FLIPS_OF_A_LIFE == 0:
+                    stack.close()
+                    life = stack.enter_context(self._lived(number // _FLIPS_OF_A_LIFE))
+                chance = random.Random(f"{self.seed}/flip {number}")
+
+                def damage(
+                    project: Project, chance: random.Random = chance
+                ) -> tuple[str, str, Changed]:
+                    table = chance.choice(tables_of(project))
+                    changed = flipped(_log_of(project, table), chance)
+                    (file,) = changed
+                    kinds = {".json": "a commit", ".parquet": "a checkpoint"}
+                    kind = kinds.get(file.suffix, "`_last_checkpoint`")
+                    return f"a flipped bit in {kind}", table, changed
+
+                self._attack(f"flip {number}", life, damage)
+                if is_over():
+                    return
+
+    def scenarios(self, first: int, count: int, is_over: Callable[[], bool]) -> None:
+        """Damage a commit of each table in each way, in random order, so many times."""
+        with self._lived(0) as life:
+            pairs = [
+                (table, scenario)
+                for table, scenario in product(tables_of(life.before), SCENARIOS)
+                if scenario not in (swapped, missing_within)
+                or len(_commits(_log_of(life.before, table))) > 1
+            ]
+            random.Random(f"{self.seed}/scenarios").shuffle(pairs)
+            for number, (table, scenario) in enumerate(pairs[first : first + count], first):
+
+                def damage(
+                    project: Project,
+                    table: str = table,
+                    scenario: Callable[[Path], Changed] = scenario,
+                ) -> tuple[str, str, Changed]:
+                    kind = scenario.__name__.replace("_", " ")
+                    return f"a commit: {kind}", table, scenario(_log_of(project, table))
+
+                self._attack(f"scenario {number}", life, damage)
+                if is_over():
+                    return
+
+    @contextmanager
+    def _lived(self, number: int) -> Iterator[Lived]:
+        folder = self.folder / f"life{number}"
+        folder.mkdir()
+        self.report(f"life {number}")
+        with lived(folder, f"{self.seed}/storage {number}") as life:
+            if wrong := [*wrong_answers(life.twin, life.step)]:
+                raise Unwell(f"the undisturbed project: {wrong[:3]}")
+            yield life
+        shutil.rmtree(folder)
+
+    def _attack(
+        self,
+        name: str,
+        life: Lived,
+        damage: Callable[[Project], tuple[str, str, Changed]],
+    ) -> None:
+        folder = self.folder / name.replace(" ", "-")
+        project = life.copied(folder)
+        kind, table, changed = damage(project)
+        before = {file: file.read_bytes() if file.exists() else None for file in changed}
+        _put(changed)
+        came, is_stopped, lines = self._came(life, project, table, changed, before)
+        self.tally.came[kind, came] += 1
+        self.tally.stopped[kind] += is_stopped
+        files = ", ".join(file.name for file in changed)
+        self.report(f"  {name}: {kind} of {table}, {files}: {came}")
+        for line in lines[:8]:
+            self.report(f"    {line[:600]}")
+        if came.is_wrong:
+            self.report(f"FAILED: {name} (seed {self.seed})")
+        shutil.rmtree(folder)
+
+    def _came(
+        self, life: Lived, project: Project, table: str, changed: Changed, before: Changed
+    ) -> tuple[Came, bool, list[str]]:
+        ran = once(project, "run", life.step)
+        errors = unexpected(project, ran)
+        is_stopped = bool(errors) or ran.killed or ran.busy
+        said, works = "\n".join(ran.errors), iter(_SAY)
+        while not (is_named := _names(said, table, changed)) and (work := next(works, None)):
+            ended = once(project, work, life.step)
+            said += "\n".join(("", *ended.errors))
+            errors += [f"{work} was killed"] if ended.killed else []
+        harm = [] if is_stopped else [*self._harm(life, project, is_named=is_named)]
+        # What a run has written anew is not put back.
+        _put({file: before[file] for file, content in changed.items() if _content(file) == content})
+        lost = [*self._lost(life, project)] if is_stopped or is_named else []
+        if lost:
+            return Came.LOST, is_stopped, [*lost, *errors]
+        if harm:
+            return Came.SILENT, is_stopped, [*harm, *errors]
+        if is_named:
+            return Came.NAMED, is_stopped, []
+        return (Came.UNNAMED, True, errors) if errors else (Came.HARMLESS, False, [])
+
+    def _lost(self, life: Lived, project: Project) -> Iterator[str]:
+        """What the next run does not leave as it is in the undamaged project."""
+        try:
+            in_peace(project, "run", life.step)
+            yield from differences(project, life.twin)
+        except (Unwell, WeirError, DamagedTable) as error:
+            yield str(error)
+
+    def _harm(self, life: Lived, project: Project, *, is_named: bool) -> Iterator[str]:
+        """What differs although the run said that all is well, or nothing named the file."""
+        try:
+            yield from differences(project, life.twin)
+        except (WeirError, DamagedTable) as error:
+            if not is_named:
+                yield str(error)
+
+
+def tables_of(project: Project) -> list[str]:
+    """The names of the tables of a lake."""
+    lake = project.folder / "lake"
+    return sorted(str(log.parent.relative_to(lake)) for log in lake.rglob(LOG))
+
+
+def _names(said: str, table: str, changed: Changed) -> bool:
+    """Whether a text names a table and one of its files."""
+    return table in said and any(file.name in said for file in changed)
+
+
+def _log_of(project: Project, table: str) -> Path:
+    return project.folder / "lake" / table / LOG
+
+
+def _content(file: Path) -> bytes | None:
+    return file.read_bytes() if file.exists() else None
+
+
+def _put(contents: Changed) -> None:
+    for file, content in contents.items():
+        if content is None:
+            file.unlink(missing_ok=True)
+        else:
+            file.write_bytes(content)
+
+
+def main() -> int:
+    """Attack until everything is done, or so many seconds are over."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.torture.storage",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--flips", type=int, default=0, help="flipped bits (%(default)s)")
+    parser.add_argument("--scenarios", type=int, default=0, help="damaged commits (%(default)s)")
+    parser.add_argument("--first", type=int, default=0, help="number of the first (%(default)s)")
+    parser.add_argument("--seconds", type=float, default=7200, help="at most (%(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="of all that is random (%(default)s)")
+    options = parser.parse_args()
+    started = time.monotonic()
+    ends = started + float(options.seconds)
+
+    def report(line: str) -> None:
+        print(f"{time.monotonic() - started:6.0f} s  {line}", flush=True)
+
+    def is_over() -> bool:
+        return time.monotonic() > ends
+
+    with tempfile.TemporaryDirectory(prefix="weir-torture-") as name:
+        storage = Storage(Path(name), options.seed, report)
+        if options.flips:
+            storage.flips(options.first, options.flips, is_over)
+        if options.scenarios:
+            storage.scenarios(options.first, options.scenarios, is_over)
+    print(f"\n{time.monotonic() - started:.0f} s (seed {options.seed})\n\n{storage.tally.table()}")
+    return 0 if storage.tally.is_good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
