@@ -75,6 +75,19 @@ def differences(
         yield from _different(f"the log of {query}", ours, theirs)
 
 
+def other_sums(project: Project, undisturbed: Project) -> Iterator[str]:
+    """What differs from an undisturbed project in the states of the graph and of all answers.
+
+    Not which epoch is which, if both took the same inputs in another order.
+    """
+    for table in sorted(_LOGS):
+        ours, theirs = (_rows(each, table) for each in (project, undisturbed))
+        yield from _different(table, ours, theirs)
+    for query in sorted(_published(project) | _published(undisturbed)):
+        ours, theirs = (_summed(query, _log(each, query)) for each in (project, undisturbed))
+        yield from _different(f"the sum of the log of {query}", ours, theirs)
+
+
 def _log(project: Project, query: str) -> Counter[Any]:
     if query not in _published(project):
         return Counter()

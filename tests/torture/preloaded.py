@@ -11,7 +11,7 @@ import jobs.compute.resources
 import jobs.refresh_remotes
 import jobs.repair_lake
 import jobs.rules.program  # noqa: F401
-import tests.support.stages  # noqa: F401
+import tests.support.stages
 import tests.torture.lived  # noqa: F401
 from expectations.run import library
 

@@ -231,8 +231,7 @@ class Storage:
         folder = self.folder / name.replace(" ", "-")
         project = life.copied(folder)
         kind, table, changed = damage(project)
-        before = {file: file.read_bytes() if file.exists() else None for file in changed}
-        _put(changed)
+        before = {file: _content(file) for file in changed}
         came, is_stopped, lines = self._came(life, project, table, changed, before)
         self.tally.came[kind, came] += 1
         self.tally.stopped[kind] += is_stopped
@@ -247,6 +246,8 @@ class Storage:
     def _came(
         self, life: Lived, project: Project, table: str, changed: Changed, before: Changed
     ) -> tuple[Came, bool, list[str]]:
+        versions = project.versions()
+        _put(changed)
         ran = once(project, "run", life.step)
         errors = unexpected(project, ran)
         is_stopped = bool(errors) or ran.killed or ran.busy
@@ -258,7 +259,7 @@ class Storage:
         harm = [] if is_stopped else [*self._harm(life, project, is_named=is_named)]
         # What a run has written anew is not put back.
         _put({file: before[file] for file, content in changed.items() if _content(file) == content})
-        lost = [*self._lost(life, project)] if is_stopped or is_named else []
+        lost = [*self._lost(life, project, versions)] if is_stopped or is_named else []
         if lost:
             return Came.LOST, is_stopped, [*lost, *errors]
         if harm:
@@ -267,9 +268,15 @@ class Storage:
             return Came.NAMED, is_stopped, []
         return (Came.UNNAMED, True, errors) if errors else (Came.HARMLESS, False, [])
 
-    def _lost(self, life: Lived, project: Project) -> Iterator[str]:
+    def _lost(
+        self, life: Lived, project: Project, before: Mapping[str, int | None]
+    ) -> Iterator[str]:
         """What the next run does not leave as it is in the undamaged project."""
         try:
+            after = project.versions()
+            if all(after.get(table) == version for table, version in before.items()):
+                # The run wrote nothing: what was there is there.
+                return
             in_peace(project, "run", life.step)
             yield from differences(project, life.twin)
         except (Unwell, WeirError, DamagedTable) as error:
