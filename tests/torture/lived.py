@@ -18,8 +18,8 @@ from tests.torture.worker import Disturbance, Ended, Worker
 EVERYTHING = Features(stream=True, remote=True)
 STEPS = 8
 """So many steps are lived before the one in which something is attacked."""
-_CHECKPOINTS_AT = 5
-"""The step before which every table gets a checkpoint: older commits are not read any more."""
+_SINCE_CHECKPOINTS = 3
+"""So many of them after every table got a checkpoint: older commits are not read any more."""
 
 
 class Unwell(Exception):  # noqa: N818  (named after what is wrong)
@@ -50,15 +50,15 @@ class Lived:
 
 
 @contextmanager
-def lived(folder: Path, seed: str, **limits: int) -> Iterator[Lived]:
+def lived(folder: Path, seed: str, count: int = STEPS, **limits: int) -> Iterator[Lived]:
     """Live some steps, which a seed gives."""
     with OxigraphEndpoint() as remote:
         project = Project(folder / "before")
         declare((project,), EVERYTHING, remote, **limits)
         worker = Worker(project.folder, keeps_open=True)
-        *first, last = steps(seed, EVERYTHING, STEPS + 1)
+        *first, last = steps(seed, EVERYTHING, count + 1)
         for at, step in enumerate(first):
-            if at == _CHECKPOINTS_AT:
+            if at == count - _SINCE_CHECKPOINTS:
                 for log in (project.folder / "lake").rglob(LOG):
                     DeltaTable(log.parent).create_checkpoint()
             apply(step, (project,), remote)

@@ -38,7 +38,7 @@ from tests.torture.lived import Lived, in_peace, lived, once, unexpected
 from tests.torture.worker import FULL, Clock, Disturbance, Worker
 
 _DAY = 86_400.0
-_LEASE = 2
+LEASE = 2
 """Seconds for which a run of another machine counts as alive."""
 _COMMITS = 45
 """A zombie stops after at most so many checkpoints, which is about what a run has."""
@@ -66,7 +66,7 @@ def zombie(life: Lived, folder: Path, chance: random.Random) -> What | None:
             return None
         reached = worker.reached
         # Its lease ends.
-        time.sleep(_LEASE + 1)
+        time.sleep(LEASE + 1)
         ran = once(project, "run", life.step)
         wrong = ["the run after it: another is at work"] if ran.busy else unexpected(project, ran)
         before = project.versions()
@@ -127,7 +127,7 @@ def attacks(
     """Attack copies of one life; yields each attack's name and whether nothing was wrong."""
     with ExitStack() as stack:
         report("a life")
-        life = stack.enter_context(lived(folder, f"{seed}/side by side", lease_seconds=_LEASE))
+        life = stack.enter_context(lived(folder, f"{seed}/side by side", lease_seconds=LEASE))
         for attack, count in counts.items():
             done = 0
             for number in natural_numbers():

@@ -22,10 +22,10 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
-from itertools import product
+from itertools import groupby, product
 from pathlib import Path
 
 from jobs.errors import WeirError
@@ -39,6 +39,8 @@ from tests.torture.lived import Lived, Unwell, in_peace, lived, once, unexpected
 _FLIPS_OF_A_LIFE = 50
 """So many bits are flipped in copies of one life."""
 
+_KINDS = {".json": "a commit", ".parquet": "a checkpoint"}
+"""What files of a log are, by the end of their names."""
 _SAY: tuple[Work, ...] = ("status", "audit")
 """What says after a run what is wrong."""
 
@@ -109,6 +111,15 @@ def flipped(log: Path, chance: random.Random) -> Changed:
     return {file: bytes(content)}
 
 
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """A kind of damage, and what it makes of the log of a table."""
+
+    kind: str
+    table: str
+    changed: Changed
+
+
 class Came(StrEnum):
     """What came of damage."""
 
@@ -163,53 +174,52 @@ class Storage:
     report: Callable[[str], None]
     tally: Tally = field(default_factory=Tally)
 
-    def flips(self, first: int, count: int, is_over: Callable[[], bool]) -> None:
-        """Flip a bit of some log, so many times."""
-        with ExitStack() as stack:
-            life: Lived | None = None
-            for number in range(first, first + count):
-                if life is None or number % _FLIPS_OF_A_LIFE == 0:
-                    stack.close()
-                    life = stack.enter_context(self._lived(number // _FLIPS_OF_A_LIFE))
-                chance = random.Random(f"{self.seed}/flip {number}")
+    def flips(self, numbers: range, is_over: Callable[[], bool]) -> None:
+        """Flip bits of logs in lives, `_FLIPS_OF_A_LIFE` in each."""
+        for life_number, group in groupby(numbers, lambda number: number // _FLIPS_OF_A_LIFE):
+            with self._lived(life_number) as life:
+                for number in group:
+                    self.flip(life, number)
+                    if is_over():
+                        return
 
-                def damage(
-                    project: Project, chance: random.Random = chance
-                ) -> tuple[str, str, Changed]:
-                    table = chance.choice(tables_of(project))
-                    changed = flipped(_log_of(project, table), chance)
-                    (file,) = changed
-                    kinds = {".json": "a commit", ".parquet": "a checkpoint"}
-                    kind = kinds.get(file.suffix, "`_last_checkpoint`")
-                    return f"a flipped bit in {kind}", table, changed
+    def flip(self, life: Lived, number: int) -> None:
+        """Flip a bit of the log of some table in a copy of a life."""
+        chance = random.Random(f"{self.seed}/flip {number}")
 
-                self._attack(f"flip {number}", life, damage)
-                if is_over():
-                    return
+        def damage(project: Project) -> Damage:
+            table = chance.choice(tables_of(project))
+            changed = flipped(_log_of(project, table), chance)
+            (file,) = changed
+            kind = _KINDS.get(file.suffix, file.name)
+            return Damage(f"a flipped bit in {kind}", table, changed)
 
-    def scenarios(self, first: int, count: int, is_over: Callable[[], bool]) -> None:
-        """Damage a commit of each table in each way, in random order, so many times."""
+        self._attack(f"flip {number}", life, damage)
+
+    def scenarios(self, numbers: range, is_over: Callable[[], bool]) -> None:
+        """Damage commits in copies of one life."""
         with self._lived(0) as life:
-            pairs = [
-                (table, scenario)
-                for table, scenario in product(tables_of(life.before), SCENARIOS)
-                if scenario not in (swapped, missing_within)
-                or len(_commits(_log_of(life.before, table))) > 1
-            ]
-            random.Random(f"{self.seed}/scenarios").shuffle(pairs)
-            for number, (table, scenario) in enumerate(pairs[first : first + count], first):
-
-                def damage(
-                    project: Project,
-                    table: str = table,
-                    scenario: Callable[[Path], Changed] = scenario,
-                ) -> tuple[str, str, Changed]:
-                    kind = scenario.__name__.replace("_", " ")
-                    return f"a commit: {kind}", table, scenario(_log_of(project, table))
-
-                self._attack(f"scenario {number}", life, damage)
+            for number in numbers:
+                self.scenario(life, number)
                 if is_over():
                     return
+
+    def scenario(self, life: Lived, number: int) -> None:
+        """Damage a commit of a table in a copy of a life: another table or way by each number."""
+        ways = [
+            (table, way)
+            for table, way in product(tables_of(life.before), SCENARIOS)
+            if way not in (swapped, missing_within)
+            or len(_commits(_log_of(life.before, table))) > 1
+        ]
+        random.Random(f"{self.seed}/scenarios").shuffle(ways)
+        table, way = ways[number % len(ways)]
+
+        def damage(project: Project) -> Damage:
+            kind = f"a commit: {way.__name__.replace('_', ' ')}"
+            return Damage(kind, table, way(_log_of(project, table)))
+
+        self._attack(f"scenario {number}", life, damage)
 
     @contextmanager
     def _lived(self, number: int) -> Iterator[Lived]:
@@ -222,21 +232,15 @@ class Storage:
             yield life
         shutil.rmtree(folder)
 
-    def _attack(
-        self,
-        name: str,
-        life: Lived,
-        damage: Callable[[Project], tuple[str, str, Changed]],
-    ) -> None:
+    def _attack(self, name: str, life: Lived, damaged: Callable[[Project], Damage]) -> None:
         folder = self.folder / name.replace(" ", "-")
         project = life.copied(folder)
-        kind, table, changed = damage(project)
-        before = {file: _content(file) for file in changed}
-        came, is_stopped, lines = self._came(life, project, table, changed, before)
-        self.tally.came[kind, came] += 1
-        self.tally.stopped[kind] += is_stopped
-        files = ", ".join(file.name for file in changed)
-        self.report(f"  {name}: {kind} of {table}, {files}: {came}")
+        damage = damaged(project)
+        came, is_stopped, lines = self._came(life, project, damage.table, damage.changed)
+        self.tally.came[damage.kind, came] += 1
+        self.tally.stopped[damage.kind] += is_stopped
+        files = ", ".join(file.name for file in damage.changed)
+        self.report(f"  {name}: {damage.kind} of {damage.table}, {files}: {came}")
         for line in lines[:8]:
             self.report(f"    {line[:600]}")
         if came.is_wrong:
@@ -244,9 +248,10 @@ class Storage:
         shutil.rmtree(folder)
 
     def _came(
-        self, life: Lived, project: Project, table: str, changed: Changed, before: Changed
+        self, life: Lived, project: Project, table: str, changed: Changed
     ) -> tuple[Came, bool, list[str]]:
-        versions = project.versions()
+        """What came of damage, whether the run stopped, and why that is wrong."""
+        before, versions = {file: _content(file) for file in changed}, project.versions()
         _put(changed)
         ran = once(project, "run", life.step)
         errors = unexpected(project, ran)
@@ -298,8 +303,9 @@ def tables_of(project: Project) -> list[str]:
 
 
 def _names(said: str, table: str, changed: Changed) -> bool:
-    """Whether a text names a table and one of its files."""
-    return table in said and any(file.name in said for file in changed)
+    """Whether a line of a text names a table and one of its files."""
+    lines = (line for line in said.splitlines() if table in line)
+    return any(file.name in line for line in lines for file in changed)
 
 
 def _log_of(project: Project, table: str) -> Path:
@@ -343,9 +349,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="weir-torture-") as name:
         storage = Storage(Path(name), options.seed, report)
         if options.flips:
-            storage.flips(options.first, options.flips, is_over)
+            storage.flips(range(options.first, options.first + options.flips), is_over)
         if options.scenarios:
-            storage.scenarios(options.first, options.scenarios, is_over)
+            storage.scenarios(range(options.first, options.first + options.scenarios), is_over)
     print(f"\n{time.monotonic() - started:.0f} s (seed {options.seed})\n\n{storage.tally.table()}")
     return 0 if storage.tally.is_good else 1
 
