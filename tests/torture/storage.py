@@ -29,7 +29,9 @@ from itertools import groupby, product
 from pathlib import Path
 
 from jobs.errors import WeirError
+from lake.checksums import NOTES
 from lake.commit_files import LOG
+from lake.log_checks import LOG_NOTES
 from lake.storage_errors import DamagedTable
 from tests.support.projects.project import Project
 from tests.torture.checks import differences, wrong_answers
@@ -96,9 +98,22 @@ def empty_newest(log: Path) -> Changed:
     return {_next(log): b""}
 
 
+def older(log: Path) -> Changed:
+    """The table is that of a backup from before its newest two commits, with what was noted."""
+    newest = {file.name for file in _commits(log)[-2:]}
+    notes = log.parent / NOTES / LOG_NOTES
+    lines = notes.read_bytes().splitlines(keepends=True)
+    kept = [line for line in lines if line.split()[-1].decode() not in newest]
+    return {**dict.fromkeys(log / name for name in newest), notes: b"".join(kept)}
+
+
 SCENARIOS: tuple[Callable[[Path], Changed], ...] = (
-    *(repeated, swapped, missing, missing_within, truncated, emptied, empty_newest),
+    *(repeated, swapped, missing, missing_within, truncated, emptied, empty_newest, older),
 )
+
+
+_LEAST: Mapping[Callable[[Path], Changed], int] = {swapped: 2, missing_within: 2, older: 3}
+"""Commits that a log has at least to be damaged in a way."""
 
 
 def flipped(log: Path, chance: random.Random) -> Changed:
@@ -166,12 +181,14 @@ class Storage:
         folder: where they are.
         seed: of all that is random.
         report: receives what happens, line by line.
+        only: the name of a way to damage a commit; None for all.
         tally: what happened so far.
     """
 
     folder: Path
     seed: int
     report: Callable[[str], None]
+    only: str | None = None
     tally: Tally = field(default_factory=Tally)
 
     def flips(self, numbers: range, is_over: Callable[[], bool]) -> None:
@@ -209,8 +226,8 @@ class Storage:
         ways = [
             (table, way)
             for table, way in product(tables_of(life.before), SCENARIOS)
-            if way not in (swapped, missing_within)
-            or len(_commits(_log_of(life.before, table))) > 1
+            if self.only in (None, way.__name__)
+            if len(_commits(_log_of(life.before, table))) >= _LEAST.get(way, 1)
         ]
         random.Random(f"{self.seed}/scenarios").shuffle(ways)
         table, way = ways[number % len(ways)]
@@ -261,39 +278,41 @@ class Storage:
             ended = once(project, work, life.step)
             said += "\n".join(("", *ended.errors))
             errors += [f"{work} was killed"] if ended.killed else []
-        harm = [] if is_stopped else [*self._harm(life, project, is_named=is_named)]
-        # What a run has written anew is not put back.
-        _put({file: before[file] for file, content in changed.items() if _content(file) == content})
-        lost = [*self._lost(life, project, versions)] if is_stopped or is_named else []
-        if lost:
-            return Came.LOST, is_stopped, [*lost, *errors]
-        if harm:
-            return Came.SILENT, is_stopped, [*harm, *errors]
+        wrong = Came.LOST if is_stopped else Came.SILENT
+        if not is_stopped and not is_named:
+            lines = [*self._differences(life, project)]
+        else:
+            # What a run has written anew is not put back.
+            now = {file: _content(file) for file in changed}
+            _put({file: before[file] for file in changed if now[file] == changed[file]})
+            lines = [*self._left(life, project, versions if is_stopped else None)]
+        if lines:
+            return wrong, is_stopped, [*lines, *errors]
         if is_named:
             return Came.NAMED, is_stopped, []
         return (Came.UNNAMED, True, errors) if errors else (Came.HARMLESS, False, [])
 
-    def _lost(
-        self, life: Lived, project: Project, before: Mapping[str, int | None]
+    def _left(
+        self, life: Lived, project: Project, before: Mapping[str, int | None] | None
     ) -> Iterator[str]:
-        """What the next run does not leave as it is in the undamaged project."""
-        try:
+        """What is wrong with the file back in its place, after another run if one had stopped."""
+        if before is not None:
             after = project.versions()
             if all(after.get(table) == version for table, version in before.items()):
-                # The run wrote nothing: what was there is there.
+                # The run that stopped wrote nothing: what was there is there.
                 return
-            in_peace(project, "run", life.step)
-            yield from differences(project, life.twin)
-        except (Unwell, WeirError, DamagedTable) as error:
-            yield str(error)
+            try:
+                in_peace(project, "run", life.step)
+            except Unwell as error:
+                yield str(error)
+                return
+        yield from self._differences(life, project)
 
-    def _harm(self, life: Lived, project: Project, *, is_named: bool) -> Iterator[str]:
-        """What differs although the run said that all is well, or nothing named the file."""
+    def _differences(self, life: Lived, project: Project) -> Iterator[str]:
         try:
             yield from differences(project, life.twin)
         except (WeirError, DamagedTable) as error:
-            if not is_named:
-                yield str(error)
+            yield str(error)
 
 
 def tables_of(project: Project) -> list[str]:
@@ -303,8 +322,10 @@ def tables_of(project: Project) -> list[str]:
 
 
 def _names(said: str, table: str, changed: Changed) -> bool:
-    """Whether a line of a text names a table and one of its files."""
-    lines = (line for line in said.splitlines() if table in line)
+    """Whether a line of a text names a table and one of its files, unless it is a whole backup."""
+    lines = [line for line in said.splitlines() if table in line]
+    if any(file.name == LOG_NOTES for file in changed):
+        return bool(lines)
     return any(file.name in line for line in lines for file in changed)
 
 
@@ -333,6 +354,7 @@ def main() -> int:
     )
     parser.add_argument("--flips", type=int, default=0, help="flipped bits (%(default)s)")
     parser.add_argument("--scenarios", type=int, default=0, help="damaged commits (%(default)s)")
+    parser.add_argument("--only", help="damaged commits of this kind only (default: all)")
     parser.add_argument("--first", type=int, default=0, help="number of the first (%(default)s)")
     parser.add_argument("--seconds", type=float, default=7200, help="at most (%(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="of all that is random (%(default)s)")
@@ -347,7 +369,7 @@ def main() -> int:
         return time.monotonic() > ends
 
     with tempfile.TemporaryDirectory(prefix="weir-torture-") as name:
-        storage = Storage(Path(name), options.seed, report)
+        storage = Storage(Path(name), options.seed, report, options.only)
         if options.flips:
             storage.flips(range(options.first, options.first + options.flips), is_over)
         if options.scenarios:
