@@ -122,7 +122,11 @@ def at_once(life: Lived, folder: Path, chance: random.Random) -> What:
 
 
 def attacks(
-    folder: Path, seed: int, counts: dict[Attack, int], report: Callable[[str], None]
+    folder: Path,
+    seed: int,
+    counts: dict[Attack, int],
+    report: Callable[[str], None],
+    keep: Path | None,
 ) -> Iterator[tuple[str, bool]]:
     """Attack copies of one life; yields each attack's name and whether nothing was wrong."""
     with ExitStack() as stack:
@@ -137,10 +141,12 @@ def attacks(
                 copies = folder / name.replace(" ", "-")
                 copies.mkdir()
                 came = attack(life, copies / "copy", random.Random(f"{seed}/{name}"))
+                what, wrong = came or ("", [])
+                if wrong and keep is not None:
+                    shutil.copytree(copies, keep / copies.name)
                 shutil.rmtree(copies)
                 if came is None:
                     continue
-                what, wrong = came
                 report(f"  {name}: {what}")
                 for line in wrong[:8]:
                     report(f"    {line[:600]}")
@@ -160,6 +166,7 @@ def main() -> int:
     parser.add_argument("--zombies", type=int, default=0, help="runs that go on (%(default)s)")
     parser.add_argument("--rounds", type=int, default=0, help="of processes (%(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="of all that is random (%(default)s)")
+    parser.add_argument("--keep", type=Path, help="where what failed is kept (default: nowhere)")
     options = parser.parse_args()
     started = time.monotonic()
 
@@ -170,7 +177,7 @@ def main() -> int:
     good: Counter[str] = Counter()
     counts: dict[Attack, int] = {zombie: options.zombies, at_once: options.rounds}
     with tempfile.TemporaryDirectory(prefix="weir-torture-") as folder:
-        for name, is_good in attacks(Path(folder), options.seed, counts, report):
+        for name, is_good in attacks(Path(folder), options.seed, counts, report, options.keep):
             done[name] += 1
             good[name] += is_good
     for name, count in done.items():
