@@ -1,6 +1,6 @@
 """Tables that are older than what other tables say of them: one that was restored alone.
 
-What such a table lacks would be missing for ever, or be done twice under other numbers. So nothing
+What such a table lacks would stay missing, or be done twice under other numbers. So nothing
 is ingested, and no remote asked, before the others are restored, too.
 """
 

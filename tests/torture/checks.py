@@ -96,7 +96,7 @@ def _log(project: Project, query: str) -> Counter[Any]:
 
 
 def _summed(query: str, log: Counter[Any]) -> Counter[Any]:
-    """The weights of the rows of a log, whatever their epochs."""
+    """The weights of the rows of a log, over all epochs."""
     of_stream = query in STREAM_LOGS
     summed: Counter[Any] = Counter()
     for row, count in log.items():

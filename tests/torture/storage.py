@@ -282,7 +282,7 @@ class Storage:
         if not is_stopped and not is_named:
             lines = [*self._differences(life, project)]
         else:
-            # What a run has written anew is not put back.
+            # What a run has written itself is not put back.
             now = {file: _content(file) for file in changed}
             _put({file: before[file] for file in changed if now[file] == changed[file]})
             lines = [*self._left(life, project, versions if is_stopped else None)]
