@@ -21,6 +21,7 @@ from jobs.ingest.batch import BatchResult, ingest_batch
 from jobs.ingest.changesets import SourcePosition
 from jobs.ingest.endings import settle_owners, stays, undeclared_sources, what_to_do
 from jobs.ingest.journal import JOB, Journal, Transaction
+from jobs.ingest.older_tables import refuse_older_tables, refuse_older_transactions
 from jobs.ingest.pending import (
     Pending,
     next_batch,
@@ -146,6 +147,7 @@ def ingest_changes(
         journal = Journal(lake, run_id, settings.limits.literal_predicates)
         streams = StreamJournal(lake, journal)
         start = journal.head()
+        refuse_older_tables(lake)
         recovered = recover(journal, streams, session, settings, lake, sources, progress)
         consumed = source_positions(lake)
         settle_owners(lake, consumed, run_id, journal.head())
@@ -191,7 +193,7 @@ def recover(
     """Finish what a run that died had begun to commit, of the graph or of a stream."""
     return (
         *_recover_graph(journal, session, settings, lake, progress),
-        *_recover_stream(streams, lake, sources, progress),
+        *_recover_stream(journal, streams, lake, sources, progress),
     )
 
 
@@ -204,6 +206,7 @@ def _recover_graph(
 ) -> tuple[Transaction, ...]:
     """Finish what a run that died had begun to commit."""
     transactions = journal.unfinished()
+    refuse_older_transactions(lake, journal.head(), transactions)
     if transactions:
         progress("finishing what an earlier run had begun to commit")
         with engine_of_ingest(session, settings, lake) as engine:
@@ -213,13 +216,18 @@ def _recover_graph(
 
 
 def _recover_stream(
-    streams: StreamJournal, lake: Lake, sources: Sequence[Source], progress: Progress
+    journal: Journal,
+    streams: StreamJournal,
+    lake: Lake,
+    sources: Sequence[Source],
+    progress: Progress,
 ) -> Sequence[Transaction]:
     """The same for a stream."""
     found = unfinished_epochs(lake, [source.name for source in sources if source.stream])
     if found is None:
         streams.discard_late()
         return ()
+    refuse_older_transactions(lake, journal.head(), found.transactions)
     streams.finish(found)
     _report_recovery(found.transactions, progress)
     return found.transactions

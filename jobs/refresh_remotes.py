@@ -24,6 +24,7 @@ from jobs.errors import ConfigurationError, WeirError
 from jobs.expected_errors import as_user_error
 from jobs.freshness.reading import services_of
 from jobs.ingest.changesets import SourcePosition
+from jobs.ingest.older_tables import refuse_older_inbox
 from jobs.ingest.pending import source_positions
 from jobs.ingest.sources.all_sources import check_names
 from jobs.near import meant
@@ -175,8 +176,12 @@ def refresh_remotes(
     for name in names or declared:
         try:
             found.append(_refresh(spark, settings, run_id, progress, declared[name], around))
-        except WeirError as error:
-            found.append(RefreshedRemote(name, None, False, error=error))
+        except Exception as error:
+            # Tables of one remote that are damaged keep no other one from being asked.
+            expected = as_user_error(error)
+            if expected is None:
+                raise
+            found.append(RefreshedRemote(name, None, False, error=expected))
     return RefreshResult(tuple(found))
 
 
@@ -190,6 +195,7 @@ def _refresh(
 ) -> RefreshedRemote:
     lake = settings.open_lake()
     with claimed(lake, JOB, run_id, settings.limits.lease_seconds, of=remote.name) as run:
+        refuse_older_inbox(lake, remote.name)
         last = last_round(lake, remote.name)
         if last is not None:
             # A run that was killed may have left the round without its rows.

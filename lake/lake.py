@@ -23,6 +23,7 @@ from pyarrow import fs
 from lake.checksums import PAGES_ARE_VERIFIED, verify_footers
 from lake.commit_files import (
     LOG,
+    actions,
     commit_file,
     commits_after,
     describing_commit,
@@ -38,7 +39,6 @@ from lake.step_back import refuse_step_back
 from lake.storage_errors import RESTORE, DamagedTable, storage_errors, table_of
 
 _LINE_END = re.compile(r"\\n|\n")
-_FIRST_COMMITS = 8
 _COMPARED = 8
 """Commits of others among which the one of the same job before is looked for."""
 _KEPT_COMMITS = 50
@@ -239,7 +239,8 @@ class Lake:
                 if table is None:
                     # It may be there at the next look.
                     return iter(())
-                known = self._histories[table_name] = _Recorded(history(table))
+                commits = history(table, self.files(table_name))
+                known = self._histories[table_name] = _Recorded(commits)
         return iter(known)
 
     def committed(self, table_name: str) -> None:
@@ -357,21 +358,33 @@ class Lake:
         return table
 
 
-def history(table: DeltaTable) -> Iterator[dict[str, Any]]:
+def history(table: DeltaTable, files: fs.FileSystem) -> Iterator[dict[str, Any]]:
     """The commits that the log of a table still has, newest first, each with its `version`.
 
-    The log is read in growing pieces: mostly the newest commit is the one that is wanted.
+    Each is read when it is wanted: mostly the newest one is. delta-rs numbers the commits that it
+    lists from the version that is open, also those that others have made since.
+
+    Args:
+        table: as it is open.
+        files: below its folder.
+
+    Raises:
+        DamagedTable: a commit cannot be read.
     """
-    limit, oldest = _FIRST_COMMITS, table.version() + 1
-    while True:
-        newest = table.history(limit)
-        # Others may have committed since the last piece.
-        older = [each for each in newest if "version" in each and each["version"] < oldest]
-        yield from older
-        if not older and len(newest) < limit:
+    for version in range(table.version(), -1, -1):
+        try:
+            with files.open_input_stream(commit_file(version)) as stream:
+                lines = bytes(stream.read()).splitlines()
+            said: dict[str, Any] = next(
+                (value for kind, value in actions(lines) if kind == "commitInfo"), {}
+            )
+        except FileNotFoundError:
             return
-        oldest = older[-1]["version"] if older else oldest
-        limit *= 8
+        except (ValueError, AttributeError):
+            what = f"this commit cannot be read (table {table_of(table.table_uri)})"
+            where = f"{table.table_uri.rstrip('/')}/{commit_file(version)}"
+            raise DamagedTable(what, where, RESTORE) from None
+        yield {**said, "version": version}
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import BinaryIO
 
 from lake.checksums import NOTES, Verified
 from lake.commit_files import (
@@ -169,18 +170,29 @@ class _Notes:
     Attributes:
         inode: of the file.
         read: how many bytes of it were.
+        last: the last line of these: another one there is that of another file.
         digests: by the name of a file of the log.
         commits: the names of commits by their digests.
     """
 
     inode: int = 0
     read: int = 0
+    last: bytes = b""
     digests: dict[str, str] = field(default_factory=dict)
     commits: dict[str, str] = field(default_factory=dict)
+
+    def are_of(self, stream: BinaryIO) -> bool:
+        """Whether a file begins with what was read: it may have been restored, even in place."""
+        if os.fstat(stream.fileno()).st_ino != self.inode:
+            return False
+        stream.seek(self.read - len(self.last))
+        return stream.read(len(self.last)) == self.last
 
     def add(self, lines: bytes) -> None:
         """Add what was written since; a line that is not whole yet is read at the next look."""
         whole, end, _ = lines.rpartition(b"\n")
+        if whole:
+            self.last = whole.rpartition(b"\n")[2] + end
         self.read += len(whole) + len(end)
         for line in whole.decode("ascii", errors="replace").split("\n"):
             # What is no note (the disk was full) leaves its file without one.
@@ -201,12 +213,11 @@ def _notes(folder: Path) -> _Notes:
     with _noting:
         try:
             with (folder / NOTES / LOG_NOTES).open("rb") as stream:
-                status = os.fstat(stream.fileno())
                 notes = _known.get(folder)
-                if notes is None or notes.inode != status.st_ino or notes.read > status.st_size:
+                if notes is None or not notes.are_of(stream):
                     if len(_known) >= _MOST_KNOWN:
                         _known.pop(next(iter(_known)))
-                    notes = _known[folder] = _Notes(status.st_ino)
+                    notes = _known[folder] = _Notes(os.fstat(stream.fileno()).st_ino)
                 stream.seek(notes.read)
                 notes.add(stream.read())
                 return notes

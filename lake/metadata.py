@@ -11,6 +11,11 @@ _MARK = "weir"
 _FORMAT = 1
 
 
+BEGUN_TO = "begun_to"
+"""In `extra`, of a log that begins again in several commits: the epoch that the last one reaches.
+
+What the ledger says of epochs up to it is about the log before.
+"""
 DISCARDS = "discards"
 """The mode of a commit that deletes rows of epochs that were not committed."""
 

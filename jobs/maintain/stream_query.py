@@ -38,7 +38,7 @@ from lake.consolidated import consolidated_until
 from lake.counted import counted
 from lake.instants import instant_text
 from lake.lake import Lake
-from lake.metadata import Metadata
+from lake.metadata import BEGUN_TO, Metadata
 
 UPSTREAMS = "upstreams"
 """What the metadata of embeddings has: the logs of the queries that it reads, by query."""
@@ -93,7 +93,8 @@ class StreamQuery:
             mode: SaveMode = "append" if commit or task.stored is not None else "overwrite"
             metadata = self._metadata(task, last, leg.high, extra)
             # What a run begins to commit it completes: a log must not end before what is published.
-            even_empty = commit is not None and last == self.last
+            is_begun = commit is not None or _is_begun(task)
+            even_empty = is_begun and last == self.last
             commit_rows = partial(
                 self._commit_leg, task, timeline, leg, metadata, mode, even_empty=even_empty
             )
@@ -203,9 +204,11 @@ class StreamQuery:
     ) -> Metadata:
         if task.stored is None:
             log_id = self._log_ids.setdefault(task.query.name, uuid4().hex)
+            begun_to = self.last
         else:
-            log_id = task.stored.metadata.extra.get(LOG_ID, "")
-        all_extra = {HORIZON: horizon, LOG_ID: log_id, **extra}
+            stored = task.stored.metadata.extra
+            log_id, begun_to = stored.get(LOG_ID, ""), stored.get(BEGUN_TO, 0)
+        all_extra = {HORIZON: horizon, LOG_ID: log_id, BEGUN_TO: begun_to, **extra}
         upstreams = logs_of_upstreams(self.lake, task.query)
         if upstreams:
             all_extra[UPSTREAMS] = upstreams
@@ -294,6 +297,13 @@ def log_of(lake: Lake, query: str) -> str:
     """The id of the log of embeddings of a query over streams."""
     found = lake.last_metadata(f"embeddings/{query}", job=JOB)
     return "" if found is None else found[1].extra.get(LOG_ID, "")
+
+
+def _is_begun(task: Task) -> bool:
+    """Whether the log has begun by a run that did not reach its last epoch."""
+    if task.stored is None:
+        return False
+    return task.after < int(task.stored.metadata.extra.get(BEGUN_TO, 0))
 
 
 def _consolidated_log(task: Task) -> ConsolidatedLog:

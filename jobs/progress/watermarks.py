@@ -8,7 +8,7 @@ from datetime import datetime
 from lake.counted import counted
 from lake.file_rows import greatest
 from lake.lake import Lake
-from lake.metadata import Metadata
+from lake.metadata import BEGUN_TO, Metadata
 from lake.newest_commit import is_newest, newest_metadata
 from lake.step_back import refuse_step_back
 from lake.storage_errors import DamagedTable
@@ -126,8 +126,9 @@ def watermark(
     if known is not None and recorded is not None:
         refuse_step_back(lake.location(table_name), found, known.version, recorded)
     epoch = metadata.watermark
-    # The range counts only if nothing is missing before it.
-    if untouched is not None and untouched[0] <= epoch < untouched[1]:
+    # The range counts only if nothing is missing before it, and if it is about this log.
+    begun_to = int(metadata.extra.get(BEGUN_TO, 0))
+    if untouched is not None and untouched[0] <= epoch < untouched[1] > begun_to:
         epoch = untouched[1]
     return Watermark(epoch, version, metadata, snapshot)
 

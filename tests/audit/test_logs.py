@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
 import shutil
 from collections.abc import Callable
@@ -146,6 +147,20 @@ def test_a_commit_that_was_removed_may_be_made_again(project: Project) -> None:
     newest_commit(lake, "answers/rooms").unlink()
     (folder / NOTES / LOG_NOTES).unlink()
     assert project.settings.open_lake().rows("answers/rooms").num_rows
+
+
+def test_a_process_that_goes_on_reads_a_table_that_was_restored_in_place(project: Project) -> None:
+    """Also where what is noted of it is in the same file as before, and is longer than it was."""
+    folder = Path(project.settings.open_lake().root) / "answers/rooms"
+    rows = project.settings.open_lake().rows("answers/rooms").num_rows
+    notes = folder / NOTES / LOG_NOTES
+    other = newest_commit(project.settings.open_lake(), "answers/rooms")
+    text = other.read_text()
+    other.write_text(text.replace("{", "{ ", 1))
+    changed = hashlib.blake2b(other.read_bytes(), digest_size=8).hexdigest()
+    lines = [line for line in notes.read_text().splitlines() if not line.endswith(other.name)]
+    notes.write_text("\n".join([f"{changed} {other.name}", *lines, *lines, ""]))
+    assert project.settings.open_lake().rows("answers/rooms").num_rows == rows
 
 
 def test_a_log_below_a_folder_that_cannot_be_written_is_read(project: Project) -> None:

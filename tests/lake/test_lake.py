@@ -6,46 +6,49 @@ import subprocess
 import sys
 from itertools import islice
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
+import pyarrow as pa
 import pytest
-from deltalake import DeltaTable
-from hypothesis import given
-from hypothesis import strategies as st
+from deltalake import CommitProperties, DeltaTable, write_deltalake
+from pyarrow import fs
 
 from lake.commit import write
+from lake.commit_files import commit_file
 from lake.lake import Lake, history
 from lake.metadata import Metadata
+from lake.storage_errors import DamagedTable
 from lake.tables import GRAPHS
 
 
-class Log:
-    """A history that counts what is read; `growing` commits arrive with every reading."""
-
-    def __init__(self, length: int, growing: int = 0) -> None:
-        self.length, self.growing, self.read = length, growing, 0
-
-    def version(self) -> int:
-        return self.length - 1
-
-    def history(self, limit: int | None = None) -> list[dict[str, Any]]:
-        newest = [{"version": version} for version in reversed(range(self.length))][:limit]
-        self.length += self.growing
-        self.read += len(newest)
-        return newest
+def tables(folder: Path, commits: int) -> tuple[DeltaTable, fs.FileSystem]:
+    """A table whose commits say which they are, and its files."""
+    for number in range(commits):
+        said = CommitProperties(custom_metadata={"userMetadata": str(number)})
+        write_deltalake(folder, pa.table({"a": [1]}), mode="append", commit_properties=said)
+    return DeltaTable(folder), fs.SubTreeFileSystem(str(folder), fs.LocalFileSystem())
 
 
-@given(length=st.integers(0, 700), growing=st.integers(0, 9))
-def test_every_commit_comes_once_the_newest_first(length: int, growing: int) -> None:
-    found = [commit["version"] for commit in history(cast(DeltaTable, Log(length, growing)))]
-    assert found == [*reversed(range(length))]
+def test_commits_have_their_numbers_though_others_are_made_meanwhile(tmp_path: Path) -> None:
+    table, files = tables(tmp_path, 4)
+    newest_first = history(table, files)
+    assert next(newest_first)["userMetadata"] == "3"
+    write_deltalake(tmp_path, pa.table({"a": [1]}), mode="append")
+    for commits in ([*newest_first], [*history(table, files)][1:]):
+        assert [(each["version"], each["userMetadata"]) for each in commits] == [
+            (number, str(number)) for number in (2, 1, 0)
+        ]
 
 
-@pytest.mark.parametrize("length", [10, 100, 10_000])
-def test_the_newest_commits_cost_the_same_however_long_the_history_is(length: int) -> None:
-    log = Log(length)
-    assert len([*islice(history(cast(DeltaTable, log)), 3)]) == 3
-    assert log.read <= 10
+def test_no_commit_is_read_that_is_not_wanted(tmp_path: Path) -> None:
+    table, files = tables(tmp_path, 4)
+    (tmp_path / commit_file(0)).write_text("{")
+    (tmp_path / commit_file(1)).unlink()
+    assert len([*history(table, files)]) == 2
+    (tmp_path / commit_file(2)).write_text("{")
+    assert [each["version"] for each in islice(history(table, files), 1)] == [3]
+    with pytest.raises(DamagedTable, match="cannot be read"):
+        [*history(table, files)]
 
 
 def test_the_metadata_of_a_job_is_found_behind_many_commits_of_others(tmp_path: Any) -> None:
@@ -56,9 +59,7 @@ def test_the_metadata_of_a_job_is_found_behind_many_commits_of_others(tmp_path: 
         write(Lake(root), GRAPHS, [row], Metadata("r", "compact", 9))
     found = Lake(root).last_metadata("graphs", job="ingest")
     assert found == (1, Metadata("r", "ingest", 7))
-    table = Lake(root).open("graphs")
-    assert table is not None
-    assert [each["version"] for each in history(table)] == [*reversed(range(22))]
+    assert [each["version"] for each in Lake(root).commits("graphs")] == [*reversed(range(22))]
 
 
 def test_a_program_may_end_while_arrow_reads_ahead(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from tests.support.killed import call_killed
 from tests.support.laws import Seeds
 from tests.support.projects.project import Project
 from tests.support.streams.projects import answer_log, readings
-from tests.support.streams.sensors import FILES, ROOMS, SENSORS, arrive, sensors
+from tests.support.streams.sensors import FILES, HOT, ROOMS, SENSORS, arrive, sensors
 
 POINTS = [
     f"{job}:{moment}:{table}"
@@ -145,5 +145,24 @@ def test_a_run_that_is_killed_after_each_leg_goes_on_with_the_next(tmp_path: Pat
     undisturbed.run()
     for _ in range(2):
         killed_at(project, "maintain:after:embeddings/hot")
+    project.run()
+    assert answer_log(project, "hot") == answer_log(undisturbed, "hot")
+
+
+@pytest.mark.usefixtures("sampled")
+def test_what_the_ledger_says_of_a_log_is_not_taken_for_one_that_has_begun_again(
+    tmp_path: Path,
+) -> None:
+    """Late events did not touch it before an edit; the run after that dies between two commits."""
+    project, undisturbed = (sensors(tmp_path / name) for name in ("killed", "undisturbed"))
+    late = [readings(("s2", second)) for second in (15, 16)]
+    for each in (project, undisturbed):
+        each.query("hot", HOT.replace("ex:of ?sensor", "ex:of ?sensor , ex:s1"))
+        for number, file in enumerate([*FILES[:2], *late, FILES[3]]):
+            each.write(f"events/{number}.nt", file)
+            each.run()
+        each.query("hot", HOT)
+    undisturbed.run()
+    killed_at(project, "maintain:after:embeddings/hot")
     project.run()
     assert answer_log(project, "hot") == answer_log(undisturbed, "hot")

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import pyarrow.compute as pc
 
 from jobs.progress.watermarks import head
+from jobs.rdf.replica_graphs import is_reserved
 from lake.ledger import ABANDONED, CLAIMED
-from tests.support.oracles.projects import evaluate
+from tests.support.oracles.projects import evaluate, solutions
 from tests.support.projects.project import Project
 from tests.support.streams.projects import answer_log
-from tests.torture.life import Step, registered
+from tests.torture.life import AGED, STREAM_LOGS, Step, answer_with_remote, registered
 
 _TABLES = (
     "quads",
@@ -24,8 +25,10 @@ _TABLES = (
     "late",
     "stream_epochs",
     "streams/readings",
+    "replicas/wd",
 )
 _OWN = {"run_id", "ingested_at", "recorded_at", "quads_version", "triples_version", "change_id"}
+_OWN |= {"asked_at", "answered_at", "previous_at", "seconds", "request_id"}
 """Columns that differ from run to run."""
 _LOGS = {"quads", "triples"}
 """Tables that compaction consolidates: what counts is their state."""
@@ -41,7 +44,11 @@ def wrong_answers(project: Project, step: Step) -> Iterator[str]:
     terms = {
         (str(q.graph_name), str(q.subject), str(q.predicate), str(q.object)) for q in step.state
     }
-    yield from _different("quads", Counter(project.state(newest)), Counter(terms))
+    held = [row for row in project.state(newest) if not is_reserved(str(row[0]))]
+    yield from _different("quads", Counter(held), Counter(terms))
+    if step.said is not None:
+        text, store = answer_with_remote(step)
+        yield from _different(AGED, project.answer(AGED, newest), solutions(store, text))
     for query in registered(project):
         text = (project.folder / f"queries/{query}.rq").read_text()
         if not lake.exists(f"answers/{query}"):
@@ -50,18 +57,52 @@ def wrong_answers(project: Project, step: Step) -> Iterator[str]:
         yield from _different(query, project.answer(query, newest), evaluate(text, step.state))
 
 
-def differences(project: Project, undisturbed: Project) -> Iterator[str]:
-    """What differs from an undisturbed project: epochs, states, and the logs of answers."""
+def differences(
+    project: Project, undisturbed: Project, repaired: Collection[str] = ()
+) -> Iterator[str]:
+    """What differs from an undisturbed project: epochs, states, and the logs of answers.
+
+    Of the answers in `repaired`, the sums of their logs are compared: a repair has their changes
+    at a later epoch.
+    """
     for table in _TABLES:
         ours, theirs = (_rows(each, table) for each in (project, undisturbed))
         yield from _different(table, ours, theirs)
     for query in sorted(_published(project) | _published(undisturbed)):
-        log = answer_log if query == "hot" else Project.signed
-        ours, theirs = (
-            Counter(log(each, query)) if query in _published(each) else Counter()
-            for each in (project, undisturbed)
-        )
+        ours, theirs = (_log(each, query) for each in (project, undisturbed))
+        if query in repaired:
+            ours, theirs = _summed(query, ours), _summed(query, theirs)
         yield from _different(f"the log of {query}", ours, theirs)
+
+
+def other_sums(project: Project, undisturbed: Project) -> Iterator[str]:
+    """What differs from an undisturbed project in the states of the graph and of all answers.
+
+    Not which epoch is which, if both took the same inputs in another order.
+    """
+    for table in sorted(_LOGS):
+        ours, theirs = (_rows(each, table) for each in (project, undisturbed))
+        yield from _different(table, ours, theirs)
+    for query in sorted(_published(project) | _published(undisturbed)):
+        ours, theirs = (_summed(query, _log(each, query)) for each in (project, undisturbed))
+        yield from _different(f"the sum of the log of {query}", ours, theirs)
+
+
+def _log(project: Project, query: str) -> Counter[Any]:
+    if query not in _published(project):
+        return Counter()
+    log = answer_log if query in STREAM_LOGS else Project.signed
+    return Counter(log(project, query))
+
+
+def _summed(query: str, log: Counter[Any]) -> Counter[Any]:
+    """The weights of the rows of a log, over all epochs."""
+    of_stream = query in STREAM_LOGS
+    summed: Counter[Any] = Counter()
+    for row, count in log.items():
+        weight, key = (row[2], (row[1], row[3])) if of_stream else (row[1], row[2])
+        summed[key] += weight * count
+    return Counter({row: weight for row, weight in summed.items() if weight})
 
 
 def claims(project: Project) -> tuple[set[Claim], set[Claim]]:

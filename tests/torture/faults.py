@@ -14,11 +14,15 @@ class Fault(StrEnum):
     KILL_AT_COMMIT = "SIGKILL between two commits of a run"
     KILL_COMPACTION = "SIGKILL of compaction"
     KILL_DROP = "SIGKILL of `weir drop`"
+    KILL_AUDIT = "SIGKILL of an audit"
+    KILL_REPAIR = "SIGKILL of `weir repair`"
     KILL_OF_TWO = "SIGKILL of one of two processes"
     INTERRUPT = "SIGINT at a random moment of a run"
     TWO_RUNS = "two runs at once"
     RUN_AND_COMPACTION = "a run beside compaction"
+    RUN_AND_AUDIT = "a run beside an audit"
     CLOCK = "the clock is set"
+    DAY = "the clock is set by a day"
     DISK_FULL = "the disk is full"
     NO_DESCRIPTORS = "no file can be opened any more"
 
@@ -28,6 +32,8 @@ KILLS = (
     Fault.KILL_AT_COMMIT,
     Fault.KILL_COMPACTION,
     Fault.KILL_DROP,
+    Fault.KILL_AUDIT,
+    Fault.KILL_REPAIR,
     Fault.KILL_OF_TWO,
 )
 

@@ -6,7 +6,7 @@ import os
 import random
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Literal
 
@@ -15,12 +15,13 @@ import pyoxigraph as ox
 from deltalake import DeltaTable, write_deltalake
 
 from tests.support.generators import registry_life
+from tests.support.oxigraph_endpoint import OxigraphEndpoint
 from tests.support.projects.project import PATCHES, SNAPSHOTS, Project
 from tests.support.streams.projects import readings
 from tests.support.streams.sensors import HOT, SENSORS
 
-Work = Literal["run", "compact", "drop"]
-"""What a process is asked to do: all stages, compaction, `weir drop` of a query."""
+Work = Literal["run", "compact", "drop", "audit", "repair", "refresh", "status"]
+"""What a process is asked to do: all stages, or a command beside them."""
 WRITTEN_AT = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
 """When all files were written: event times are the same in every project."""
 _FOREIGN = "house"
@@ -28,6 +29,24 @@ _TABLE = {"name": "d", "kind": "delta", "location": _FOREIGN, "starting_version"
 _SENSORS = (("s1", "kitchen"), ("s2", "hall"))
 _FIRST_ROW = ("<urn:a>", "<urn:knows>", "<urn:b>")
 _QUERIES = 3
+STREAM_LOGS = ("hot", "plant")
+"""What publishes answers over a stream: a query and a program."""
+_PROGRAM = """\
+%+ stream: readings
+%+ unit: PT10S
+%+ prefixes: {"": "http://example.org/"}
+%+ output: [heard, silent]
+%+ atoms: {"of(S)": "?R :of ?S", "there(S,P)": {graph: "?S :in ?P"}}
+heard(S) <- win^WIDTH diamond of(S).
+silent(S) <- there(S,P), not heard(S).
+"""
+REMOTE = "http://remote.example/sparql"
+SECONDS_BETWEEN = 600
+"""Two evaluations of the remote."""
+AGED = "aged"
+_ASKS = f"SELECT ?a ?b ?n WHERE {{ ?a <urn:knows> ?b SERVICE <{REMOTE}> {{ ?b <urn:age> ?n }} }}"
+_AMPLE = {"keys": 2000, "requests": 500, "bytes": "20GB", "seconds": 3600}
+"""A budget that evaluations do not exhaust that are killed again and again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +54,14 @@ class Features:
     """What a life has besides patches, snapshots and queries over the graph.
 
     Attributes:
-        stream: a stream of readings and a query with windows over it.
+        stream: a stream of readings, a query with windows and a program of rules over it.
+        remote: a remote that is evaluated in each step, and a query that asks it.
         foreign: a foreign Delta table.
         consolidated: compaction consolidates the logs, which needs Spark.
     """
 
     stream: bool = False
+    remote: bool = False
     foreign: bool = False
     consolidated: bool = False
 
@@ -61,6 +82,8 @@ class Step:
         work: what is done; another work than `run` is followed by one.
         query: that is dropped.
         state: the quads that hold afterwards.
+        said: what the remote says from now on; None in a life without one.
+        evaluation: the number of the evaluation at which it is asked.
     """
 
     files: Mapping[str, str | None]
@@ -69,6 +92,8 @@ class Step:
     work: Work
     query: str
     state: frozenset[ox.Quad]
+    said: frozenset[ox.Triple] | None = None
+    evaluation: int = 0
 
 
 @dataclass
@@ -84,20 +109,24 @@ class _Recorder:
         self.files[f"queries/{name}.rq"] = None
 
 
-def declare(projects: Sequence[Project], features: Features) -> None:
+def declare(
+    projects: Sequence[Project], features: Features, remote: OxigraphEndpoint, **limits: int
+) -> None:
     """Write the configuration, the sources and the first queries of projects."""
     for project in projects:
-        _declare(project, features)
+        _declare(project, features, remote, limits)
     if features.foreign:
         _write_foreign(projects[0], [_FIRST_ROW])
         _copy_foreign(projects)
 
 
-def _declare(project: Project, features: Features) -> None:
+def _declare(
+    project: Project, features: Features, remote: OxigraphEndpoint, limits: Mapping[str, int]
+) -> None:
     sources: list[dict[str, Any]] = [PATCHES, SNAPSHOTS]
     sources += [_TABLE] if features.foreign else []
     sources += [SENSORS] if features.stream else []
-    limits = {"batch_epochs": 2}
+    limits = {"batch_epochs": 2, **limits}
     if features.consolidated:
         limits |= {"keep_epochs": 2}
     project.declare(*sources, **limits)
@@ -105,6 +134,21 @@ def _declare(project: Project, features: Features) -> None:
     if features.stream:
         project.folders("events")
         project.query("hot", HOT)
+        project.program("plant", _PROGRAM.replace("WIDTH", "1"))
+    if features.remote:
+        asked: dict[str, Any] = {
+            "name": "wd",
+            "iri": REMOTE,
+            "url": remote.query_url,
+            "every": f"PT{SECONDS_BETWEEN}S",
+            "budget": _AMPLE,
+            "contact": "tests@example.org",
+            "pause": "PT0S",
+            "allow": ["127.0.0.1/32"],
+            "ports": [remote.server.port],
+        }
+        project.remotes(asked)
+        project.query(AGED, _ASKS)
 
 
 def steps(seed: str, features: Features, count: int) -> Iterator[Step]:
@@ -114,6 +158,7 @@ def steps(seed: str, features: Features, count: int) -> Iterator[Step]:
     patched: set[ox.Quad] = set()
     version: frozenset[ox.Quad] = frozenset()
     foreign = [_FIRST_ROW] if features.foreign else []
+    ages = dict.fromkeys("abcd", 0) if features.remote else {}
     now, patches = 60, 0
     for number in range(count):
         recorder = _Recorder()
@@ -143,10 +188,17 @@ def steps(seed: str, features: Features, count: int) -> Iterator[Step]:
                 foreign = [row for row in foreign if row[2] != deleted]
         if features.stream and chance.random() < 0.6:
             recorder.files[f"events/{number:04}.nt"], now = _readings(chance, now)
+        if features.stream and number and chance.random() < 0.15:
+            program = _PROGRAM.replace("WIDTH", chance.choice("012"))
+            recorder.files["programs/plant.lars"] = program
+        for person in ages:
+            if chance.random() < 0.3:
+                ages[person] = chance.randint(0, 2)
         work, dropped = _work(chance, queries) if number > 1 else ("run", "")
         held = frozenset(_quads("".join(f"{' '.join(row)} .\n" for row in foreign), "d"))
         state = frozenset(patched) | version | held
-        yield Step(recorder.files, rows, deleted, work, dropped, state)
+        said = _said(ages) if features.remote else None
+        yield Step(recorder.files, rows, deleted, work, dropped, state, said, number)
 
 
 def last_step(before: Step) -> Step:
@@ -154,11 +206,22 @@ def last_step(before: Step) -> Step:
     lines = ["A <urn:a> <urn:knows> <urn:last>", 'A <urn:last> <urn:name> "A"']
     state = {*before.state}
     _apply(state, lines)
-    return Step({"changes/9999.rdfp": _patch(lines)}, (), None, "run", "", frozenset(state))
+    return replace(
+        before,
+        files={"changes/9999.rdfp": _patch(lines)},
+        rows=(),
+        deleted=None,
+        work="run",
+        state=frozenset(state),
+        evaluation=before.evaluation + 1,
+    )
 
 
-def apply(step: Step, projects: Sequence[Project]) -> None:
+def apply(step: Step, projects: Sequence[Project], remote: OxigraphEndpoint) -> None:
     """Let the inputs of a step arrive."""
+    remote.store.clear()
+    for triple in step.said or ():
+        remote.store.add(ox.Quad(triple.subject, triple.predicate, triple.object))
     for project in projects:
         for path, text in step.files.items():
             file = project.folder / path
@@ -177,7 +240,16 @@ def apply(step: Step, projects: Sequence[Project]) -> None:
 def registered(project: Project) -> list[str]:
     """The names of the queries over the graph that can be maintained."""
     broken = broken_queries(project)
-    return [name for name in _queries(project) if name not in broken and name != "hot"]
+    return [name for name in _queries(project) if name not in {*broken, *STREAM_LOGS, AGED}]
+
+
+def answer_with_remote(step: Step) -> tuple[str, ox.Store]:
+    """The query that asks the remote, for a store in which the remote is a named graph."""
+    store = ox.Store()
+    store.extend(ox.Quad(quad.subject, quad.predicate, quad.object) for quad in step.state)
+    graph = ox.NamedNode(REMOTE)
+    store.extend(ox.Quad(t.subject, t.predicate, t.object, graph) for t in step.said or ())
+    return _ASKS.replace("SERVICE", "GRAPH"), store
 
 
 def broken_queries(project: Project) -> set[str]:
@@ -192,10 +264,9 @@ def _queries(project: Project) -> dict[str, str]:
 
 
 def _work(chance: random.Random, queries: list[registry_life.Life]) -> tuple[Work, str]:
-    work = chance.choices(("run", "compact", "drop"), (12, 3, 1))[0]
-    if work == "run":
-        return "run", ""
-    return ("compact", "") if work == "compact" else ("drop", chance.choice(queries).query)
+    works: tuple[Work, ...] = ("run", "compact", "drop", "repair")
+    (work,) = chance.choices(works, (12, 3, 1, 2))
+    return work, chance.choice(queries).query if work in ("drop", "repair") else ""
 
 
 def _write_foreign(project: Project, rows: Any) -> None:
@@ -229,6 +300,15 @@ def _quads(text: str, source: str) -> Iterator[ox.Quad]:
             graph = ox.NamedNode(f"urn:weir:graph:{source}")
             quad = ox.Quad(quad.subject, quad.predicate, quad.object, graph)
         yield quad
+
+
+def _said(ages: Mapping[str, int]) -> frozenset[ox.Triple]:
+    """What a remote says of people: as many ages as the number says."""
+    return frozenset(
+        ox.Triple(ox.NamedNode(f"urn:{person}"), ox.NamedNode("urn:age"), ox.Literal(age))
+        for person, number in ages.items()
+        for age in range(20, 20 + number)
+    )
 
 
 def _document(chance: random.Random) -> list[str]:

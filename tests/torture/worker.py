@@ -6,24 +6,28 @@ work once, or again and again with its tables, DuckDB and parser kept open, as `
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import signal
+import socket
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from datetime import datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unittest import mock
 
 from lake import commit
-from tests.torture.life import Work
+from tests.torture.life import SECONDS_BETWEEN, WRITTEN_AT, Work
 
 if TYPE_CHECKING:
+    from jobs.errors import WeirError
     from jobs.settings import Settings
 
 FORKED = get_context("forkserver")
@@ -32,6 +36,9 @@ MARK = "WEIR_TORTURE"
 """Environment variable that all processes have: none of them may be left."""
 _PATIENCE = 300.0
 """Seconds after which work counts as hanging."""
+FULL = "full"
+"""In place of a query: of an audit that computes answers again."""
+_STAGES = ("ingest", "maintain", "validate", "publish")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +68,15 @@ class Disturbance:
         clock: that it reads.
         descriptors: how many files it may open besides those that are open; None for no limit.
         dies_after: how many checkpoints it passes before it kills itself; None to live.
+        stops_after: how many it passes before it stops itself (SIGSTOP); None not to.
+        machine: on which it believes to be; empty for this one.
     """
 
     clock: Clock = Clock()
     descriptors: int | None = None
     dies_after: int | None = None
+    stops_after: int | None = None
+    machine: str = ""
 
 
 _Said = tuple[tuple[str, ...], bool, bool]
@@ -121,10 +132,23 @@ class Worker:
         theirs.close()
         self._started = 0.0
 
-    def begin(self, work: Work, query: str = "", disturbance: Disturbance = Disturbance()) -> None:
-        """Have it work; returns when it has begun."""
+    def begin(
+        self,
+        work: Work,
+        query: str = "",
+        disturbance: Disturbance = Disturbance(),
+        evaluation: int | None = None,
+    ) -> None:
+        """Have it work; returns when it has begun.
+
+        Args:
+            work: what is done.
+            query: to which it is done, or `FULL`.
+            disturbance: what is wrong meanwhile.
+            evaluation: the number of that at which remotes are asked; None to ask none.
+        """
         self._reached.write_bytes(b"")
-        self._connection.send((work, query, disturbance))
+        self._connection.send((work, query, disturbance, evaluation))
         self._receive()
         self._started = time.monotonic()
 
@@ -148,13 +172,38 @@ class Worker:
             Hangs: it takes too long.
         """
         ended = self._receive()
-        seconds, reached = time.monotonic() - self._started, self._reached.read_text().strip()
+        seconds, reached = time.monotonic() - self._started, self.reached
         if ended is None:
             # A process that is not waited for counts as alive.
             self._process.join()
             return Ended(seconds, killed=True, reached=reached)
         errors, busy, fatal = ended
         return Ended(seconds, errors, busy, fatal, reached=reached)
+
+    def stopped(self) -> bool:
+        """Wait until it has stopped itself, or has ended its work; returns whether it stopped."""
+        while not self._connection.poll(0.02):
+            state = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+            if state[0] == "T":
+                return True
+        return False
+
+    def stop_after(self, seconds: float) -> bool:
+        """Stop it so long after it began; returns whether the work had not ended by then."""
+        if self._connection.poll(seconds) or self._process.pid is None:
+            return False
+        os.kill(self._process.pid, signal.SIGSTOP)
+        return True
+
+    def go_on(self) -> None:
+        """Let it go on."""
+        if self._process.pid is not None:
+            os.kill(self._process.pid, signal.SIGCONT)
+
+    @property
+    def reached(self) -> str:
+        """The last checkpoint that it passed."""
+        return self._reached.read_text().strip()
 
     @property
     def is_alive(self) -> bool:
@@ -199,26 +248,28 @@ def _serve(connection: Connection, folder: Path, reached: Path, keeps_open: bool
     resources = Resources(settings) if keeps_open else None
     if resources is not None:
         settings = settings.keeping(resources)
-    left: list[int | None] = [None]
+    left: dict[signal.Signals, int | None] = {}
     _observe_checkpoints(os.open(reached, os.O_WRONLY), left)
+    name = socket.gethostname()
     while (asked := connection.recv()) is not None:
-        work, query, disturbance = asked
-        left[0] = disturbance.dies_after
+        work, query, disturbance, evaluation = asked
+        left |= {signal.SIGKILL: disturbance.dies_after, signal.SIGSTOP: disturbance.stops_after}
         connection.send(None)
-        with _clock(disturbance.clock), _descriptors(disturbance.descriptors):
-            said = _said(settings, work, query)
+        machine = mock.patch("socket.gethostname", return_value=disturbance.machine or name)
+        with machine, _clock(disturbance.clock), _descriptors(disturbance.descriptors):
+            said = _said(settings, work, query, evaluation)
         connection.send(said)
     if resources is not None:
         resources.close()
 
 
-def _said(settings: Settings, work: Work, query: str) -> _Said:
+def _said(settings: Settings, work: Work, query: str, evaluation: int | None) -> _Said:
     """Work, and say how it ended."""
     from jobs.errors import BusyError
     from jobs.expected_errors import as_user_error
 
     try:
-        return _work(settings, work, query), False, False
+        return _work(settings, work, query, evaluation), False, False
     except BusyError as error:
         return (str(error),), True, False
     except BaseException as error:  # noqa: BLE001 - a panic of Rust is no Exception
@@ -227,13 +278,18 @@ def _said(settings: Settings, work: Work, query: str) -> _Said:
         return (text[:1000],), False, expected is None
 
 
-def _work(settings: Settings, work: Work, query: str) -> tuple[str, ...]:
-    """Do what is asked; the errors of single queries, which do not keep others from going on."""
+def _work(settings: Settings, work: Work, query: str, evaluation: int | None) -> tuple[str, ...]:
+    """Do what is asked; the errors of single queries, which do not keep others from going on.
+
+    Of `status` and `audit` it is what they say.
+    """
+    from jobs.audit.checked import table_of
+    from jobs.audit_lake import examined
     from jobs.cli import main
+    from jobs.cli.status import Status
     from jobs.compact_lake import compact_lake
     from jobs.compute.session import late_session
-    from jobs.errors import BusyError, WeirError
-    from tests.support.stages import STAGES
+    from jobs.repair_lake import repair_lake
 
     session = late_session(settings)
     match work:
@@ -244,33 +300,75 @@ def _work(settings: Settings, work: Work, query: str) -> tuple[str, ...]:
             code = main(["--config", str(settings.project / "weir.toml"), "drop", query, "--yes"])
             # 2: it has no tables.
             return () if code in (0, 2) else (f"weir drop: exit code {code}",)
-    errors = []
-    for name, stage in STAGES.items():
-        try:
-            result = stage(session, settings, name)
-        except BusyError:
+        case "audit":
+            failed = examined(session, settings, "audit", full=query == FULL).failed
+            return tuple(f"{table_of(each)}: {each.failure}" for each in failed)
+        case "repair":
+            repair_lake(session, settings, "repair")
+            return ()
+        case "refresh":
+            return tuple(map(str, _refresh(settings, evaluation or 0)))
+        case "status":
+            return (json.dumps(Status.of(settings).to_json(), default=str),)
+    errors: list[WeirError] = []
+    stages = [*_STAGES]
+    if evaluation is not None:
+        # In the order of `weir run --refresh`.
+        stages[2:2] = ["refresh", *_STAGES[:2]]
+    for name in stages:
+        if name == "refresh":
+            errors += _refresh(settings, evaluation or 0)
+        elif name == "ingest":
+            if found := _stage(settings, name):
+                return tuple(map(str, [*errors, *found]))
+        else:
+            errors += _stage(settings, name)
+    return tuple(dict.fromkeys(map(str, errors)))
+
+
+def _stage(settings: Settings, name: str) -> list[WeirError]:
+    """Run a stage; the errors of single queries, and of the stage unless it is ingest."""
+    from jobs.compute.session import late_session
+    from jobs.errors import BusyError, WeirError
+    from tests.support.stages import STAGES
+
+    try:
+        result = STAGES[name](late_session(settings), settings, name)
+    except BusyError:
+        raise
+    except WeirError as error:
+        if name == "ingest":
             raise
-        except WeirError as error:
-            if name == "ingest":
-                raise
-            errors.append(str(error))
-            continue
-        errors += [str(error) for error in getattr(result, "errors", ())]
-        if name == "ingest" and errors:
-            break
-    return tuple(errors)
+        return [error]
+    return [*getattr(result, "errors", ())]
 
 
-def _observe_checkpoints(reached: int, left: list[int | None]) -> None:
-    """Note each checkpoint in a file; die at the one after `left`."""
+def _refresh(settings: Settings, evaluation: int) -> list[WeirError]:
+    """Ask remotes at an evaluation, on a clock that stands still but where the run waits."""
+    from jobs.compute.session import late_session
+    from jobs.errors import BusyError
+    from jobs.refresh_remotes import Surroundings, refresh_remotes
+    from jobs.replicas.evaluation import Clock as RefreshClock
+
+    now = datetime.fromtimestamp(WRITTEN_AT + evaluation * SECONDS_BETWEEN, UTC)
+    around = Surroundings(clock=RefreshClock(lambda: now, lambda _: None))
+    result = refresh_remotes(late_session(settings), settings, "refresh", surroundings=around)
+    for error in result.errors:
+        if isinstance(error, BusyError):
+            raise error
+    return [*result.errors]
+
+
+def _observe_checkpoints(reached: int, left: dict[signal.Signals, int | None]) -> None:
+    """Note each checkpoint in a file; die, or stop, at the one after those that are `left`."""
     original = commit.checkpoint
 
     def observed(name: str) -> None:
         os.pwrite(reached, f"{name:100}".encode(), 0)
-        if left[0] is not None:
-            if not left[0]:
-                os.kill(os.getpid(), signal.SIGKILL)
-            left[0] -= 1
+        for sent, count in left.items():
+            if count == 0:
+                os.kill(os.getpid(), sent)
+            left[sent] = None if count is None else count - 1
 
     for module in [*sys.modules.values()]:
         if getattr(module, "checkpoint", None) is original:

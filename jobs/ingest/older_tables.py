@@ -1,0 +1,84 @@
+"""Tables that are older than what other tables say of them: one that was restored alone.
+
+What such a table lacks would stay missing, or be done twice under other numbers. So nothing
+is ingested, and no remote asked, before the others are restored, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow.compute as pc
+
+from jobs.ingest.journal import JOB, Transaction
+from jobs.ingest.pending import source_positions
+from jobs.progress.streams import stream_names
+from jobs.replicas.inbox import inbox_names, last_round
+from lake.file_rows import greatest
+from lake.lake import Lake
+from lake.newest_commit import newest_metadata
+from lake.storage_errors import DamagedTable, table_of
+from lake.tables import QUADS, STREAM_EPOCHS, TRANSACTIONS, TRIPLES, replica, stream
+
+
+def refuse_older_tables(lake: Lake) -> None:
+    """Refuse to go on from a table that lacks commits of which `transactions` knows.
+
+    Raises:
+        DamagedTable: one does.
+    """
+    if lake.open(TRANSACTIONS.name) is None:
+        return
+    for table in (QUADS, TRIPLES):
+        named = greatest(lake, TRANSACTIONS.name, f"{table.name}_version") or 0
+        _refuse(lake, table.name, "version", lake.version(table.name), named)
+    newest = 0
+    for name in stream_names(lake):
+        epochs = lake.rows(TRANSACTIONS.name, ["epoch"], [("source", "=", name)])["epoch"]
+        last = int(pc.max(epochs).as_py() or 0)
+        _refuse(lake, stream(name).name, "epoch", _complete_to(lake, stream(name).name), last)
+        newest = max(newest, last)
+    if newest:
+        name = STREAM_EPOCHS.name
+        _refuse(lake, name, "epoch", _complete_to(lake, name), newest)
+    for name in inbox_names(lake):
+        refuse_older_inbox(lake, name)
+
+
+def refuse_older_inbox(lake: Lake, remote: str) -> None:
+    """Refuse to go on from an inbox that lacks rounds which are epochs.
+
+    Raises:
+        DamagedTable: it does.
+    """
+    position, last = source_positions(lake).get(remote), last_round(lake, remote)
+    if position is not None and position.last is not None and last is not None:
+        _refuse(lake, replica(remote).name, "round", last.mark.round, int(position.last))
+
+
+def refuse_older_transactions(lake: Lake, head: int, unfinished: Sequence[Transaction]) -> None:
+    """Refuse to finish epochs that do not follow the newest one.
+
+    Raises:
+        DamagedTable: they do not.
+    """
+    if unfinished and unfinished[0].epoch > head + 1:
+        _refuse(lake, TRANSACTIONS.name, "epoch", head, unfinished[0].epoch - 1)
+
+
+def _complete_to(lake: Lake, table: str) -> int | None:
+    found = newest_metadata(lake, table, JOB) or lake.last_metadata(table, job=JOB)
+    return None if found is None else found[1].watermark
+
+
+def _refuse(lake: Lake, table: str, what: str, there: int | None, named: int) -> None:
+    # Of a log at rest the last commit may be forgotten.
+    if there is None or there >= named:
+        return
+    address = lake.location(table)
+    raise DamagedTable(
+        f"its newest {what} is {there}, and another table has {what} {named} of it: it is older"
+        f" than the others (table {table_of(address)})",
+        address,
+        "Restore all tables of the lake from one backup.",
+    )

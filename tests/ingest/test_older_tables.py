@@ -1,0 +1,82 @@
+"""A table that was restored alone, from before the others, is not gone on from."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from lake.storage_errors import DamagedTable
+from tests.support.projects.project import PATCHES
+from tests.support.projects.replicas import IRI, ReplicaProject
+from tests.support.streams.projects import READINGS, readings
+
+TABLES = (
+    *("quads", "triples", "transactions", "streams/readings", "stream_epochs", "replicas/wd"),
+)
+
+
+def step(project: ReplicaProject, number: int) -> None:
+    """A change set, a reading and a round of the remote, all ingested."""
+    project.change_set(f"A <http://x/u{number}> <http://x/city> <http://x/c> .")
+    project.write(f"events/{number}.ttl", readings(("s1", 10 * number)))
+    project.run()
+    project.remote.set("http://x/c", "http://x/population", number)
+    project.now = project.now.replace(hour=number)
+    assert not project.refresh().errors
+    project.ingest()
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> ReplicaProject:
+    project = ReplicaProject(tmp_path / "project")
+    project.declare_remote()
+    project.declare(PATCHES | {"name": "data"}, READINGS)
+    project.folders("events")
+    project.query(
+        "cities",
+        "SELECT ?user ?n WHERE { ?user <http://x/city> ?city"
+        f" SERVICE <{IRI}> {{ ?city <http://x/population> ?n }} }}",
+    )
+    for number in (1, 2):
+        step(project, number)
+    return project
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_nothing_is_ingested_into_a_lake_one_table_of_which_is_older(
+    project: ReplicaProject, tmp_path: Path, table: str
+) -> None:
+    folder = project.folder / "lake" / table
+    shutil.copytree(folder, tmp_path / "backup")
+    for number in (3, 4):
+        step(project, number)
+    newer = tmp_path / "newer"
+    folder.rename(newer)
+    shutil.copytree(tmp_path / "backup", folder)
+    before = project.versions()
+    project.change_set("A <http://x/u5> <http://x/city> <http://x/c> .")
+    with pytest.raises(DamagedTable, match="it is older than the others") as raised:
+        project.ingest()
+    assert raised.value.where.endswith(table)
+    assert project.versions() == before
+    shutil.rmtree(folder)
+    newer.rename(folder)
+    project.ingest()
+    assert len(project.table("transactions")) == 4 * 3 + 1
+
+
+def test_a_remote_is_not_asked_whose_inbox_is_older_than_the_graph(
+    project: ReplicaProject, tmp_path: Path
+) -> None:
+    folder = project.folder / "lake/replicas/wd"
+    shutil.copytree(folder, tmp_path / "backup")
+    step(project, 3)
+    shutil.rmtree(folder)
+    shutil.copytree(tmp_path / "backup", folder)
+    project.now = project.now.replace(hour=9)
+    asked = len(project.remote.asked)
+    (error,) = project.refresh().errors
+    assert "it is older than the others" in str(error)
+    assert len(project.remote.asked) == asked
