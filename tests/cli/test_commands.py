@@ -30,7 +30,8 @@ def published(lake: HandMadeLake) -> HandMadeLake:
     lake.query("q", SELECT)
     lake.ingest(2)
     changes = [(1, 1, A, B), (1, 1, A, C), (2, -1, A, B), (2, 2, C, None)]
-    publish_by_hand(lake, "q", ["s", "o"], changes, watermark=2)
+    lake.maintain("q", changes, mode="initial")
+    publish_by_hand(lake, "q", ["s", "o"], changes, watermark=2, is_maintained=True)
     return lake
 
 

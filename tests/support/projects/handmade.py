@@ -15,7 +15,7 @@ from jobs.settings import Settings
 from lake.commit import arrow_schema, create_if_missing, write
 from lake.ledger import SUCCEEDED, LedgerRow, record
 from lake.metadata import Metadata
-from lake.tables import QUADS, QUALITY, RUNS, TRANSACTIONS, answers, embeddings
+from lake.tables import GRAPHS, QUADS, QUALITY, RUNS, TRANSACTIONS, TRIPLES, answers, embeddings
 from tests.support.projects.project import Project
 
 FIRST_EVENT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -56,6 +56,8 @@ class HandMadeLake:
             for epoch in new
         ]
         quads_version = write(self.settings.open_lake(), QUADS, quads, metadata)
+        triples = [{key: quad[key] for key in quad if key != "graph"} for quad in quads]
+        triples_version = write(self.settings.open_lake(), TRIPLES, triples, metadata)
         transactions = [
             {
                 "epoch": epoch,
@@ -67,11 +69,13 @@ class HandMadeLake:
                 "deleted": 0,
                 "rejected": 0,
                 "quads_version": quads_version,
-                "triples_version": quads_version,
+                "triples_version": triples_version,
                 "run_id": "ingest",
             }
             for epoch in new
         ]
+        graphs = [{"graph": "", "source": "s", "run_id": "ingest"}]
+        write(self.settings.open_lake(), GRAPHS, graphs if self.epochs == 0 else [], metadata)
         write(self.settings.open_lake(), TRANSACTIONS, transactions, metadata)
         self.epochs += epochs
 
@@ -149,8 +153,13 @@ def publish_by_hand(
     watermark: int,
     stored: Sequence[str] = (),
     base: int = 0,
+    is_maintained: bool = False,
 ) -> None:
-    """Commit rows of an answer table as publish would; `stored` are columns of earlier texts."""
+    """Commit rows of an answer table as publish would; `stored` are columns of earlier texts.
+
+    With `is_maintained` they are those of the text that the query has.
+    """
+    fingerprint = Catalog.of(lake.settings).member(name).fingerprint if is_maintained else ""
     known = (*columns, *stored)
     rows = [
         {"epoch": epoch, "weight": weight, "event_time": event_time(epoch)}
@@ -162,5 +171,7 @@ def publish_by_hand(
         "rows": sum(weight for _, weight, *_ in changes),
         "embeddings_version": 1,
     }
-    metadata = Metadata("publish", "publish", watermark, base, mode="initial", extra=extra)
+    metadata = Metadata(
+        "publish", "publish", watermark, base, fingerprint, mode="initial", extra=extra
+    )
     write(lake.settings.open_lake(), answers(name, known), rows, metadata)
