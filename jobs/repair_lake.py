@@ -78,10 +78,11 @@ def repair_lake(
         held = {job: claims.enter_context(claimed(lake, job, run_id, lease)) for job in _CLAIMS}
         lake.refresh()
         completion, catalog = Completion.read(lake), Catalog.of(settings)
+        computed = [name for name in catalog.names if catalog.is_usable(name)]
         readers = {
             name: catalog.member(name).reads
-            for name in catalog.names
-            if catalog.is_usable(name) and lake.exists(f"embeddings/{name}")
+            for name in computed
+            if lake.exists(f"embeddings/{name}")
         }
         damaged = completion.damaged(readers)
         behind = [
@@ -102,7 +103,7 @@ def repair_lake(
             failed = tuple(each for each in failed if each not in of_graph)
             starts = {}
         tables = {each.table for each in planned}
-        others = repairs(failed, readers, behind, starts)
+        others = repairs(failed, readers, behind, starts, computed)
         planned += [each for each in others if each.table not in tables]
         possible = [each for each in planned if each.action != "none"]
         left = tuple(each for each in planned if each.action == "none")

@@ -42,6 +42,10 @@ _LOGS = (QUADS.name, TRIPLES.name)
 _EDITED = "the source has other content than was read: give what it has now as a new version"
 _BACKUP = "it does not follow from other tables: restore it from a backup"
 _FROM_SOURCES = f"{_BACKUP}, or have `weir repair --from-sources` rebuild it from the sources"
+_NOT_COMPUTED = (
+    "no run computes the query, which is broken or removed: correct its file, then repair;"
+    " or `weir drop {}` ends its history"
+)
 _COUNTS = "counts_agree_with_quads"
 """The check of `transactions` that fails where `quads` is wrong."""
 
@@ -66,6 +70,7 @@ def repairs(
     readers: Mapping[str, Collection[str]],
     behind: Sequence[str],
     starts: Mapping[str, Start],
+    computed: Collection[str],
 ) -> list[Repair]:
     """What is to be done, a table at most once, in the order in which it has to be done.
 
@@ -74,6 +79,7 @@ def repairs(
         readers: the queries with tables, each with the logs that it reads.
         behind: those that have not processed the newest epoch.
         starts: where those start that are computed again, as far as it is known.
+        computed: the queries that runs compute: neither removed nor broken.
     """
     checks: dict[str, set[str]] = {}
     for each in failed:
@@ -84,7 +90,9 @@ def repairs(
         if is_damage(each) and each.found
     }
     graph_is_right = not any(checks.get(name, set()) - {SOURCES.name} for name in _GRAPH)
-    found = {repair.table: repair for repair in _of_tables(checks, graph_is_right, starts)}
+    found = {
+        repair.table: repair for repair in _of_tables(checks, graph_is_right, starts, computed)
+    }
     triples = found.get(TRIPLES.name)
     if triples is not None and triples.action == "rebuild triples":
         # Lost rows were read by nobody since; wrong ones may have been.
@@ -126,7 +134,10 @@ def of_rebuilt(
 
 
 def _of_tables(
-    checks: Mapping[str, set[str]], graph_is_right: bool, starts: Mapping[str, Start]
+    checks: Mapping[str, set[str]],
+    graph_is_right: bool,
+    starts: Mapping[str, Start],
+    computed: Collection[str],
 ) -> Iterator[Repair]:
     # The logs of the graph first: what follows from them is computed from them.
     for table in sorted(checks, key=lambda name: (name != TRIPLES.name, name)):
@@ -141,6 +152,9 @@ def _of_tables(
             yield Repair(table, "none", _FROM_SOURCES if from_sources else _BACKUP)
         elif not graph_is_right:
             yield Repair(table, "none", "it follows from the graph, whose log is damaged")
+        elif query and query not in computed:
+            # Its damaged rows would be taken out, and no run would publish what is right.
+            yield Repair(table, "none", _NOT_COMPUTED.format(query))
         elif kind == "embeddings":
             yield _recomputed(query, starts.get(query))
         elif not has_log:

@@ -115,6 +115,28 @@ def test_nothing_is_repaired_where_nothing_is_wrong(project: Project) -> None:
     assert {**versions, "quality": 0} == {**project.versions(), "quality": 0}
 
 
+@pytest.mark.parametrize("table", ["answers/rooms", "embeddings/rooms"])
+@pytest.mark.parametrize("text", ["SELECT", None], ids=["broken", "removed"])
+def test_a_table_of_a_query_that_no_run_computes_is_left_as_it_is(
+    project: Project, table: str, text: str | None
+) -> None:
+    """Its damaged rows would be taken out, and no run would publish what is right."""
+    was = (project.folder / "queries/rooms.rq").read_text()
+    damaged_file(table)(project, project.settings.open_lake())
+    if text is None:
+        project.remove_query("rooms")
+    else:
+        project.query("rooms", text)
+    before = project.settings.open_lake().existing(table).version()
+    with pytest.raises(QualityError, match="no run computes the query"):
+        repair(project)
+    assert project.settings.open_lake().existing(table).version() == before
+    project.query("rooms", was)
+    assert repair(project).done
+    project.run()
+    assert is_right(project)
+
+
 def test_a_repair_that_is_not_confirmed_changes_nothing(project: Project) -> None:
     wrong_answer(project, project.settings.open_lake())
     before = project.versions()
