@@ -32,7 +32,7 @@ from lake.commit_files import (
 from lake.damaged_files import damage_is_named
 from lake.fences import Fence, Guard
 from lake.integrity import damaged_commits
-from lake.log_checks import verify_commits, verify_log
+from lake.log_checks import verify_commit, verify_commits, verify_log
 from lake.metadata import Metadata
 from lake.names import InvalidNameError, is_table_name
 from lake.step_back import refuse_step_back
@@ -369,10 +369,13 @@ def history(table: DeltaTable, files: fs.FileSystem) -> Iterator[dict[str, Any]]
         files: below its folder.
 
     Raises:
-        DamagedTable: a commit cannot be read.
+        DamagedTable: a commit cannot be read, or is not what was written.
     """
+    folder = local_folder(table.table_uri)
     for version in range(table.version(), -1, -1):
         try:
+            if folder is not None:
+                verify_commit(folder, version)
             with files.open_input_stream(commit_file(version)) as stream:
                 lines = bytes(stream.read()).splitlines()
             said: dict[str, Any] = next(

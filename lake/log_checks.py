@@ -91,7 +91,9 @@ def unlike_notes(folder: Path, files: Iterable[Path]) -> Iterator[Path]:
 
 def forget_commits(folder: Path, before: int) -> None:
     """Forget what was noted of the commits and checkpoints before a version."""
-    first = Path(commit_file(before)).name
+    # Names of commits and checkpoints begin with their version; a checkpoint's comes before the
+    # commit's of the same version.
+    first = Path(commit_file(before)).name.partition(".")[0]
     digests = _notes(folder).digests
     with _noting, suppress(OSError):
         kept = [(name, digest) for name, digest in digests.items() if name >= first]

@@ -11,11 +11,16 @@ _MARK = "weir"
 _FORMAT = 1
 
 
+LOG_ID = "began"
+"""In `extra`, of a log that may begin again: another value each time."""
 BEGUN_TO = "begun_to"
 """In `extra`, of a log that begins again in several commits: the epoch that the last one reaches.
 
 What the ledger says of epochs up to it is about the log before.
 """
+WHOLE_STATE = ("initial", "edited", "rebased", "migrated")
+"""Modes of the commits that replace all rows of an embedding table by the state at the base; up to
+0.1.0 `edited` was called `migrated`."""
 DISCARDS = "discards"
 """The mode of a commit that deletes rows of epochs that were not committed."""
 

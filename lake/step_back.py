@@ -7,20 +7,23 @@ commits between have done.
 
 from __future__ import annotations
 
-from lake.metadata import DISCARDS, Metadata
+from lake.metadata import BEGUN_TO, DISCARDS, LOG_ID, WHOLE_STATE, Metadata
 from lake.storage_errors import DamagedTable, table_of
-
-_BEGINNINGS = ("initial", "edited", "rebased", "migrated")
-"""The modes of commits of maintain that begin a log again, maybe from an earlier epoch."""
 
 
 def steps_back(newer: Metadata, older: Metadata) -> bool:
     """Whether a commit of the same job and remote goes back behind one before it."""
     if newer.job != older.job or newer.extra.get("remote") != older.extra.get("remote"):
         return False
-    begins = newer.job == "maintain" and newer.mode in _BEGINNINGS
-    may_go_back = begins or newer.mode == DISCARDS
+    begins = newer.job == "maintain" and newer.mode in WHOLE_STATE
+    may_go_back = begins or newer.mode == DISCARDS or _is_of_a_later_log(newer, older)
     return newer.watermark < older.watermark and not may_go_back
+
+
+def _is_of_a_later_log(newer: Metadata, older: Metadata) -> bool:
+    """Whether a log that several commits begin again has begun after an older commit."""
+    is_another = newer.extra.get(LOG_ID) != older.extra.get(LOG_ID)
+    return is_another and older.watermark <= int(newer.extra.get(BEGUN_TO, -1))
 
 
 def refuse_step_back(

@@ -31,10 +31,9 @@ from jobs.streams.timeline import Timeline
 from jobs.streams.windows import closing_windows
 from lake.commit import SaveMode, arrow_schema
 from lake.lake import Lake
-from lake.metadata import Metadata
+from lake.metadata import LOG_ID, Metadata
 from lake.tables import Table, output_stream
 
-LOG_ID = "began"
 """What the metadata of embeddings and elements has: the id of the log, another if recomputed."""
 
 

@@ -19,7 +19,7 @@ from jobs.compute.placement import Extent
 from jobs.compute.relations import Statement
 from jobs.compute.session import Session
 from jobs.engine.relations import BEFORE_ALL, FOREVER
-from jobs.maintain.emitted_streams import LOG_ID, OutputStream
+from jobs.maintain.emitted_streams import OutputStream
 from jobs.maintain.leg_commit import commit_leg, make_empty, table_of, windowing_of
 from jobs.maintain.outcome import Outcome
 from jobs.maintain.tasks import JOB, Task, commit_metadata
@@ -38,7 +38,7 @@ from lake.consolidated import consolidated_until
 from lake.counted import counted
 from lake.instants import instant_text
 from lake.lake import Lake
-from lake.metadata import BEGUN_TO, Metadata
+from lake.metadata import BEGUN_TO, LOG_ID, Metadata
 
 UPSTREAMS = "upstreams"
 """What the metadata of embeddings has: the logs of the queries that it reads, by query."""

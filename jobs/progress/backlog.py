@@ -8,11 +8,8 @@ from typing import Any, Self
 
 from jobs.progress.watermarks import Watermark
 from lake.lake import Lake
-from lake.metadata import Metadata
+from lake.metadata import WHOLE_STATE, Metadata
 
-WHOLE_STATE = ("initial", "edited", "rebased", "migrated")
-"""Modes of the commits that replace all rows of an embedding table by the state at the base; up to
-0.1.0 `edited` was called `migrated`."""
 HORIZON = "horizon"
 """What the metadata of a query over streams has besides: the last instant that was evaluated."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,12 +14,15 @@ from deltalake import DeltaTable
 from pyarrow import fs
 
 from lake import old_commits
+from lake.checksums import NOTES
 from lake.commit import write
-from lake.commit_files import LOG
+from lake.commit_files import LOG, checkpoint_files, commit_file, last_checkpoint
 from lake.lake import Lake
 from lake.ledger import CLAIMED, LedgerRow, record
+from lake.log_checks import LOG_NOTES
 from lake.metadata import Metadata
 from lake.old_commits import delete_old_commits
+from lake.storage_errors import DamagedTable
 from lake.tables import GRAPHS, RUNS
 
 KEPT, AT_ONCE, CHECKPOINTS = 20, 5, 5
@@ -159,3 +163,26 @@ def dying_after(deletions: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[Non
     with monkeypatch.context() as patched:
         patched.setattr(Lake, "files", lambda lake, name: Dying(whole(lake, name)))
         yield
+
+
+def test_the_checkpoint_that_a_short_log_begins_with_is_still_compared(lake: Lake) -> None:
+    append(lake, *range(100))
+    folder = Path(lake.location(TABLE.name))
+    noted = (folder / NOTES / LOG_NOTES).read_text()
+    first = min(checkpoint_files(folder))
+    assert first.name in noted
+
+
+def test_a_flipped_digit_in_the_commit_of_a_checkpoint_is_named(lake: Lake) -> None:
+    """What a commit says about itself is read from it, though its files are in the checkpoint."""
+    folder = Path(lake.location(TABLE.name))
+    for number in range(2 * CHECKPOINTS):
+        append(lake, number)
+        if last_checkpoint(folder) == lake.version(TABLE.name):
+            break
+    commit = folder / commit_file(lake.version(TABLE.name) or 0)
+    flipped, count = re.subn(rb"(watermark\W+)\d", rb"\g<1>9", commit.read_bytes())
+    assert count == 1
+    commit.write_bytes(flipped)
+    with pytest.raises(DamagedTable, match="not what was written"):
+        Lake(lake.root).last_metadata(TABLE.name)
