@@ -265,7 +265,7 @@ class Engine:
                 yield deadline
             except Exception as error:
                 if are_lost(error):
-                    raise LostRowsError("rows were lost with an executor of Spark") from error
+                    raise LostRowsError from error
                 exceeded = limit_of(error, budget, was_interrupted=watched.was_interrupted)
                 if exceeded is None:
                     raise

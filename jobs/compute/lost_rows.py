@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
+from jobs.errors import WeirError
 from lake.spark_errors import messages_of
 
 _NOT_FOUND = "CHECKPOINT_RDD_BLOCK_ID_NOT_FOUND"
@@ -14,16 +15,23 @@ ATTEMPTS = 3
 _Result = TypeVar("_Result")
 
 
-class LostRowsError(Exception):
+class LostRowsError(WeirError):
     """Rows that a relation stored on an executor are gone: all of its engine is made again."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "rows were lost with an executor of Spark", "", "Run again; what was committed stays."
+        )
 
 
 def are_lost(error: BaseException) -> bool:
-    """Whether an error of Spark says that stored rows are gone."""
-    return any(_NOT_FOUND in message for message in messages_of(error))
+    """Whether an error of Spark, or of a library that uses it, says that stored rows are gone."""
+    return isinstance(error, LostRowsError) or any(
+        _NOT_FOUND in message for message in messages_of(error)
+    )
 
 
-def until_kept(compute: Callable[[], _Result], progress: Callable[[str], None]) -> _Result:
+def repeated_if_lost(compute: Callable[[], _Result], progress: Callable[[str], None]) -> _Result:
     """What `compute` gives; it is called again if rows that it stored are lost meanwhile.
 
     Args:
@@ -37,5 +45,5 @@ def until_kept(compute: Callable[[], _Result], progress: Callable[[str], None]) 
         try:
             return compute()
         except LostRowsError as lost:
-            progress(f"WARNING: {lost}; they are computed again")
+            progress(f"WARNING: {lost.what}; they are computed again")
     return compute()

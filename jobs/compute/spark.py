@@ -6,7 +6,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import TYPE_CHECKING, Any, assert_never
 from uuid import uuid4
@@ -41,7 +41,7 @@ _DEFAULT = EvaluationLimits()
 _MOST_NODES = 120
 """Of the plan of a statement: beyond it, views that it reads are cut, the largest first."""
 _PLAIN_NODES = 4
-"""A view with at most so many reads a stored table: Spark reads it again rather than keep it."""
+"""A view of at most so many reads a stored table: Spark reads that again rather than keep rows."""
 
 
 @dataclass(slots=True)
@@ -52,11 +52,13 @@ class _View:
         frame: what computes it.
         nodes: of its plan, those of the views that it reads included.
         reads: how often statements have named it.
+        cutting: held while its plan is cut.
     """
 
     frame: DataFrame
     nodes: int
     reads: int = 0
+    cutting: threading.Lock = field(default_factory=threading.Lock)
 
 
 class SparkEngine:
@@ -90,7 +92,7 @@ class SparkEngine:
         self._views: dict[str, _View] = {}
         self._numbers = count()
         # Queries are computed in threads, which share relations.
-        self._cutting = threading.RLock()
+        self._reading = threading.Lock()
         if staging is not None:
             # A run that died may have left staged rows.
             remove(spark, staging)
@@ -114,7 +116,7 @@ class SparkEngine:
                 context.setLocalProperty(name, value)  # type: ignore[arg-type]
 
     def make(self, statement: Statement) -> None:
-        """Make a relation; nothing is computed before it is read."""
+        """Make a relation; what is not stored is computed where it is read."""
         frame, nodes = self.planned(statement.select)
         self.register(statement.name, frame, statement.keep, nodes)
 
@@ -165,8 +167,8 @@ class SparkEngine:
         return frame.select(F.lit(value).alias(key), *cells)
 
     def planned(self, query: exp.Query) -> tuple[DataFrame, int]:
-        """The frame of a query, and how many nodes its plan has."""
-        nodes = self._nodes_of(query)
+        """The frame of a query, and how many nodes its plan has; what it reads may be cut."""
+        nodes = self._cut_inputs(query)
         with deep_recursion():
             text = query.sql(dialect=DIALECT)
         return self.spark.sql(text), nodes
@@ -175,22 +177,25 @@ class SparkEngine:
         """The frame of a query."""
         return self.planned(query)[0]
 
-    def _nodes_of(self, query: exp.Query) -> int:
-        """Nodes of the plan of a query, those of the views that it reads included.
+    def _cut_inputs(self, query: exp.Query) -> int:
+        """Cut what a query reads again or makes too large; gives the nodes of its plan then.
 
-        They are at most `_MOST_NODES`, unless the query alone has more: views are cut until then.
+        They are at most `_MOST_NODES`, unless the query alone has more.
         """
         own = sum(1 for _ in query.find_all(exp.Select, exp.SetOperation, exp.Join, exp.Subquery))
         named = Counter(table.name for table in query.find_all(exp.Table))
-        with self._cutting:
-            read = {name: times for name, times in named.items() if name in self._views}
-            total = own + sum(self._views[name].nodes * times for name, times in read.items())
-            for name in sorted(read, key=lambda name: -self._views[name].nodes * read[name]):
-                view = self._views[name]
-                view.reads += read[name]
+        with self._reading:
+            views = {name: self._views[name] for name in named if name in self._views}
+            for name, view in views.items():
+                view.reads += named[name]
+        total = own + sum(view.nodes * named[name] for name, view in views.items())
+        for name in sorted(views, key=lambda name: -views[name].nodes * named[name]):
+            view = views[name]
+            # Adaptive execution runs the shuffles of what is cut, so others do not wait for it.
+            with view.cutting:
                 is_read_again = view.reads > 1 and view.nodes > _PLAIN_NODES
                 if is_read_again or (total > _MOST_NODES and view.nodes > 1):
-                    total -= (view.nodes - 1) * read[name]
+                    total -= (view.nodes - 1) * named[name]
                     view.frame, view.nodes = self._cut(view.frame), 1
                     # The same rows, by another plan.
                     view.frame.createOrReplaceTempView(name)

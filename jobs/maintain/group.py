@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from jobs.compute.engine import Engine
-from jobs.compute.lost_rows import until_kept
+from jobs.compute.lost_rows import repeated_if_lost
 from jobs.compute.relations import Keep
 from jobs.compute.session import Session
 from jobs.engine.read_graph import Thresholds, read_neighbourhood, read_whole
@@ -48,7 +48,7 @@ class Group:
         A failed read fails all of them, but not the queries at other epochs.
         """
         try:
-            again = until_kept(lambda: self._maintain(self._left(tasks)), self.progress)
+            again = repeated_if_lost(lambda: self._maintain(self._left(tasks)), self.progress)
         except Exception as error:  # noqa: BLE001  (recorded, and raised for all at the end)
             for task in self._left(tasks):
                 self.outcome.failed(task, error)

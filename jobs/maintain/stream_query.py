@@ -14,7 +14,7 @@ from jobs.catalog.maintained import Maintained
 from jobs.catalog.output_streams import upstreams_of
 from jobs.compute.budget import Budget
 from jobs.compute.engine import Commit, Engine
-from jobs.compute.lost_rows import until_kept
+from jobs.compute.lost_rows import repeated_if_lost
 from jobs.compute.placement import Extent
 from jobs.compute.relations import Statement
 from jobs.compute.session import Session
@@ -98,7 +98,7 @@ class StreamQuery:
             commit_rows = partial(
                 self._commit_leg, task, timeline, leg, metadata, mode, even_empty=even_empty
             )
-            made = until_kept(commit_rows, self.progress)
+            made = repeated_if_lost(commit_rows, self.progress)
             if made is not None:
                 commit = made
                 rows += made.rows

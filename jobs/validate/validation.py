@@ -17,6 +17,7 @@ from expectations.suite import QualityResult
 from expectations.transactions import TRANSACTIONS_SUITE
 from jobs.compute.duck import is_out_of_memory
 from jobs.compute.engine import Engine
+from jobs.compute.lost_rows import LostRowsError, are_lost
 from jobs.compute.packs import packs
 from jobs.expected_errors import as_user_error
 from jobs.validate.answer_rows import (
@@ -131,8 +132,15 @@ class _Checks:
         return found
 
     def _alone(self, checked: Checked, error: Exception) -> _Results:
-        """The results of a query whose check failed: on Spark, if DuckDB ran out of memory."""
+        """The results of a query whose check failed: on Spark, if DuckDB ran out of memory.
+
+        Raises:
+            LostRowsError: what was checked is gone.
+        """
         query = checked[0].query
+        if are_lost(error):
+            # Nothing is wrong with the query: the stage is to be repeated.
+            raise LostRowsError from error
         if not is_out_of_memory(error):
             return {query: (_unreadable(query, error),)}
         try:

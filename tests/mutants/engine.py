@@ -20,7 +20,7 @@ ENGINE_MUTANTS = (
         tests=("tests/engine/test_closure.py",),
     ),
     Mutant(
-        "a path of paths holds longer than its parts",
+        "what continues a closure is composed of the new paths alone",
         "engine/operators/closure",
         "is_whole = run.epochs.from_nothing and node.start is None",
         "is_whole = True",

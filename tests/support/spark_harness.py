@@ -26,7 +26,7 @@ class _OnSpark(Memory):
     def run(
         self, after: int, last: int, *, thresholds: Thresholds = LOOKED_UP, initial: bool = False
     ) -> None:
-        """Process the epochs (after, last]; with `initial`, as one state at `last`."""
+        """Process the epochs (after, last]; with `initial`, from nothing."""
         with spark_engine(self.spark, self.driver_rows) as engine:
             for name in self.tables:
                 rows = self.connection.sql(f"SELECT * FROM {name}").to_arrow_table()
