@@ -466,16 +466,16 @@ class _Rebuild:
         if old is None or not self._copied(old, journal):
             return
         at = {replay.epochs[position] for position in missing}
-        is_wanted: exp.Expr = column("epoch").isin(*map(number, sorted(at)))
         if min(at) <= replay.until:
-            is_wanted = exp.or_(is_wanted, column("epoch") <= number(replay.until))
+            at |= {*range(1, replay.until + 1)}
         engine = Engine.of(self.settings, self.temporary, self.session, JOB)
         try:
-            engine.open("old", _OLD, where=is_wanted)
+            engine.open("old", _OLD)
+            engine.load("missing", pa.table({"epoch": pa.array(sorted(at), pa.int64())}))
             engine.open("owners", GRAPHS.name, where=column("source").eq(text(name)))
             engine.open("stored", QUADS.name)
             # As assertions: rows that are lost, or that nobody wrote, give no second `+1`.
-            engine.make(Statement("taken", _as_assertions("old", "owners"), "cache"))
+            engine.make(Statement("taken", _as_assertions("old", "owners", "missing"), "cache"))
             engine.make(Statement("about", netting.rows_about("stored", "taken", QUAD)))
             engine.make(Statement("present", netting.present("about"), "cache"))
             engine.make(Statement("log", netting.net_quads("taken", "present"), "cache"))
@@ -643,15 +643,21 @@ class _Counts:
         )
 
 
-def _as_assertions(old: str, owners: str) -> exp.Select:
-    """The rows of a log in the graphs of `owners`, as `netting` has quad assertions."""
+def _as_assertions(old: str, owners: str, epochs: str) -> exp.Select:
+    """The rows of a log in the graphs of `owners`, as `netting` has quad assertions.
+
+    Of the `epochs` only.
+    """
     return select(
         column("epoch", "old"),
         exp.alias_(number(0), "line"),
         exp.alias_(column("weight", "old") > number(0), "insert"),
         *columns(QUAD, "old"),
         from_=rows_of(old, "old"),
-        joins=[semi_join(rows_of(owners, "owned"), *equal(["graph"], "old", "owned"))],
+        joins=[
+            semi_join(rows_of(owners, "owned"), *equal(["graph"], "old", "owned")),
+            semi_join(rows_of(epochs, "wanted"), *equal(["epoch"], "old", "wanted")),
+        ],
     )
 
 

@@ -18,13 +18,15 @@ from jobs.errors import BusyError, QualityError, WeirError
 from jobs.repair_lake import RepairResult, repair_lake
 from jobs.source_names import drop_source, rename_source
 from lake.commit import write
+from lake.consolidated import note_consolidation
 from lake.file_commits import append
 from lake.lake import Lake
 from lake.ledger import ABANDONED, LedgerRow, record
+from lake.metadata import Metadata
 from lake.names import Name
 from lake.removal import remove_table
 from lake.storage_errors import DamagedTable
-from lake.tables import TRANSACTIONS, Table
+from lake.tables import QUADS, TRANSACTIONS, Table
 from tests.support.damage import append_foreign, data_files, flip_a_bit, newest_commit
 from tests.support.dying import dies_at
 from tests.support.oracles.projects import check_answers
@@ -547,4 +549,39 @@ def test_renamed_and_dropped_sources_and_streams_stay_what_they_are(tmp_path: Pa
     project.patch("changes/0003.rdfp", 'A <urn:a> <urn:room> "3" .', id_="urn:3", previous="urn:2")
     project.run()
     assert project.answer("q").total() == 3
+    assert failed(project) == []
+
+
+def test_a_change_set_that_cannot_be_used_any_more_is_left_out_and_later_ones_are_read(
+    tmp_path: Path,
+) -> None:
+    project = Project(tmp_path).declare(PATCHES)
+    project.query("q", "SELECT ?r { ?x <urn:room> ?r }")
+    for number in (1, 2, 3):
+        previous = f"urn:{number - 1}" if number > 1 else ""
+        line = f'A <urn:a> <urn:room> "{number}" .'
+        project.patch(f"changes/{number}.rdfp", line, id_=f"urn:{number}", previous=previous)
+        project.run()
+    quads = project.rows("quads")
+    project.patch("changes/2.rdfp", 'A <urn:a> <urn:room> "9" .', id_="urn:9", previous="urn:8")
+    for file in data_files_by_epoch(project)[::2]:
+        flip_a_bit(file, random.Random(3))
+    rebuild(project)
+    assert project.rows("quads") == quads
+    assert failed(project) == []
+
+
+def test_a_consolidated_log_has_the_state_of_patches_that_are_gone(project: Project) -> None:
+    held = project.state(2)
+    lake = project.settings.open_lake()
+    rows = [row for row in project.table("quads") if row["epoch"] > 2]
+    names = ("graph", "subject", "predicate", "object")
+    rows += [{**dict(zip(names, quad, strict=True)), "epoch": 2, "weight": 1} for quad in held]
+    note_consolidation(lake, "quads", 2)
+    write(lake, QUADS, rows, Metadata("c", "compact", 2), mode="overwrite")
+    before = project.rows("quads")
+    append_foreign(lake, "quads", [{**rows[0], "object": '"never"'}])
+    project.change_sets[0].unlink()
+    assert "changes before epoch 2 are a state from now on" in rebuild(project).done[0].what
+    assert project.rows("quads") == before
     assert failed(project) == []
