@@ -15,6 +15,7 @@ from deltalake import DeltaTable, Transaction, write_deltalake
 from jobs.audit.repairs import Repair
 from jobs.audit_lake import examined
 from jobs.errors import BusyError, QualityError, WeirError
+from jobs.freshness import old_rounds
 from jobs.repair_lake import RepairResult, repair_lake
 from jobs.source_names import drop_source, rename_source
 from lake.commit import write
@@ -27,6 +28,7 @@ from lake.names import Name
 from lake.removal import remove_table
 from lake.storage_errors import DamagedTable
 from lake.tables import QUADS, TRANSACTIONS, Table
+from tests.replicas.test_evaluations import EVERY, POPULATION, project_of
 from tests.support.damage import append_foreign, data_files, flip_a_bit, newest_commit
 from tests.support.dying import dies_at
 from tests.support.oracles.projects import check_answers
@@ -508,7 +510,7 @@ def test_a_version_that_was_not_ingested_gets_no_old_epoch(of_delta: Project) ->
 def test_a_source_that_took_the_name_of_a_dropped_one_keeps_its_epochs(tmp_path: Path) -> None:
     """Both have change sets of the same names."""
     other = {**PATCHES, "name": "o", "location": "others"}
-    project = Project(tmp_path).declare(PATCHES, other)
+    project = Project(tmp_path).declare(other, PATCHES)
     project.query("q", "SELECT ?r { ?x <urn:room> ?r }")
     project.patch("others/1.rdfp", 'A <urn:o> <urn:room> "o" <urn:o> .')
     project.patch("changes/1.rdfp", 'A <urn:a> <urn:room> "1" <urn:p> .')
@@ -585,3 +587,34 @@ def test_a_consolidated_log_has_the_state_of_patches_that_are_gone(project: Proj
     assert "changes before epoch 2 are a state from now on" in rebuild(project).done[0].what
     assert project.rows("quads") == before
     assert failed(project) == []
+
+
+@pytest.mark.parametrize("is_shortened", [False, True])
+def test_the_rounds_of_a_remote_are_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_shortened: bool
+) -> None:
+    """Where old rounds have left the inbox, too."""
+    monkeypatch.setattr(old_rounds, "LOG_COMMITS", 0)
+    project = project_of(tmp_path)
+    project.run()
+    for value in (20, 30):
+        project.now += EVERY
+        project.remote.set("http://x/a", POPULATION, value)
+        project.refresh()
+        project.settings.open_lake().existing("replicas/wd").create_checkpoint()
+        project.run()
+    if is_shortened:
+        old_rounds.delete_old_rounds(project.settings.open_lake(), "wd", 3)
+    before, answer = project.state(99), project.answer("cities")
+    epochs = len(project.table("transactions"))
+    flipped(project)
+    said: list[Repair] = []
+    rebuild(project, said)
+    if not is_shortened:
+        assert project.state(99) == before
+        assert len(project.table("transactions")) == epochs
+        project.run()
+        assert project.answer("cities") == answer
+    else:
+        assert "cannot be read again" in "".join(repair.what for repair in said)
+        assert len(project.table("transactions")) == epochs + 1
