@@ -330,7 +330,7 @@ class _Rebuild:
             names = ", ".join(missing[:3])
             others = f" and {len(missing) - 3:,} more" if len(missing) > 3 else ""
             self.why[name] = f"{names}{others} cannot be read again"
-        # A consolidated log does not tell the changes of one epoch from those of others.
+        # In a consolidated log the changes of an epoch are mixed with those of others.
         until = consolidated if any(own[position] <= consolidated for position in missing) else 0
         there = {
             position: change_set
