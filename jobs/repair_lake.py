@@ -1,16 +1,18 @@
 """Rebuild what an audit finds wrong and what follows from other tables.
 
 `triples` follows from `quads`, embeddings from the graph, answers from embeddings. Answers are
-corrected by signed rows at the newest epoch, which the next run publishes: readers of their log see
-what was wrong. Nothing is computed from a log that is damaged.
+corrected by signed rows, which the next run publishes: readers of their log see what was wrong.
+Nothing is computed from a log that is damaged. With `from_sources`, a damaged log of the graph is
+read again from the sources; see `jobs.audit.from_sources`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 
+from jobs.audit.files import file_results
 from jobs.audit.from_sources import RebuiltGraph, discard, put_in_place, rebuilt_graph
 from jobs.audit.repairs import (
     Repair,
@@ -28,10 +30,15 @@ from jobs.compute.session import Spark, session_of
 from jobs.errors import QualityError, listed
 from jobs.maintain.tasks import Start, start_again
 from jobs.progress.completion import Completion
+from jobs.progress.watermarks import head
 from jobs.settings import Settings
 from jobs.stage import Job, Progress, claimed, silent
+from jobs.validate.quality_results import record_results
+from jobs.validate.validation import Validation
+from lake.lake import Lake, local_folder
 from lake.removal import remove_table
-from lake.storage_errors import DamagedTable
+from lake.storage_errors import DamagedTable, StorageError
+from lake.tables import QUADS, TRIPLES
 
 _CLAIMS: tuple[Job, ...] = ("ingest", "maintain", "validate", "publish")
 """The stages that must not run meanwhile."""
@@ -118,17 +125,21 @@ def repair_lake(
                         case "rebuild graph":
                             assert rebuilt is not None, "it is planned"
                             put_in_place(lake, rebuilt, run_id)
+                            _record_whole(lake, run_id, (QUADS.name, TRIPLES.name))
                         case "note":
                             pass
                         case "rebuild triples":
                             rows = settings.limits.rows_per_file
                             rebuild_triples(engine, lake, completion.head, rows)
+                            _record_whole(lake, run_id, (TRIPLES.name,))
                         case "recompute":
                             recompute(engine, lake, completion, query, held["maintain"])
                         case "correct":
                             correct(engine, lake, completion, query, run_id)
-                        case _:
+                        case "remove":
                             remove_table(lake.location(repair.table))
+                        case "none":
+                            raise AssertionError("it is left")
                 finally:
                     engine.release()
                 done.append(repair)
@@ -142,6 +153,19 @@ def repair_lake(
             done=result,
         )
     return result
+
+
+def _record_whole(lake: Lake, run_id: str, tables: Sequence[str]) -> None:
+    """Record what an audit finds of the files of tables that were rebuilt."""
+    folder = local_folder(lake.root)
+    # Without a record, the next audit finds it.
+    with suppress(StorageError):
+        if folder is not None:
+            results = [
+                result for name in tables for result in file_results(lake, folder / name, name)
+            ]
+            of_tables = Validation("", 0, head(lake), tuple(results))
+            record_results(lake, run_id, [of_tables], "audit", page=None)
 
 
 def _start(completion: Completion, catalog: Catalog, query: str) -> Start | None:

@@ -88,9 +88,8 @@ def validate_answers(
     with claimed(lake, JOB, run_id, settings.limits.lease_seconds) as run:
         completion = Completion.read(lake)
         graph_from, graph_to = completion.graph_validated_to, completion.head
-        # Of epochs that are a state only, the changes cannot be checked; that at which it became
-        # one is an epoch as others.
-        graph_from = max(graph_from, consolidated_until(lake, QUADS.name) - 1)
+        # Of epochs that are a state only, the changes cannot be checked.
+        graph_from = max(graph_from, consolidated_until(lake, QUADS.name))
         work = _not_validated(completion, catalog)
         run.totals |= {"from_epoch": graph_from, "to_epoch": graph_from}
         published = tuple(_too_many_rows(each) for each in over_limit(completion, catalog))

@@ -154,13 +154,7 @@ def end(lake: Lake, fence: Fence, rows: Sequence[LedgerRow]) -> None:
     """
 
     def checked() -> None:
-        runs = _runs_of(read_ledger(lake), fence.name)
-        if any(run["number"] == fence.number and run["status"] == ABANDONED for run in runs):
-            raise Superseded(
-                f"another run of {fence.name} took over from this one, number {fence.number}, which"
-                " was paused or cut off from the lake for longer than its lease. What this run had"
-                " committed stays, and nothing was committed twice."
-            )
+        _require(lake, fence)
 
     for last in (False, True):
         try:
@@ -172,6 +166,29 @@ def end(lake: Lake, fence: Fence, rows: Sequence[LedgerRow]) -> None:
                 raise
         else:
             return
+
+
+def require_held(lake: Lake) -> None:
+    """See that this process still holds the claims under which it changes the lake.
+
+    Before what passes no fence, such as a folder that is renamed.
+
+    Raises:
+        Superseded: another run has taken one over.
+    """
+    lake.committed(RUNS.name)
+    for fence in lake.guard(RUNS.name).fences:
+        _require(lake, fence)
+
+
+def _require(lake: Lake, fence: Fence) -> None:
+    runs = _runs_of(read_ledger(lake), fence.name)
+    if any(run["number"] == fence.number and run["status"] == ABANDONED for run in runs):
+        raise Superseded(
+            f"another run of {fence.name} took over from this one, number {fence.number}, which"
+            " was paused or cut off from the lake for longer than its lease. What this run had"
+            " committed stays, and nothing was committed twice."
+        )
 
 
 def has_open_claim(lake: Lake) -> bool:

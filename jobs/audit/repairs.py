@@ -124,11 +124,11 @@ def of_rebuilt(
         rebuilt: what was read again.
         readers: the queries with embeddings.
     """
-    notes = [Repair(QUADS.name, "note", str(each)) for each in rebuilt.sources]
+    notes = [Repair(QUADS.name, "note", str(source)) for source in rebuilt.sources]
     found = [Repair(QUADS.name, "rebuild graph", rebuilt.what), *notes]
     # Lost rows were read by nobody since; wrong ones may have been.
     only_lost = {each.expectation for each in failed} <= {FILES.name, LOG.name}
-    if not (only_lost or rebuilt.is_corrected):
+    if not (only_lost or rebuilt.corrected):
         found += [_recomputed(query, None) for query in readers]
     return found
 

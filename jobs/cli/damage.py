@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
+from typing import Any
 
-import pyarrow.compute as pc
-
-from expectations.suite import QualityResult
-from jobs.audit.files import FILES, LOG, file_results, is_damage
+from jobs.audit.files import FILES, LOG
 from jobs.progress.completion import Completion, FailedRun
 from jobs.progress.watermarks import require_graph
 from lake.integrity import missing_files
@@ -28,10 +27,10 @@ class GraphDamage:
 
     @classmethod
     def of(cls, completion: Completion) -> GraphDamage | None:
-        """The first damage that is found; None if nothing is known to be wrong.
+        """The first damage that is known; None if nothing is known to be wrong.
 
-        Logs, and whether each file is there with its size, are looked at always; the content of
-        files only if the last run or the last audit named the table.
+        Logs, and whether each file is there with its size, are looked at. Of the content of files
+        it is said what the last run or the last audit found: it is not read, which takes long.
         """
         lake = completion.lake
         try:
@@ -42,7 +41,7 @@ class GraphDamage:
             if (what := next(_damages(lake, table), None)) is not None:
                 return cls(f"{what} (table {table})")
         for table in _GRAPH:
-            if _is_named(completion, table) and (what := _deep(lake, table)) is not None:
+            if (what := _recorded(completion, table)) is not None:
                 return cls(f"{what} (table {table})")
         return None
 
@@ -57,32 +56,29 @@ def _damages(lake: Lake, table: str) -> Iterator[str]:
         yield f"{error.where}: {error.what}"
 
 
-def _is_named(completion: Completion, table: str) -> bool:
-    """Whether a run that nothing followed failed at a table, or the last audit of its files did."""
-    if any(f"(table {table})" in each.reason for each in completion.failed_runs):
-        return True
-    lake = completion.lake
-    if not lake.exists(QUALITY.name):
-        return False
-    filters = [("table", "=", table), ("expectation", "in", [FILES.name, LOG.name])]
-    rows = lake.rows(QUALITY.name, ["success", "recorded_at"], filters)
-    newest = rows.filter(pc.equal(rows["recorded_at"], pc.max(rows["recorded_at"])))
-    return not all(newest["success"].to_pylist())
+def _recorded(completion: Completion, table: str) -> str | None:
+    """What the last audit, or a run that failed after it, found of the files of a table."""
+    lake, audited = completion.lake, datetime.min.replace(tzinfo=UTC)
+    if lake.exists(QUALITY.name):
+        filters = [("table", "=", table), ("expectation", "in", [FILES.name, LOG.name])]
+        names = ["expectation", "success", "observed", "recorded_at"]
+        rows = lake.rows(QUALITY.name, names, filters).to_pylist()
+        audited = max((row["recorded_at"] for row in rows), default=audited)
+        for row in rows:
+            if row["recorded_at"] == audited and not row["success"]:
+                return _what(row)
+    for run in completion.failed_runs:
+        if run.at > audited and f"(table {table})" in run.reason:
+            return run.reason.removesuffix(f" (table {table})")
+    return None
 
 
-def _deep(lake: Lake, table: str) -> str | None:
-    folder = local_folder(lake.location(table))
-    if folder is None:
-        return None
-    found = [each for each in file_results(lake, folder, table) if is_damage(each)]
-    return next(map(_first_of, found), None)
-
-
-def _first_of(result: QualityResult) -> str:
+def _what(row: Mapping[str, Any]) -> str:
     """The first file that is damaged; of the log it is said how."""
-    first = result.found.splitlines()[0]
+    examples = json.loads(row["observed"])["examples"]
+    first = str(json.loads(examples[0])["found"]) if examples else row["expectation"]
     return (
-        f"{first}: the file is not what was written" if result.expectation == FILES.name else first
+        f"{first}: the file is not what was written" if row["expectation"] == FILES.name else first
     )
 
 

@@ -43,6 +43,12 @@ def is_ending(position: str | None) -> bool:
     return position is not None and position.startswith("/")
 
 
+def renamed(position: str) -> str | None:
+    """The old name, if an epoch that ends a name says that another one goes on with it."""
+    match = _RENAMED.fullmatch(position)
+    return None if match is None else match[1]
+
+
 def after_ending(
     positions: Mapping[str, SourcePosition], source: str, position: str, at: datetime
 ) -> Mapping[str, SourcePosition]:
@@ -57,9 +63,8 @@ def after_ending(
     if position == DROPPED:
         dropped = SourcePosition(ingested_at=at, ended="it was dropped")
         return {**positions, source: dropped}
-    renamed = _RENAMED.fullmatch(position)
-    assert renamed is not None, "there is no other"
-    old = renamed[1]
+    old = renamed(position)
+    assert old is not None, "there is no other"
     before = positions.get(old, SourcePosition())
     return {
         **positions,

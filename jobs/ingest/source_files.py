@@ -171,6 +171,48 @@ def read_twice(lake: Lake, source: Source, positions: Collection[str]) -> list[t
     return found
 
 
+def read_otherwise(lake: Lake, again: Lake, sources: Iterable[Source]) -> list[SourceFile]:
+    """The files that were read again and have another content than when they were read first.
+
+    Args:
+        lake: with the files that were read.
+        again: the lake into which they were read again.
+        sources: whose files they are.
+    """
+    key = ["position", "file"]
+    different = []
+    for source in sources:
+        of_source = [("source", "=", source.name)]
+        first = _as_declared(_stored(lake, of_source), source)
+        known: dict[tuple[str, str], list[SourceFile]] = {}
+        now = _as_declared(_stored(again, of_source), source)
+        # The table grows with every file that is read: those that are the same are no objects.
+        same = now.join(
+            first.filter(pc.invert(first["changed"])).select([*key, "bytes", "sha256"]),
+            [*key, "bytes", "sha256"],
+            join_type="left anti",
+        )
+        if not same.num_rows:
+            continue
+        for file in _as_files(first.filter(pc.is_in(first["file"], same["file"].combine_chunks()))):
+            known.setdefault((file.position, file.file), []).append(file)
+        for file in _as_files(same):
+            before = [
+                each for each in known.get((file.position, file.file), []) if not each.changed
+            ]
+            path = _renamed(file.file, source.places) or file.file
+            if before and not _is_one_of(replace(file, path=path), before):
+                different.append(replace(file, path=path))
+    return different
+
+
+def _is_one_of(file: SourceFile, before: Sequence[SourceFile]) -> bool:
+    """Whether a file has the content of one of the rows about it, as far as they know it."""
+    alike = [row for row in before if row.bytes == file.bytes]
+    digests = {row.sha256 for row in alike}
+    return bool(alike) and (None in digests or (file.sha256 or _sha256(file.path)) in digests)
+
+
 def record_changes(lake: Lake, found: ChangedFiles, metadata: Metadata) -> None:
     """Record what no run has recorded of files that were read, so that it is reported once."""
     if found.new:

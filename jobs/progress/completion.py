@@ -163,9 +163,9 @@ class Completion:
         return {row["query"]: (row["mode"], row["reason"]) for row in rows}
 
     def last_embeddings(self, query: str) -> Metadata | None:
-        """The last commit of the embeddings of a query that the ledger knows of, be they gone.
+        """The last commit of the embeddings of a query that the ledger knows of.
 
-        None if it was dropped since.
+        Also if the table is gone. None if it was dropped since.
         """
         known = self._commits.get(("maintain", query))
         mode, _ = self.last_maintenance.get(query, (None, None))

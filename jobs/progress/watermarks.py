@@ -80,12 +80,14 @@ def require_graph(lake: Lake) -> None:
     Raises:
         DamagedTable: one is gone.
     """
-    for table in (QUADS, TRIPLES, GRAPHS):
+    backup = "Restore it from a backup"
+    rebuilt = f"{backup}, or have `weir repair --from-sources` rebuild it."
+    for table, hint in ((QUADS, rebuilt), (TRIPLES, rebuilt), (GRAPHS, f"{backup}.")):
         if lake.exists(TRANSACTIONS.name) and not lake.exists(table.name) and head(lake):
             raise DamagedTable(
                 f"the table {table.name} is gone, and {counted(head(lake), 'epoch')} are known",
                 lake.location(table.name),
-                "Restore it from a backup, or have `weir repair --from-sources` rebuild it.",
+                hint,
             )
 
 

@@ -25,9 +25,17 @@ def record_results(
     run_id: str,
     validations: Sequence[Validation],
     job: str = "validate",
-    page: str = PAGE,
+    page: str | None = PAGE,
 ) -> None:
-    """Write the results of a run of `job` to `quality`, and as a page if the lake is a folder."""
+    """Write the results of a run of `job` to `quality`, and as a page if the lake is a folder.
+
+    Args:
+        lake: which holds the table.
+        run_id: of the run.
+        validations: the results.
+        job: what ran.
+        page: where the page is, below the lake's folder; None for none.
+    """
     now = datetime.now(UTC)
     rows = [
         {**row, "query": result.scope or None, "from_epoch": of.from_epoch, "to_epoch": of.to_epoch}
@@ -38,7 +46,7 @@ def record_results(
     metadata = Metadata(run_id, job, watermark=to_epoch)
     write(lake, QUALITY, rows, metadata)
     folder = local_folder(lake.root)
-    if folder is not None:
+    if folder is not None and page is not None:
         results = [result for validation in validations for result in validation.results]
         write_whole(folder / page, quality_page(run_id, now, results))
 

@@ -8,18 +8,29 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
+from deltalake import DeltaTable, Transaction, write_deltalake
 
 from jobs.audit.repairs import Repair
 from jobs.audit_lake import examined
-from jobs.errors import QualityError
+from jobs.errors import BusyError, QualityError, WeirError
+from jobs.freshness import old_rounds
 from jobs.repair_lake import RepairResult, repair_lake
+from jobs.source_names import drop_source, rename_source
 from lake.commit import write
+from lake.consolidated import note_consolidation
+from lake.file_commits import append
 from lake.lake import Lake
+from lake.ledger import ABANDONED, LedgerRow, record
+from lake.metadata import Metadata
+from lake.names import Name
 from lake.removal import remove_table
 from lake.storage_errors import DamagedTable
-from lake.tables import TRANSACTIONS, Table
+from lake.tables import QUADS, TRANSACTIONS, Table
+from tests.replicas.test_evaluations import EVERY, POPULATION, project_of
 from tests.support.damage import append_foreign, data_files, flip_a_bit, newest_commit
+from tests.support.dying import dies_at
 from tests.support.oracles.projects import check_answers
 from tests.support.projects.project import PATCHES, SNAPSHOTS, Project, no_spark
 
@@ -70,7 +81,7 @@ def rebuild(project: Project, said: list[Repair] | None = None) -> RepairResult:
 def failed(project: Project) -> list[str]:
     """The checks that do not hold after a repair."""
     return [
-        each.expectation for each in examined(no_spark, project.settings, "a", full=True).failed
+        result.expectation for result in examined(no_spark, project.settings, "a", full=True).failed
     ]
 
 
@@ -99,10 +110,10 @@ def test_queries_go_on_from_a_rebuilt_log(
     whole = project.copy(tmp_path / "whole")
     damage(project)
     rebuild(project)
-    for each in (project, whole):
-        each.run()
-        each.change('D <urn:a> <urn:room> "3" <urn:g>')
-        each.run()
+    for life in (project, whole):
+        life.run()
+        life.change('D <urn:a> <urn:room> "3" <urn:g>')
+        life.run()
     for query in ("rooms", "in_g"):
         assert project.signed(query) == whole.signed(query)
         check_answers(project, query, 3, 6)
@@ -114,7 +125,7 @@ def test_what_the_sources_no_longer_have_is_retracted_and_said_before(project: P
     flipped(project)
     said: list[Repair] = []
     rebuild(project, said)
-    assert [each.what for each in said] == [
+    assert [repair.what for repair in said] == [
         "rebuilt from the sources, 3 quads, as epoch 4: the next run publishes the difference to"
         " what was published; earlier epochs that were not published come with it",
         "source p: 3 of 5 quads, 2 are lost (0001.rdfp cannot be read again)",
@@ -235,12 +246,375 @@ def test_a_table_of_the_graph_that_is_gone_is_no_empty_one(project: Project, tab
     for stage in (project.ingest, project.maintain):
         with pytest.raises(
             DamagedTable, match=f"the table {table} is gone, and 3 epochs are known"
-        ):
+        ) as raised:
             stage()
+        assert ("--from-sources" in raised.value.hint) == (table != "graphs")
     assert not project.settings.open_lake().exists(table)
+
+
+def test_without_the_owners_of_graphs_nothing_is_rebuilt(project: Project) -> None:
+    remove_table(project.settings.open_lake().location("graphs"))
+    flipped(project)
+    files = sorted((project.folder / "lake/quads").iterdir())
+    with pytest.raises(WeirError, match="without the table graphs"):
+        rebuild(project)
+    assert sorted((project.folder / "lake/quads").iterdir()) == files
 
 
 def test_a_repair_names_the_rebuild(project: Project) -> None:
     flipped(project)
     with pytest.raises(QualityError, match="or have `weir repair --from-sources` rebuild it"):
         repair_lake(no_spark, project.settings, "repair")
+
+
+@pytest.fixture
+def versions(tmp_path: Path) -> Project:
+    """Three versions of a snapshot source, of which the last is not validated."""
+    project = Project(tmp_path).declare(SNAPSHOTS)
+    project.query("q", "SELECT ?r { ?x <urn:room> ?r }")
+    for number in (1, 2, 3):
+        project.write(f"versions/{number}.nt", f'<urn:a> <urn:room> "{number}" .\n')
+        if number < 3:
+            project.run()
+    project.ingest()
+    return project
+
+
+def test_an_epoch_that_is_a_state_before_it_was_validated_is_published(versions: Project) -> None:
+    for number in (1, 2):
+        (versions.folder / f"versions/{number}.nt").unlink()
+    flipped(versions)
+    assert "changes before epoch 3 are a state from now on" in rebuild(versions).done[0].what
+    versions.run()
+    assert versions.answer("q").total() == 1
+    assert {epoch for epoch, *_ in versions.signed("q")} == {1, 2, 3}
+    assert failed(versions) == []
+
+
+def test_the_newest_version_that_is_gone_with_its_rows_is_retracted(versions: Project) -> None:
+    """As many quads are left as there were, but others."""
+    versions.run()
+    (versions.folder / "versions/3.nt").unlink()
+    garbled(versions)
+    said: list[Repair] = []
+    rebuild(versions, said)
+    assert "as epoch 4: the next run publishes the difference" in said[0].what
+    assert said[1].what == "source s: 1 of 1 quad (3.nt cannot be read again)"
+    versions.run()
+    assert [row[:2] for row in versions.signed("q") if row[0] > 3] == [(4, -1), (4, 1)]
+    assert {*versions.state(4)} == {("<urn:weir:graph:s>", "<urn:a>", "<urn:room>", '"2"')}
+
+
+def test_a_source_without_quads_whose_file_was_edited_is_rebuilt(tmp_path: Path) -> None:
+    project = Project(tmp_path).declare(PATCHES)
+    project.query("q", "SELECT ?r { ?x <urn:room> ?r }")
+    project.change('A <urn:a> <urn:room> "1"')
+    project.change('D <urn:a> <urn:room> "1"')
+    project.run()
+    first = project.change_sets[0]
+    first.write_text(f"# edited\n{first.read_text()}")
+    flipped(project)
+    said: list[Repair] = []
+    rebuild(project, said)
+    assert "0001.rdfp has other content than was read" in said[1].what
+    project.run()
+    assert failed(project) == []
+
+
+def test_each_file_is_compared_however_many_there_are(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jobs.ingest.source_files.COMPARED_FILES", 1)
+    first = project.change_sets[0]
+    first.write_text(first.read_text().replace('"a"', '"z"'))
+    flipped(project)
+    said: list[Repair] = []
+    rebuild(project, said)
+    assert "0001.rdfp has other content than was read" in said[1].what
+
+
+def test_of_an_archived_newest_patch_the_others_are_read_without_a_log(project: Project) -> None:
+    project.change_sets[-1].unlink()
+    before = project.state(2)
+    garbled(project)
+    said: list[Repair] = []
+    rebuild(project, said)
+    assert said[1].what == "source p: 5 of 5 quads (0003.rdfp cannot be read again)"
+    assert "as epoch 4" in said[0].what
+    assert project.state(4) == before
+
+
+@pytest.mark.parametrize("is_lost", [False, True])
+def test_a_missing_patch_in_the_middle_takes_its_rows_only_from_the_log(
+    project: Project, is_lost: bool
+) -> None:
+    project.change_sets[1].unlink()
+    quads = project.rows("quads")
+    files = data_files_by_epoch(project)
+    for number in (0, 1, 2) if is_lost else (0, 2):
+        flip_a_bit(files[number], random.Random(3))
+    what = rebuild(project).done[0].what
+    if is_lost:
+        assert "3 quads, as epoch 4" in what
+        assert project.state(4) == {
+            ("<urn:g>", "<urn:a>", "<urn:title>", '"a"'),
+            ("<urn:g>", "<urn:b>", "<urn:title>", '"b"'),
+            ("<urn:g>", "<urn:a>", "<urn:room>", '"3"'),
+        }
+    else:
+        assert "with every epoch" in what
+        assert project.rows("quads") == quads
+    project.run()
+    assert failed(project) == []
+
+
+POINTS = (
+    "repair:before:take:quads",
+    "repair:before:take:triples",
+    "repair:after:take:triples",
+    "repair:before:put:triples",
+    "repair:before:put:quads",
+    "repair:after:put:quads",
+)
+
+
+@pytest.mark.parametrize("is_whole", [False, True])
+@pytest.mark.parametrize("point", POINTS)
+def test_a_rebuild_that_is_killed_at_any_point_is_repeated(
+    project: Project, point: str, is_whole: bool
+) -> None:
+    """With all change sets, and with a correction."""
+    quads = project.rows("quads")
+    if not is_whole:
+        project.change_sets[0].unlink()
+    flipped(project)
+    with dies_at(point):
+        rebuild(project)
+    if point not in (POINTS[0], POINTS[-1]):
+        with pytest.raises(DamagedTable, match="the table quads is gone"):
+            project.ingest()
+    if point == POINTS[-1]:
+        assert project.settings.open_lake().exists("quads")
+    else:
+        rebuild(project)
+    if is_whole:
+        assert project.rows("quads") == quads
+    else:
+        assert len(project.state(9)) == 3
+    project.run()
+    assert failed(project) == []
+    assert project.answer("rooms").total() == (2 if is_whole else 1)
+
+
+def abandoned(lake: Lake, number: int) -> None:
+    """Another run marks the claim as dead."""
+    record(lake, [LedgerRow("repair", "ingest", number, ABANDONED)])
+
+
+def committed(lake: Lake, number: int) -> None:
+    """Another run with the same claim commits."""
+    transaction = Transaction("weir-commits-of-ingest", (number + 1) * 2**20 + 1)
+    append(lake.existing("transactions"), (), transaction=transaction)
+
+
+@pytest.mark.parametrize("other", [abandoned, committed])
+def test_a_repair_whose_claim_was_taken_over_moves_nothing(
+    project: Project, other: Callable[[Lake, int], None]
+) -> None:
+    flipped(project)
+    files = sorted((project.folder / "lake/quads").iterdir())
+
+    def take_over(planned: Sequence[Repair]) -> bool:
+        del planned
+        rows = [row for row in project.table("runs") if row["job"] == "ingest"]
+        other(project.settings.open_lake(), max(row["number"] for row in rows))
+        return True
+
+    with pytest.raises(BusyError, match="another run of ingest"):
+        repair_lake(no_spark, project.settings, "repair", from_sources=True, confirm=take_over)
+    assert sorted((project.folder / "lake/quads").iterdir()) == files
+    assert not (project.folder / "lake/_replaced").exists()
+
+
+DELTA = {"name": "d", "kind": "delta", "location": "table"}
+_FEED = {"delta.enableChangeDataFeed": "true"}
+
+
+def delta_rows(*rooms: int) -> pa.Table:
+    """A row for each room."""
+    return pa.table(
+        {
+            "subject": ["<urn:a>"] * len(rooms),
+            "predicate": ["<urn:room>"] * len(rooms),
+            "object": [f'"{room}"' for room in rooms],
+        }
+    )
+
+
+@pytest.fixture
+def of_delta(tmp_path: Path) -> Project:
+    """A project over a Delta table, of which three versions are ingested."""
+    project = Project(tmp_path).declare(DELTA)
+    project.query("q", "SELECT ?r { ?x <urn:room> ?r }")
+    table = str(tmp_path / "table")
+    write_deltalake(table, delta_rows(1), configuration=_FEED)
+    project.run()
+    write_deltalake(table, delta_rows(2), mode="append")
+    project.run()
+    DeltaTable(table).delete("object = '\"1\"'")
+    project.run()
+    return project
+
+
+def vacuumed(project: Project) -> None:
+    """Delete what the newest version of the table does not need."""
+    table = DeltaTable(str(project.folder / "table"))
+    table.vacuum(retention_hours=0, dry_run=False, enforce_retention_duration=False)
+    shutil.rmtree(project.folder / "table/_change_data", ignore_errors=True)
+
+
+def test_the_log_of_a_delta_source_is_read_again(of_delta: Project) -> None:
+    quads = of_delta.rows("quads")
+    flipped(of_delta)
+    assert "with every epoch" in rebuild(of_delta).done[0].what
+    assert of_delta.rows("quads") == quads
+    assert failed(of_delta) == []
+
+
+def test_of_a_vacuumed_delta_source_the_last_version_is_the_state(of_delta: Project) -> None:
+    before = of_delta.state(3)
+    vacuumed(of_delta)
+    flipped(of_delta)
+    rebuild(of_delta)
+    assert of_delta.state(9) == before
+    of_delta.run()
+    assert [row[0] for row in of_delta.signed("q")] == [1, 2, 3]
+    assert failed(of_delta) == []
+
+
+def test_a_version_that_was_not_ingested_gets_no_old_epoch(of_delta: Project) -> None:
+    """What was ingested last is gone, too: it is retracted until the next version is ingested."""
+    write_deltalake(str(of_delta.folder / "table"), delta_rows(7), mode="overwrite")
+    vacuumed(of_delta)
+    flipped(of_delta)
+    said: list[Repair] = []
+    rebuild(of_delta, said)
+    assert "source d: 0 of 1 quad, 1 are lost" in said[1].what
+    assert of_delta.state(9) == set()
+    of_delta.run()
+    assert {quad[3] for quad in of_delta.state(9)} == {'"7"'}
+    assert of_delta.answer("q").total() == 1
+    assert failed(of_delta) == []
+
+
+def test_a_source_that_took_the_name_of_a_dropped_one_keeps_its_epochs(tmp_path: Path) -> None:
+    """Both have change sets of the same names."""
+    other = {**PATCHES, "name": "o", "location": "others"}
+    project = Project(tmp_path).declare(other, PATCHES)
+    project.query("q", "SELECT ?r { ?x <urn:room> ?r }")
+    project.patch("others/1.rdfp", 'A <urn:o> <urn:room> "o" <urn:o> .')
+    project.patch("changes/1.rdfp", 'A <urn:a> <urn:room> "1" <urn:p> .')
+    project.run()
+    project.declare(SNAPSHOTS)
+    drop_source(no_spark, project.settings, "d", name=Name("p"))
+    project.declare({**other, "name": "p"})
+    rename_source(no_spark, project.settings, "r", old=Name("o"), new=Name("p"))
+    project.run()
+    held = [row for row in project.rows("quads") if row[0] == "<urn:o>"]
+    flipped(project)
+    rebuild(project)
+    assert project.rows("quads") == held
+    assert failed(project) == []
+
+
+def test_renamed_and_dropped_sources_and_streams_stay_what_they_are(tmp_path: Path) -> None:
+    other = {**PATCHES, "name": "o", "location": "others"}
+    events = {**PATCHES, "name": "e", "location": "events", "stream": {"time": "transaction"}}
+    project = Project(tmp_path).declare(PATCHES, other, events)
+    project.query("q", "SELECT ?r { ?x <urn:room> ?r }")
+    project.patch("events/1.rdfp", 'A <urn:e> <urn:room> "1" .', time="2026-01-01T00:00:00Z")
+    project.patch("others/1.rdfp", 'A <urn:o> <urn:room> "o" .')
+    project.patch("changes/0001.rdfp", 'A <urn:a> <urn:room> "1" .', id_="urn:1")
+    project.run()
+    project.declare({**PATCHES, "name": "renamed"}, events)
+    rename_source(no_spark, project.settings, "r", old=Name("p"), new=Name("renamed"))
+    drop_source(no_spark, project.settings, "d", name=Name("o"))
+    project.patch("changes/0002.rdfp", 'A <urn:a> <urn:room> "2" .', id_="urn:2", previous="urn:1")
+    project.run()
+    assert project.table("streams/e")
+    before, newest = project.state(9), len(project.table("transactions"))
+    flipped(project)
+    done = rebuild(project).done
+    assert "changes before epoch" in done[0].what
+    assert project.state(9) == before
+    assert len(project.table("transactions")) == newest
+    project.patch("changes/0003.rdfp", 'A <urn:a> <urn:room> "3" .', id_="urn:3", previous="urn:2")
+    project.run()
+    assert project.answer("q").total() == 3
+    assert failed(project) == []
+
+
+def test_a_change_set_that_cannot_be_used_any_more_is_left_out_and_later_ones_are_read(
+    tmp_path: Path,
+) -> None:
+    project = Project(tmp_path).declare(PATCHES)
+    project.query("q", "SELECT ?r { ?x <urn:room> ?r }")
+    for number in (1, 2, 3):
+        previous = f"urn:{number - 1}" if number > 1 else ""
+        line = f'A <urn:a> <urn:room> "{number}" .'
+        project.patch(f"changes/{number}.rdfp", line, id_=f"urn:{number}", previous=previous)
+        project.run()
+    quads = project.rows("quads")
+    project.patch("changes/2.rdfp", 'A <urn:a> <urn:room> "9" .', id_="urn:9", previous="urn:8")
+    for file in data_files_by_epoch(project)[::2]:
+        flip_a_bit(file, random.Random(3))
+    rebuild(project)
+    assert project.rows("quads") == quads
+    assert failed(project) == []
+
+
+def test_a_consolidated_log_has_the_state_of_patches_that_are_gone(project: Project) -> None:
+    held = project.state(2)
+    lake = project.settings.open_lake()
+    rows = [row for row in project.table("quads") if row["epoch"] > 2]
+    names = ("graph", "subject", "predicate", "object")
+    rows += [{**dict(zip(names, quad, strict=True)), "epoch": 2, "weight": 1} for quad in held]
+    note_consolidation(lake, "quads", 2)
+    write(lake, QUADS, rows, Metadata("c", "compact", 2), mode="overwrite")
+    before = project.rows("quads")
+    append_foreign(lake, "quads", [{**rows[0], "object": '"never"'}])
+    project.change_sets[0].unlink()
+    assert "changes before epoch 2 are a state from now on" in rebuild(project).done[0].what
+    assert project.rows("quads") == before
+    assert failed(project) == []
+
+
+@pytest.mark.parametrize("is_shortened", [False, True])
+def test_the_rounds_of_a_remote_are_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_shortened: bool
+) -> None:
+    """Where old rounds have left the inbox, too."""
+    monkeypatch.setattr(old_rounds, "LOG_COMMITS", 0)
+    project = project_of(tmp_path)
+    project.run()
+    for value in (20, 30):
+        project.now += EVERY
+        project.remote.set("http://x/a", POPULATION, value)
+        project.refresh()
+        project.settings.open_lake().existing("replicas/wd").create_checkpoint()
+        project.run()
+    if is_shortened:
+        old_rounds.delete_old_rounds(project.settings.open_lake(), "wd", 3)
+    before, answer = project.state(99), project.answer("cities")
+    epochs = len(project.table("transactions"))
+    flipped(project)
+    said: list[Repair] = []
+    rebuild(project, said)
+    if not is_shortened:
+        assert project.state(99) == before
+        assert len(project.table("transactions")) == epochs
+        project.run()
+        assert project.answer("cities") == answer
+    else:
+        assert "cannot be read again" in "".join(repair.what for repair in said)
+        assert len(project.table("transactions")) == epochs + 1

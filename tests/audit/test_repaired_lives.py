@@ -167,6 +167,6 @@ def live(seed: int, whole: Project, broken: Project) -> None:
 
 
 def maintain(project: Project) -> None:
-    """Maintain what is no nonsense."""
+    """Maintain the queries; a random text that is refused is left out."""
     with suppress(WeirError):
         project.maintain()

@@ -92,6 +92,25 @@ def test_what_an_audit_found_counts_until_it_is_repaired(weir: Weir) -> None:
     assert state(weir)[0] != "broken"
 
 
+def test_status_reads_no_data_file_of_the_graph(
+    weir: Weir, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither while damage is known nor after a repair."""
+    damage_the_pages(newest("lake/quads/*.parquet"))
+    assert weir("audit").code == EXIT_QUALITY
+    for expected in ("broken", "current"):
+        with monkeypatch.context() as patch:
+            patch.setattr("jobs.audit.files.damaged_files", unread)
+            assert state(weir)[0] == expected
+        if expected == "broken":
+            assert weir("repair", "--from-sources", "--yes").code == 0
+            assert weir("run").code == 0
+
+
+def unread(*_: object) -> NoReturn:
+    raise AssertionError("a file is read")
+
+
 def test_a_query_whose_embeddings_are_gone_is_behind(weir: Weir) -> None:
     Path("data/versions/003.ttl").unlink()
     remove_the_table("embeddings/exhibits")

@@ -11,7 +11,14 @@ from typing import Literal, Self
 from deltalake import DeltaTable as ForeignTable
 from deltalake.exceptions import DeltaError, TableNotFoundError
 from deltalake.schema import PrimitiveType
-from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    ValidationInfo,
+    field_validator,
+)
 
 from jobs.errors import ConfigurationError
 from jobs.ingest.changesets import AcceptedChangeSets, ChangeSet, SourcePosition, State
@@ -64,6 +71,8 @@ class DeltaTable(Source):
         description="version whose content is the first epoch; else the newest at first sight",
     )
 
+    _last_version: int | None = PrivateAttr(None)
+
     @field_validator("columns")
     @classmethod
     def _dates_events(cls, columns: Columns, info: ValidationInfo) -> Columns:
@@ -76,8 +85,10 @@ class DeltaTable(Source):
         return columns
 
     def as_first_read(self, positions: Sequence[str]) -> Self:
-        """The table from the version on whose content was the first epoch."""
-        return self.model_copy(update={"starting_version": int(positions[0])})
+        """The table from the version whose content was the first epoch to that of the last one."""
+        copy = self.model_copy(update={"starting_version": int(positions[0])})
+        copy._last_version = int(positions[-1])
+        return copy
 
     def pending(self, position: SourcePosition, settings: Settings) -> list[ChangeSet]:
         """The commits that are not ingested; before the first of them the content of a version."""
@@ -209,7 +220,8 @@ class DeltaTable(Source):
     def _open(self, storage_options: Mapping[str, str]) -> ForeignTable:
         """The table, if it is as declared."""
         try:
-            table = ForeignTable(self.location, storage_options=dict(storage_options) or None)
+            options = dict(storage_options) or None
+            table = ForeignTable(self.location, self._last_version, storage_options=options)
         except TableNotFoundError:
             raise ConfigurationError(
                 f"source {self.name}: there is no Delta table",
