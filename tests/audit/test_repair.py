@@ -115,12 +115,12 @@ def test_nothing_is_repaired_where_nothing_is_wrong(project: Project) -> None:
     assert {**versions, "quality": 0} == {**project.versions(), "quality": 0}
 
 
-@pytest.mark.parametrize("table", ["answers/rooms", "embeddings/rooms"])
 @pytest.mark.parametrize("text", ["SELECT", None], ids=["broken", "removed"])
-def test_a_table_of_a_query_that_no_run_computes_is_left_as_it_is(
-    project: Project, table: str, text: str | None
+def test_an_answer_of_a_query_that_no_run_computes_is_left_as_it_is(
+    project: Project, text: str | None
 ) -> None:
     """Its damaged rows would be taken out, and no run would publish what is right."""
+    table = "answers/rooms"
     was = (project.folder / "queries/rooms.rq").read_text()
     damaged_file(table)(project, project.settings.open_lake())
     if text is None:
