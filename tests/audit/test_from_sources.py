@@ -34,6 +34,8 @@ from tests.support.dying import dies_at
 from tests.support.oracles.projects import check_answers
 from tests.support.projects.project import PATCHES, SNAPSHOTS, Project, no_spark
 
+pytestmark = pytest.mark.usefixtures("sampled")
+
 _DELETED = 'D <urn:b> <urn:room> "2" <urn:g>'
 
 

@@ -14,6 +14,8 @@ from jobs.errors import EXIT_FAILED, EXIT_QUALITY
 from tests.support.damage import damage_the_pages
 from tests.support.projects.command_line import Weir
 
+pytestmark = pytest.mark.usefixtures("sampled")
+
 
 def newest(pattern: str) -> Path:
     return max(Path().glob(pattern), key=lambda file: file.stat().st_mtime_ns)

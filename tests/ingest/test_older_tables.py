@@ -12,6 +12,8 @@ from tests.support.projects.project import PATCHES
 from tests.support.projects.replicas import IRI, ReplicaProject
 from tests.support.streams.projects import READINGS, readings
 
+pytestmark = pytest.mark.usefixtures("sampled")
+
 TABLES = (
     *("quads", "triples", "transactions", "streams/readings", "stream_epochs", "replicas/wd"),
 )
