@@ -102,18 +102,18 @@ def repair_lake(
         starts = {name: start for name in readers if (start := _start(completion, catalog, name))}
         rebuilt: RebuiltGraph | None = None
         planned: list[Repair] = []
-        of_graph = [each for each in failed if follows_from_sources(each)]
+        of_graph = [result for result in failed if follows_from_sources(result)]
         if from_sources and of_graph:
             claims.callback(discard, lake)
             rebuilt = rebuilt_graph(session, settings, lake, run_id, progress)
             planned += of_rebuilt(of_graph, rebuilt, [*readers])
-            failed = tuple(each for each in failed if each not in of_graph)
+            failed = tuple(result for result in failed if result not in of_graph)
             starts = {}
-        tables = {each.table for each in planned}
+        tables = {repair.table for repair in planned}
         others = repairs(failed, readers, behind, starts, computed)
-        planned += [each for each in others if each.table not in tables]
-        possible = [each for each in planned if each.action != "none"]
-        left = tuple(each for each in planned if each.action == "none")
+        planned += [repair for repair in others if repair.table not in tables]
+        possible = [repair for repair in planned if repair.action != "none"]
+        left = tuple(repair for repair in planned if repair.action == "none")
         done: list[Repair] = []
         if possible and confirm(possible):
             for repair in possible:

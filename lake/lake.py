@@ -35,12 +35,10 @@ from lake.integrity import damaged_commits
 from lake.log_checks import verify_commit, verify_commits, verify_log
 from lake.metadata import Metadata
 from lake.names import InvalidNameError, is_table_name
-from lake.step_back import refuse_step_back
+from lake.step_back import COMPARED, refuse_step_back
 from lake.storage_errors import RESTORE, DamagedTable, storage_errors, table_of
 
 _LINE_END = re.compile(r"\\n|\n")
-_COMPARED = 8
-"""Commits of others among which the one of the same job before is looked for."""
 _KEPT_COMMITS = 50
 """A table that had more commits since it was opened is opened again: delta-rs takes longer for each
 commit that it was not opened with."""
@@ -210,7 +208,7 @@ class Lake:
             DamagedTable: an earlier commit of the job is complete up to a later epoch.
         """
         newest: tuple[int, Metadata] | None = None
-        left = _COMPARED
+        left = COMPARED
         for commit in self.commits(table_name):
             metadata = Metadata.from_json(commit.get("userMetadata"))
             if metadata is not None and newest is None and job in (None, metadata.job):

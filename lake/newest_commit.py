@@ -13,7 +13,7 @@ from lake.commit_files import actions, commit_file, commits_after, last_checkpoi
 from lake.lake import Lake, local_folder
 from lake.log_checks import verify_commit
 from lake.metadata import Metadata
-from lake.step_back import refuse_step_back
+from lake.step_back import COMPARED, refuse_step_back
 
 
 def newest_metadata(lake: Lake, table_name: str, job: str) -> tuple[int, Metadata] | None:
@@ -71,16 +71,13 @@ def _newest(table: Path) -> int:
 
 def _before(table: Path, version: int, job: str) -> tuple[int, Metadata] | None:
     """The commit of a job before a version, if it is one of the next few that are there."""
-    for earlier in range(version - 1, max(-1, version - 1 - _COMPARED), -1):
+    for earlier in range(version - 1, max(-1, version - 1 - COMPARED), -1):
         if not (table / commit_file(earlier)).exists():
             return None
         metadata = _metadata(table, earlier)
         if metadata is not None and metadata.job == job:
             return earlier, metadata
     return None
-
-
-_COMPARED = 8
 
 
 def _metadata(table: Path, version: int) -> Metadata | None:

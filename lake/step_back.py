@@ -10,6 +10,9 @@ from __future__ import annotations
 from lake.metadata import BEGUN_TO, DISCARDS, LOG_ID, WHOLE_STATE, Metadata
 from lake.storage_errors import DamagedTable, table_of
 
+COMPARED = 8
+"""Commits behind the newest one of a job among which the one before it is looked for."""
+
 
 def steps_back(newer: Metadata, older: Metadata) -> bool:
     """Whether a commit of the same job and remote goes back behind one before it."""
@@ -26,6 +29,22 @@ def _is_of_a_later_log(newer: Metadata, older: Metadata) -> bool:
     return is_another and older.watermark <= int(newer.extra.get(BEGUN_TO, -1))
 
 
+def step_back_text(newer: tuple[int, Metadata], version: int, older: Metadata) -> str | None:
+    """How a commit goes back behind another one; None if it does not.
+
+    Args:
+        newer: the commit, with its version.
+        version: of the other one.
+        older: what it says.
+    """
+    if not steps_back(newer[1], older):
+        return None
+    return (
+        f"version {newer[0]} is complete up to epoch {newer[1].watermark}, and version"
+        f" {version} before it up to {older.watermark}"
+    )
+
+
 def refuse_step_back(
     address: str, newer: tuple[int, Metadata], version: int, older: Metadata
 ) -> None:
@@ -40,11 +59,11 @@ def refuse_step_back(
     Raises:
         DamagedTable: it goes back.
     """
-    if steps_back(newer[1], older):
+    what = step_back_text(newer, version, older)
+    if what is not None:
         raise DamagedTable(
-            f"version {newer[0]} is complete up to epoch {newer[1].watermark}, and version"
-            f" {version} before it up to {older.watermark}: it is a copy of an earlier commit, or"
-            f" in the place of another (table {table_of(address)})",
+            f"{what}: it is a copy of an earlier commit, or in the place of another"
+            f" (table {table_of(address)})",
             address,
             "Restore its log from a backup.",
         )

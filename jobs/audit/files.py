@@ -13,7 +13,7 @@ from lake.damaged_files import damaged_files
 from lake.integrity import damaged_commits
 from lake.lake import Lake
 from lake.metadata import Metadata
-from lake.step_back import steps_back
+from lake.step_back import step_back_text
 from lake.tables import LEDGER_SUMMARY, RUNS
 
 LOG = CheckOf("log_is_whole", "The commits that a reader needs are there and can be read.")
@@ -83,10 +83,6 @@ def _steps_back(lake: Lake, table: str) -> Iterator[str]:
         if metadata is None:
             continue
         key = metadata.job, metadata.extra.get("remote")
-        version, later = newer.get(key, (0, metadata))
-        if steps_back(later, metadata):
-            yield (
-                f"version {version} is complete up to epoch {later.watermark}, and version"
-                f" {commit['version']} before it up to {metadata.watermark}"
-            )
+        if key in newer and (what := step_back_text(newer[key], commit["version"], metadata)):
+            yield what
         newer[key] = commit["version"], metadata

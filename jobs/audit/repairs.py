@@ -82,29 +82,29 @@ def repairs(
         computed: the queries that runs compute: neither removed nor broken.
     """
     checks: dict[str, set[str]] = {}
-    for each in failed:
-        checks.setdefault(table_of(each), set()).add(each.expectation)
+    for result in failed:
+        checks.setdefault(table_of(result), set()).add(result.expectation)
     damaged = {
-        table_of(each): each.found.splitlines()[0]
-        for each in reversed(failed)
-        if is_damage(each) and each.found
+        table_of(result): result.found.splitlines()[0]
+        for result in reversed(failed)
+        if is_damage(result) and result.found
     }
     graph_is_right = not any(checks.get(name, set()) - {SOURCES.name} for name in _GRAPH)
-    found = {
+    planned = {
         repair.table: repair for repair in _of_tables(checks, graph_is_right, starts, computed)
     }
-    triples = found.get(TRIPLES.name)
+    triples = planned.get(TRIPLES.name)
     if triples is not None and triples.action == "rebuild triples":
         # Lost rows were read by nobody since; wrong ones may have been.
         only_lost = checks[TRIPLES.name] <= {FILES.name}
         for query, logs in readers.items():
             if TRIPLES.name in logs and (query in behind or not only_lost):
-                found[f"embeddings/{query}"] = _recomputed(query, starts.get(query))
+                planned[f"embeddings/{query}"] = _recomputed(query, starts.get(query))
     return [
-        replace(each, what=f"{each.what} ({damaged[each.table]})")
-        if each.action == "none" and each.table in damaged
-        else each
-        for each in found.values()
+        replace(repair, what=f"{repair.what} ({damaged[repair.table]})")
+        if repair.action == "none" and repair.table in damaged
+        else repair
+        for repair in planned.values()
     ]
 
 

@@ -6,9 +6,7 @@ is ingested, and no remote asked, before the others are restored, too.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import pyarrow.compute as pc
+from collections.abc import Collection, Sequence
 
 from jobs.ingest.journal import JOB, Transaction
 from jobs.ingest.pending import source_positions
@@ -32,15 +30,12 @@ def refuse_older_tables(lake: Lake) -> None:
     for table in (QUADS, TRIPLES):
         named = greatest(lake, TRANSACTIONS.name, f"{table.name}_version") or 0
         _refuse(lake, table.name, "version", lake.version(table.name), named)
-    newest = 0
-    for name in stream_names(lake):
-        epochs = lake.rows(TRANSACTIONS.name, ["epoch"], [("source", "=", name)])["epoch"]
-        last = int(pc.max(epochs).as_py() or 0)
+    newest = _newest_epochs(lake, stream_names(lake))
+    for name, last in newest.items():
         _refuse(lake, stream(name).name, "epoch", _complete_to(lake, stream(name).name), last)
-        newest = max(newest, last)
     if newest:
         name = STREAM_EPOCHS.name
-        _refuse(lake, name, "epoch", _complete_to(lake, name), newest)
+        _refuse(lake, name, "epoch", _complete_to(lake, name), max(newest.values()))
     for name in inbox_names(lake):
         refuse_older_inbox(lake, name)
 
@@ -66,9 +61,18 @@ def refuse_older_transactions(lake: Lake, head: int, unfinished: Sequence[Transa
         _refuse(lake, TRANSACTIONS.name, "epoch", head, unfinished[0].epoch - 1)
 
 
+def _newest_epochs(lake: Lake, sources: Collection[str]) -> dict[str, int]:
+    """The newest epoch of each of some sources that has any."""
+    if not sources:
+        return {}
+    rows = lake.rows(TRANSACTIONS.name, ["source", "epoch"], [("source", "in", [*sources])])
+    newest = rows.group_by("source").aggregate([("epoch", "max")])
+    return {row["source"]: row["epoch_max"] for row in newest.to_pylist()}
+
+
 def _complete_to(lake: Lake, table: str) -> int | None:
-    found = newest_metadata(lake, table, JOB) or lake.last_metadata(table, job=JOB)
-    return None if found is None else found[1].watermark
+    newest = newest_metadata(lake, table, JOB) or lake.last_metadata(table, job=JOB)
+    return None if newest is None else newest[1].watermark
 
 
 def _refuse(lake: Lake, table: str, what: str, there: int | None, named: int) -> None:

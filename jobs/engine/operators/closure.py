@@ -14,6 +14,8 @@ https://www.w3.org/TR/sparql11-query/#defn_evalPathOneOrMorePath
 
 from __future__ import annotations
 
+from functools import partial
+
 from sqlglot import exp
 
 from jobs.compute.sql import (
@@ -103,7 +105,7 @@ def _pairs(node: Closure, run: Run) -> str:
         (*key, *INTERVAL),
         start,
         lambda paths: _longer(part, paths, edges),
-        (lambda paths, others: _longer(part, paths, others)) if is_whole else None,
+        partial(_longer, part) if is_whole else None,
     )
 
 
