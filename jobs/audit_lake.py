@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
 
@@ -262,13 +261,8 @@ class _Audit:
             (item,) = again
         yield from results
 
-    @contextmanager
-    def _engine(self) -> Iterator[Engine]:
-        engine = Engine.of(self.settings, self.lake, self.session, "audit")
-        try:
-            yield engine
-        finally:
-            engine.release()
+    def _engine(self) -> Engine:
+        return Engine.of(self.settings, self.lake, self.session, "audit")
 
 
 def _readable(table: str, checks: Callable[[], Iterable[QualityResult]]) -> Iterator[QualityResult]:

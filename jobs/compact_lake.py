@@ -244,11 +244,8 @@ def _delete_events(
         Reader(query, due[query.name] if query.name in due else completion.maintained(query.name))
         for query in over_streams
     ]
-    engine = Engine.of(settings, lake, session, "compact")
-    try:
+    with Engine.of(settings, lake, session, "compact") as engine:
         found = old_events(engine, completion, catalog, readers, rules)
-    finally:
-        engine.release()
     for old in found:
         deleted = _delete_events_of(settings, lake, old, run_id, progress)
         table = stream(old.stream).name

@@ -10,7 +10,6 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from jobs.compute.engine import Engine
@@ -209,7 +208,7 @@ def _recover_graph(
     refuse_older_transactions(lake, journal.head(), transactions)
     if transactions:
         progress("finishing what an earlier run had begun to commit")
-        with engine_of_ingest(session, settings, lake) as engine:
+        with Engine.of(settings, lake, session, JOB) as engine:
             journal.recover(engine, transactions)
         _report_recovery(transactions, progress)
     return transactions
@@ -266,7 +265,7 @@ def _ingest_all(
         began = time.monotonic()
         names = ", ".join(dict.fromkeys(each.source.name for each in batch))
         progress(f"reading {counted(len(batch), 'change set')} of {names}")
-        with engine_of_ingest(session, settings, lake) as engine:
+        with Engine.of(settings, lake, session, JOB) as engine:
             if batch[0].source.stream is None:
                 result = ingest_batch(engine, settings, journal, batch, consumed, allowed)
             else:
@@ -286,16 +285,6 @@ def _ingest_all(
         progress(f"epoch {done[-1].epoch}: time passed in the stream {source.name}")
     waiting = {name: each for name, each in waiting.items() if name not in errors}
     return done, operations, Pending(queue, errors, waiting, pending.unread, pending.missing)
-
-
-@contextmanager
-def engine_of_ingest(session: Session, settings: Settings, lake: Lake) -> Iterator[Engine]:
-    """The engine of a batch, whose relations and staged rows are gone at the end."""
-    engine = Engine.of(settings, lake, session, JOB)
-    try:
-        yield engine
-    finally:
-        engine.release()
 
 
 def is_anything_pending(settings: Settings) -> bool:

@@ -92,8 +92,7 @@ def publish_answers(
         ready: list[Backlog] = []
         done: list[Publication] = []
         progress(f"publishing {counted(len(work), 'query')}")
-        engine = Engine.of(settings, lake, session_of(spark), JOB)
-        try:
+        with Engine.of(settings, lake, session_of(spark), JOB) as engine:
             readiness = Readiness(engine, lake, completion, settings.remotes, datetime.now(UTC))
             reasons: dict[str, NotReady | None] = {}
             for query, error in completion.damaged(catalog.names).items():
@@ -115,8 +114,6 @@ def publish_answers(
                 else:
                     ready.append(item)
             done += publish(engine, lake, run, ready, settings.limits.parallel_queries, progress)
-        finally:
-            engine.release()
         if any(each.mode in ("held", "failed") for each in done):
             # The error of the run is that of this stage, which then names these, too.
             done += _above_limits(completion, catalog)

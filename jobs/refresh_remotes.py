@@ -221,13 +221,10 @@ def _refresh(
         log = RequestLog.since(
             lake, addressee_of(remote), evaluation, run_id, version, around.clock.now
         )
-        engine = Engine.of(settings, lake, spark, JOB)
-        try:
+        with Engine.of(settings, lake, spark, JOB) as engine:
             mark = RemoteEvaluation(
                 engine, lake, remote, listed, last, log, around.clock, around.opened
             ).run()
-        finally:
-            engine.release()
         _record_freshness(lake, remote.name, mark, run_id)
         rows = freshness_of(mark)
         run.totals |= {

@@ -118,9 +118,8 @@ def repair_lake(
         if possible and confirm(possible):
             for repair in possible:
                 progress(f"{repair.table}: {repair.what}")
-                engine = Engine.of(settings, lake, session, "repair")
                 query = repair.table.partition("/")[2]
-                try:
+                with Engine.of(settings, lake, session, "repair") as engine:
                     match repair.action:
                         case "rebuild graph":
                             assert rebuilt is not None, "it is planned"
@@ -140,8 +139,6 @@ def repair_lake(
                             remove_table(lake.location(repair.table))
                         case "none":
                             raise AssertionError("it is left")
-                finally:
-                    engine.release()
                 done.append(repair)
     result = RepairResult(tuple(done), left)
     if left:

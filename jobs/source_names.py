@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from jobs.compute.engine import Engine
 from jobs.compute.session import Session, Spark, session_of
 from jobs.errors import ConfigurationError
 from jobs.ingest import clock
@@ -22,7 +23,7 @@ from jobs.ingest.source_files import copy_files
 from jobs.ingest.sources.all_sources import all_sources
 from jobs.ingest.sources.source import Source
 from jobs.ingest.stream_journal import StreamJournal
-from jobs.ingest_changes import engine_of_ingest, recover
+from jobs.ingest_changes import recover
 from jobs.near import meant
 from jobs.settings import Settings
 from jobs.stage import Progress, claimed, silent
@@ -67,7 +68,7 @@ def drop_source(
         progress(f"retracting {quads:,} quads of {name}")
         source = Retraction(name=name, location=settings.lake)
         source = source.called_first(ingest.positions[name].first_name)
-        with engine_of_ingest(ingest.session, settings, ingest.lake) as engine:
+        with Engine.of(settings, ingest.lake, ingest.session, JOB) as engine:
             result = ingest_batch(
                 engine, settings, ingest.journal, [source.change_set], ingest.positions, {}
             )

@@ -96,8 +96,7 @@ def validate_answers(
         if not work and not published and graph_from >= graph_to:
             return ValidateResult()
         graph: tuple[Validation, ...] = ()
-        engine = Engine.of(settings, lake, session_of(spark), JOB)
-        try:
+        with Engine.of(settings, lake, session_of(spark), JOB) as engine:
             if graph_to > graph_from:
                 progress(f"checking the graph, epochs {graph_from + 1}..{graph_to}")
                 shares = _max_late_shares(settings, lake)
@@ -106,8 +105,6 @@ def validate_answers(
             if work:
                 progress(f"checking the new rows of {counted(len(work), 'query')}")
             answers = validate_queries(engine, work)
-        finally:
-            engine.release()
         result = ValidateResult((*graph, *answers, *published))
         record_results(lake, run_id, result.validations)
         if all(validation.success for validation in graph):

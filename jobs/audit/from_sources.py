@@ -314,11 +314,8 @@ class _Rebuild:
         conclusion = Transaction(newest, "", None, None, None, clock.now(), 0, 0, 0, self.run_id)
         journal.conclude([conclusion])
         mapping = self._replayed(journal, old, known, replays)
-        engine = Engine.of(self.settings, self.temporary, self.session, JOB)
-        try:
+        with Engine.of(self.settings, self.temporary, self.session, JOB) as engine:
             return self._written(engine, mapping, known, replays, newest)
-        finally:
-            engine.release()
 
     def _replay(
         self, name: str, known: SourcePosition, own: Mapping[str, int], consolidated: int
@@ -437,11 +434,8 @@ class _Rebuild:
         }
         number = counted(len(batch), "change set")
         self.progress(f"reading {number} of {', '.join(names)} again")
-        engine = Engine.of(self.settings, self.temporary, self.session, JOB)
-        try:
+        with Engine.of(self.settings, self.temporary, self.session, JOB) as engine:
             return ingest_batch(engine, self.settings, journal, batch, positions, permits)
-        finally:
-            engine.release()
 
     def _leave_out(self, result: BatchResult, replays: Mapping[str, _Replay]) -> None:
         """Go on without the change sets at which sources stopped."""
@@ -468,8 +462,7 @@ class _Rebuild:
         at = {replay.epochs[position] for position in missing}
         if min(at) <= replay.until:
             at |= {*range(1, replay.until + 1)}
-        engine = Engine.of(self.settings, self.temporary, self.session, JOB)
-        try:
+        with Engine.of(self.settings, self.temporary, self.session, JOB) as engine:
             engine.open("old", _OLD)
             engine.load("missing", pa.table({"epoch": pa.array(sorted(at), pa.int64())}))
             engine.open("owners", GRAPHS.name, where=column("source").eq(text(name)))
@@ -483,8 +476,6 @@ class _Rebuild:
             if rows:
                 log = select(*columns(QUADS.column_names), from_=rows_of("log"))
                 append(engine, QUADS, log, journal.metadata(journal.head()), rows)
-        finally:
-            engine.release()
 
     def _copied(self, old: Lake, journal: Journal) -> bool:
         """Copy the rows of intact files of the damaged log, once; whether there are any."""

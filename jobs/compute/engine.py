@@ -181,6 +181,12 @@ class Engine:
             local = kept.database.engine()
         return cls(lake, session, local, Placement.of(limits), shape)
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
     def within(self, budget: Budget) -> Self:
         """This engine, with the same relations, for the statements of one query in one thread.
 

@@ -61,15 +61,12 @@ class Group:
 
     def _maintain(self, tasks: Sequence[Task]) -> list[Task]:
         """Bring tasks to the last epoch; gives those that have to be computed from nothing."""
-        engine = Engine.of(self.settings, self.completion.lake, self.session, JOB)
-        try:
+        with Engine.of(self.settings, self.completion.lake, self.session, JOB) as engine:
             _open_graph(engine)
             if not tasks[0].from_nothing:
                 return self._incremental(engine, tasks)
             self._from_nothing(engine, tasks)
             return []
-        finally:
-            engine.release()
 
     def _again(self, tasks: Sequence[Task], gap: ChangeFeedGap) -> Iterator[Task]:
         """The tasks from nothing, as the log does not give the changes since they were computed."""

@@ -281,11 +281,8 @@ class StreamQuery:
     @contextmanager
     def _engine(self) -> Iterator[Engine]:
         """An engine for one step; what was committed before it stays if it takes too long."""
-        engine = Engine.of(self.settings, self.lake, self.session, JOB)
-        try:
+        with Engine.of(self.settings, self.lake, self.session, JOB) as engine:
             yield engine.within(Budget(self.settings.limits.query_seconds))
-        finally:
-            engine.release()
 
 
 def logs_of_upstreams(lake: Lake, query: Maintained) -> dict[str, str]:

@@ -130,13 +130,12 @@ def test_a_stored_table_that_two_queries_read_is_opened_once(tmp_path: Path) -> 
 def test_a_name_on_spark_is_refused_and_free_after_its_scope(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    engine = engine_at(tmp_path, lambda: spark, driver_rows=0)
-    for _ in range(2):
-        with engine.scope() as own:
-            own.load("named", pa.table({"n": [1]}))
-            own.make(Statement("kept", query("SELECT n FROM named"), "cache"))
-            with pytest.raises(NameIsBound):
-                own.open("named", "full")
-            assert own.count("kept") == 1
-    assert not spark.catalog.tableExists("named")
-    engine.release()
+    with engine_at(tmp_path, lambda: spark, driver_rows=0) as engine:
+        for _ in range(2):
+            with engine.scope() as own:
+                own.load("named", pa.table({"n": [1]}))
+                own.make(Statement("kept", query("SELECT n FROM named"), "cache"))
+                with pytest.raises(NameIsBound):
+                    own.open("named", "full")
+                assert own.count("kept") == 1
+        assert not spark.catalog.tableExists("named")

@@ -42,10 +42,9 @@ def read(request: pytest.FixtureRequest, filled: Project) -> Read:
         is_spark = request.param == "spark"
         filled.configure(**({"driver_rows": 0} if is_spark else {}))
         spark = (lambda: request.getfixturevalue("spark")) if is_spark else no_spark
-        engine = Engine.of(filled.settings, lake, spark, "maintain")
-        read_changes(engine, "changes", Scope(), epochs, transactions, None)
-        found = engine.rows(select(column("object")).from_(rows_of("changes")))
-        engine.release()
+        with Engine.of(filled.settings, lake, spark, "maintain") as engine:
+            read_changes(engine, "changes", Scope(), epochs, transactions, None)
+            found = engine.rows(select(column("object")).from_(rows_of("changes")))
         return {str(value) for (value,) in found}
 
     return run

@@ -69,18 +69,17 @@ def netted(
     """The states at the epochs from `HEAD` on."""
     with tempfile.TemporaryDirectory() as folder:
         configuration = Settings(lake=folder)
-        engine = Engine.of(configuration, configuration.open_lake(), no_spark, "ingest")
-        changes = [(ordinal, document, 0, True, *quad) for ordinal, document, quad in rows]
-        engine.load("changes", table(CHANGE_COLUMNS[:-1], changes))
-        engine.load("stored", table(QUAD, sorted(before)))
-        no_changes = changes_as_assertions(
-            "changes", pairs(engine, "plain", ("ordinal", "epoch"), [])
-        )
-        parts = [no_changes, *state_assertions(engine, "changes", "stored", states, carried)]
-        engine.make(Statement("assertions", union_all(parts)))
-        engine.make(Statement("log", netting.net_quads("assertions", "stored")))
-        log = engine.rows(select(*columns((*QUAD, "epoch", "weight")), from_=rows_of("log")))
-        engine.release()
+        with Engine.of(configuration, configuration.open_lake(), no_spark, "ingest") as engine:
+            changes = [(ordinal, document, 0, True, *quad) for ordinal, document, quad in rows]
+            engine.load("changes", table(CHANGE_COLUMNS[:-1], changes))
+            engine.load("stored", table(QUAD, sorted(before)))
+            no_changes = changes_as_assertions(
+                "changes", pairs(engine, "plain", ("ordinal", "epoch"), [])
+            )
+            parts = [no_changes, *state_assertions(engine, "changes", "stored", states, carried)]
+            engine.make(Statement("assertions", union_all(parts)))
+            engine.make(Statement("log", netting.net_quads("assertions", "stored")))
+            log = engine.rows(select(*columns((*QUAD, "epoch", "weight")), from_=rows_of("log")))
     found = [before]
     for state in states:
         held = {*found[-1]}

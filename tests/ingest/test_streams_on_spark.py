@@ -39,10 +39,9 @@ def test_spark_leaves_the_same_streams_as_the_driver(spark: SparkSession, tmp_pa
         lakes.append(contents(project) | compared)
         assert len(project.rows("streams/h")) == 2
         lake = project.settings.open_lake()
-        engine = Engine.of(project.settings, lake, lambda: spark, "validate")
-        last = len(project.rows("transactions"))
-        found = validate_graph(engine, 0, last, checked_streams(lake, 0, last, {"r": 0.1}))
-        engine.release()
+        with Engine.of(project.settings, lake, lambda: spark, "validate") as engine:
+            last = len(project.rows("transactions"))
+            found = validate_graph(engine, 0, last, checked_streams(lake, 0, last, {"r": 0.1}))
         assert found.failures == "late_share_is_within_max_late_share (3 rows)"
     assert lakes[0] == lakes[1]
 

@@ -46,13 +46,10 @@ def ingest(lake: HandMadeLake, epoch: int) -> int:
 def read(lake: HandMadeLake, after: int, last: int) -> set[str]:
     """The objects of the changes of a range."""
     tables = lake.settings.open_lake()
-    engine = Engine.of(lake.settings, tables, no_spark, "maintain")
-    try:
+    with Engine.of(lake.settings, tables, no_spark, "maintain") as engine:
         ingested = epochs_after(tables, after)
         read_changes(engine, "changes", Scope(), EpochRange(after, last), ingested, None)
         found = engine.rows(select(column("object")).from_(rows_of("changes")))
-    finally:
-        engine.release()
     return {str(value) for (value,) in found}
 
 

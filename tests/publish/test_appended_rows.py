@@ -62,13 +62,10 @@ def test_queries_that_are_read_together_have_their_own_rows_of_the_range(
         ]
         write(stored, embeddings(query, 2), rows, Metadata("m", "maintain", 5))
     items = [work(query, published) for published, query in enumerate(QUERIES, start=-1)]
-    engine = Engine.of(lake.settings, lake.settings.open_lake(), no_spark, "publish")
-    try:
+    with Engine.of(lake.settings, lake.settings.open_lake(), no_spark, "publish") as engine:
         engine.load("times", epoch_times(stored, -1))
         make_rows_of_many(engine, "rows", items, "times")
         rows_of_all = engine.fetch_few("rows", engine.count("rows"))
-    finally:
-        engine.release()
     assert rows_of_all is not None
     found = by_query(rows_of_all)
     for number, item in enumerate(items):

@@ -114,8 +114,7 @@ def test_a_candidate_is_dated_by_the_last_close_at_which_the_window_got_it(
     mention(project, 6)
     project.run()
     lake = project.settings.open_lake()
-    engine = Engine.of(project.settings, lake, no_spark, "refresh")
-    try:
+    with Engine.of(project.settings, lake, no_spark, "refresh") as engine:
         queries = Catalog.of(project.settings).members
         make_wanted(engine, askers(queries, Completion.read(lake)))
         names = [column(each) for each in ("key", "seen")]
@@ -123,7 +122,5 @@ def test_a_candidate_is_dated_by_the_last_close_at_which_the_window_got_it(
             str(key).rpartition("/")[2][:-1]: seen
             for key, seen in engine.rows(select(*names, from_=rows_of(WANTED)))
         }
-    finally:
-        engine.release()
     # The log of the query ends with the close of minute 6; ann was seen at that of minute 4.
     assert found == {"ann": 2 * MINUTE, "bob": 1 * MINUTE}

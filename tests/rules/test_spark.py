@@ -21,15 +21,14 @@ from tests.support.rules.papers import paper_example
 @pytest.fixture
 def on_spark(quick_spark: SparkSession) -> Iterator[Engine]:
     """An engine that computes everything with Spark."""
-    engine = Engine(
+    with Engine(
         Lake("no tables are stored"),
         lambda: quick_spark,
         DuckOfTest(),
         Placement(0, 10**9, 10**9, 10**9),
         SparkShape(broadcast_rows=10, rows_per_file=10**9),
-    )
-    yield engine
-    engine.release()
+    ) as engine:
+        yield engine
 
 
 @pytest.mark.parametrize(

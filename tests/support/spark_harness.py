@@ -60,14 +60,11 @@ class SparkGroupMemory(_OnSpark, GroupMemory):
 @contextmanager
 def spark_engine(spark: SparkSession, driver_rows: int = 0) -> Iterator[Engine]:
     """An engine that leaves to Spark what has more than `driver_rows` rows; it stores no tables."""
-    engine = Engine(
+    with Engine(
         Lake("no tables are stored"),
         lambda: spark,
         DuckOfTest(),
         Placement(driver_rows, 10**9, 10**9, 10**9),
         SparkShape(broadcast_rows=10, rows_per_file=10**9),
-    )
-    try:
+    ) as engine:
         yield engine
-    finally:
-        engine.release()

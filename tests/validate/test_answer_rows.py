@@ -33,8 +33,9 @@ def rows(
     lake: HandMadeLake, *checked: Checked, spark: Spark = no_spark, driver_rows: int = 1000
 ) -> list[dict[str, Any]]:
     lake.project.configure(driver_rows=driver_rows)
-    engine = Engine.of(lake.settings, lake.settings.open_lake(), session_of(spark), "validate")
-    try:
+    with Engine.of(
+        lake.settings, lake.settings.open_lake(), session_of(spark), "validate"
+    ) as engine:
         make_answer_rows(engine, "checked", checked)
         if driver_rows:
             held = engine.held(["checked"])
@@ -43,8 +44,6 @@ def rows(
             found = [dict(zip(held.column_names, value, strict=True)) for value in values]
         else:
             found = [row.asDict() for row in engine.frame("checked").collect()]
-    finally:
-        engine.release()
     return sorted(found, key=repr)
 
 

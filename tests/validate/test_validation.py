@@ -37,15 +37,13 @@ def written(lake: HandMadeLake) -> HandMadeLake:
 
 
 def validations(lake: HandMadeLake, spark: Spark) -> list[Validation]:
-    engine = Engine.of(lake.settings, lake.settings.open_lake(), session_of(spark), "validate")
     metadata = Metadata("m", "maintain", 1, base=1, extra={"columns": [["x", 0]]})
     maintained = Watermark(1, 1, metadata, 1)
     rules = AnswerRules("select", False)
     work = [(Backlog(query, maintained, None, False, ""), rules) for query in QUERIES]
-    try:
+    stored = lake.settings.open_lake()
+    with Engine.of(lake.settings, stored, session_of(spark), "validate") as engine:
         return validate_queries(engine, work)
-    finally:
-        engine.release()
 
 
 def fail_for(query: str, error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 def rows(query: LakeQuery, lake: HandMadeLake) -> list[dict[str, Any]]:
-    engine = Engine.of(lake.settings, lake.settings.open_lake(), no_spark, "validate")
-    engine.query("checked", query)
-    found = engine.fetch_few("checked", engine.count("checked"))
+    with Engine.of(lake.settings, lake.settings.open_lake(), no_spark, "validate") as engine:
+        engine.query("checked", query)
+        found = engine.fetch_few("checked", engine.count("checked"))
     assert found is not None
     return sorted(found.to_pylist(), key=repr)
 
@@ -30,9 +30,9 @@ def rows_of_spark(
 ) -> list[dict[str, Any]]:
     limits = lake.settings.limits.model_copy(update={"driver_rows": 0})
     settings = lake.settings.model_copy(update={"limits": limits})
-    engine = Engine.of(settings, lake.settings.open_lake(), lambda: spark, "validate")
-    engine.query("checked", query)
-    return [row.asDict() for row in engine.frame("checked").collect()]
+    with Engine.of(settings, lake.settings.open_lake(), lambda: spark, "validate") as engine:
+        engine.query("checked", query)
+        return [row.asDict() for row in engine.frame("checked").collect()]
 
 
 def write_quads(lake: HandMadeLake, changes: list[tuple[str, int, int]]) -> None:
