@@ -7,7 +7,7 @@ import logging
 import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
@@ -191,7 +191,13 @@ def import_ahead() -> None:
     import pyspark.sql  # noqa: F401
 
     # Not a daemon: one that is killed within an extension module can abort the process.
-    Thread(target=library).start()
+    Thread(target=_import_if_possible).start()
+
+
+def _import_if_possible() -> None:
+    # What fails here fails again, and is reported, where it is needed.
+    with suppress(Exception):
+        library()
 
 
 def library() -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from jobs.address_space import is_refusal, refusal_text
 from jobs.errors import ConfigurationError, WeirError
 from lake.names import InvalidNameError
 from lake.storage_errors import StorageError, storage_error
@@ -24,5 +25,8 @@ def _as_user_error(error: BaseException) -> WeirError | None:
         case StorageError():
             return WeirError(error.what, error.where, error.hint)
         case _:
+            if is_refusal(error):
+                what, hint = refusal_text()
+                return WeirError(what, "", hint)
             found = storage_error(error)
             return None if found is None else _as_user_error(found)

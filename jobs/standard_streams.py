@@ -16,6 +16,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TextIO
 
+from jobs.address_space import watched
+
 _STREAMS = (("stdin", "r"), ("stdout", "w"), ("stderr", "w"))
 _UNKNOWN = {"stdout": "replace", "stderr": "backslashreplace"}
 """What becomes of characters that the encoding lacks."""
@@ -23,8 +25,12 @@ _UNKNOWN = {"stdout": "replace", "stderr": "backslashreplace"}
 
 def run_process(main: Callable[[], int]) -> int:
     """Run the main function of a process with streams that it can use; returns the exit code."""
-    make_usable()
-    return main()
+
+    def run() -> int:
+        make_usable()
+        return main()
+
+    return watched(run)
 
 
 def make_usable() -> None:

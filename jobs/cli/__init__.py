@@ -13,7 +13,7 @@ from contextlib import nullcontext
 from jobs.cli.interrupts import INTERRUPTED, Watch, ignore_interrupts, report_interrupt
 from jobs.errors import EXIT_FAILED
 from jobs.native_messages import without_panics
-from jobs.standard_streams import make_usable, output_failure
+from jobs.standard_streams import output_failure, run_process
 from lake.interrupts import is_requested
 
 
@@ -24,7 +24,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     if arguments is not None:
         return _end(_run(arguments), report_interrupt)
-    make_usable()
+    return run_process(_main)
+
+
+def _main() -> int:
     given, report = sys.argv[1:], report_interrupt
     try:
         report = Watch.start().report

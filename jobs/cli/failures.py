@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import traceback
 
+from jobs.address_space import limit, suspicion_text
 from jobs.errors import EXIT_FAILED, WeirError
 from jobs.printable import printable_lines
 from lake.spark_errors import messages_of
@@ -24,7 +25,10 @@ def report_failure(error: Exception, *, debug: bool) -> int:
             # An error of Spark is often no more than its cause.
             said = "\n".join(messages_of(error)) or "no message"
             _print("error", f"{type(error).__name__}: {said}")
-            if not debug:
+            if limit() is not None:
+                what, hint = suspicion_text()
+                print_error(WeirError(what, "", hint))
+            elif not debug:
                 _print("next", "Unexpected error. Re-run with --debug for the traceback.")
             return EXIT_FAILED
 

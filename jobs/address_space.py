@@ -1,0 +1,155 @@
+"""A process whose memory is limited by the system: how it ends where memory is refused.
+
+Python and most libraries raise an error then, which can be reported. Others end the process: Rust
+aborts, and so does C++ while it handles another error; the dynamic linker exits with 127. Where a
+limit is set (`ulimit -v`), the work is therefore done by a child, and its parent reports its end.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import re
+import resource
+import signal
+import sys
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final
+
+EXIT_REFUSED: Final = 1
+"""Exit code of a process that a library has ended because memory was refused."""
+_ENDED_BY_LIBRARY: Final = frozenset(
+    {-signal.SIGABRT, -signal.SIGSEGV, -signal.SIGBUS, -signal.SIGILL, -signal.SIGTRAP, 127}
+)
+_PASSED_ON: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1)
+_SET_DEATH_SIGNAL: Final = 1
+"""Of prctl(2)."""
+_TEXT: Final = re.compile(
+    r"cannot allocate memory|failed to map segment|can't start new thread|bad_?alloc"
+    r"|out of memory|malloc of size|memory allocation of|Resource temporarily unavailable",
+    re.IGNORECASE,
+)
+_PARENT: Final = "WEIR_PARENT"
+"""The variable by which the child knows that it is one: the number of its parent."""
+_FRUGAL: Final = {"PYTHONMALLOC": "malloc", "MALLOC_ARENA_MAX": "1"}
+"""Python's own allocator retries for minutes where memory is refused; an arena for each thread
+takes 64 MiB of addresses."""
+_RAISE: Final = (
+    "Raise the limit (`ulimit -v`) or lift it, then run again: what was committed is whole, and the"
+    " run goes on from there. What DuckDB and Spark take is set by `duckdb.memory` and"
+    " `spark.driver_memory`."
+)
+
+
+def limit() -> int | None:
+    """The bytes that this process may map; None if they are not limited."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return None if soft == resource.RLIM_INFINITY else soft
+
+
+def watched(main: Callable[[], int]) -> int:
+    """Run the main function of a process, in a child if its memory is limited; the exit code.
+
+    It has to be called before the process has threads.
+    """
+    if limit() is None:
+        return main()
+    if os.environ.get(_PARENT) == str(os.getppid()):
+        return _reported(main)
+    signals = {*_PASSED_ON, signal.SIGCHLD}
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+    parent, child = os.getpid(), os.fork()
+    if child == 0:
+        _end_with(parent)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        os.execve(sys.executable, sys.orig_argv, {**os.environ, **_FRUGAL, _PARENT: str(parent)})
+    code = _code_of(child, signals)
+    if code in _ENDED_BY_LIBRARY:
+        how = f"exit code {code}" if code > 0 else signal.Signals(-code).name
+        what, hint = refusal_text()
+        _report(f"{what}; a library ended it ({how})", hint)
+        return EXIT_REFUSED
+    if code < 0:
+        # Who sent the signal meant this process.
+        if -code != signal.SIGKILL:
+            signal.signal(-code, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        os.kill(parent, -code)
+    return code
+
+
+def is_refusal(error: BaseException) -> bool:
+    """Whether an error says that memory was refused."""
+    if isinstance(error, MemoryError):
+        return True
+    if isinstance(error, OSError) and error.errno == errno.ENOMEM:
+        return True
+    return limit() is not None and _TEXT.search(str(error)) is not None
+
+
+def refusal_text() -> tuple[str, str]:
+    """What to say where memory was refused: what is wrong, and what to do next."""
+    size = limit()
+    if size is None:
+        return "no memory is left", "Free some memory, or run it on a larger machine."
+    return f"no memory is left: {_limited(size)}", _RAISE
+
+
+def suspicion_text() -> tuple[str, str]:
+    """What to say of an error that nobody expects where memory is limited."""
+    size = limit()
+    assert size is not None, "it is limited"
+    return f"{_limited(size)}, which may be why it failed", _RAISE
+
+
+def _limited(size: int) -> str:
+    return f"the address space of the process is limited to {size >> 20:,} MiB"
+
+
+def _reported(main: Callable[[], int]) -> int:
+    """The exit code of a main function, whose errors may all be for want of memory.
+
+    Python itself gives wrong reasons then, and a panic of Rust is no `Exception`.
+    """
+    try:
+        return main()
+    except (SystemExit, KeyboardInterrupt):
+        raise
+    except BaseException as error:  # noqa: BLE001  (it ends the process)
+        traceback.print_exception(error)
+        what, hint = suspicion_text()
+        _report(what, hint)
+        return EXIT_REFUSED
+
+
+def _code_of(child: int, signals: set[signal.Signals]) -> int:
+    """The exit code of a child, minus the number of the signal that ended it.
+
+    A signal that was sent to this process is passed on; one of the terminal comes to both.
+    """
+    while True:
+        info = signal.sigwaitinfo(signals)
+        if info.si_signo != signal.SIGCHLD:
+            if info.si_code <= 0:  # of another process, not of the kernel
+                with suppress(ProcessLookupError):
+                    os.kill(child, info.si_signo)
+            continue
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            return os.waitstatus_to_exitcode(status)
+
+
+def _end_with(parent: int) -> None:
+    """End this process when its parent ends."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_SET_DEATH_SIGNAL, signal.SIGKILL)
+        if os.getppid() != parent:
+            os._exit(EXIT_REFUSED)
+
+
+def _report(what: str, hint: str) -> None:
+    with suppress(OSError):
+        os.write(2, f"error: {what}\nnext: {hint}\n".encode())
