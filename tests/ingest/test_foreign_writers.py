@@ -6,6 +6,7 @@ The state after each version is what delta-rs itself reads of that version.
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -13,6 +14,7 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
+from jobs.ingest.sources import delta
 from lake.commit_files import commit_file
 from tests.support.projects.project import Project
 
@@ -70,6 +72,13 @@ class House:
         lines = ({"commitInfo": {"timestamp": 1767225600000}}, {"remove": remove})
         commit = self.folder / commit_file(self.table.version() + 1)
         commit.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+
+    def committed(self, version: int) -> float:
+        """When a version was committed, in seconds since 1970."""
+        for line in (self.folder / commit_file(version)).read_text().splitlines():
+            if "commitInfo" in line:
+                return float(json.loads(line)["commitInfo"]["timestamp"]) / 1000
+        raise AssertionError("no time")
 
     @property
     def table(self) -> DeltaTable:
@@ -177,3 +186,24 @@ def test_a_removed_file_whose_size_the_log_does_not_say_is_read(project: Project
     assert project.ingest().errors == ()
     first = {'"1"', '"2"', '"a \\" b"'}
     assert house.epochs == [first, first | {'"c"'}, first]
+
+
+def test_each_commit_has_its_own_time_while_another_process_commits(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.declare(HOUSE)
+    house = House(project, "string")
+    for term in ('"b"', '"c"'):
+        time.sleep(0.01)
+        house.insert(term)
+    table_id = delta._table_id
+
+    def committing(table: DeltaTable) -> str:
+        time.sleep(0.01)
+        house.insert('"d"')
+        return table_id(table)
+
+    monkeypatch.setattr(delta, "_table_id", committing)
+    project.ingest()
+    times = sorted(row["event_time"].timestamp() for row in project.table("transactions"))
+    assert times == [house.committed(version) for version in range(3)]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
+from itertools import takewhile
 from typing import Literal, Self
 
 from deltalake import DeltaTable as ForeignTable
@@ -28,6 +29,8 @@ from jobs.ingest.sources.errors import SourceError, errors_of
 from jobs.ingest.sources.source import Source
 from jobs.settings import Settings
 from lake.change_feed import ChangeFeedGap, lost_files_are_a_gap
+from lake.lake import files_below, history
+from lake.storage_errors import StorageError
 
 _STATE = State()
 _TIMES = tuple(map(PrimitiveType, ("string", "long", "timestamp", "timestamp_ntz")))
@@ -93,10 +96,13 @@ class DeltaTable(Source):
     def pending(self, position: SourcePosition, settings: Settings) -> list[ChangeSet]:
         """The commits that are not ingested; before the first of them the content of a version."""
         table = self._open(settings.storage_options)
-        newest, at = table.version(), self._change_sets_of(table)
+        newest = table.version()
         if position.last is not None:
+            first = int(position.last) + 1
+            # Before the table is read at another version.
+            at = self._change_sets_of(table, first, settings.storage_options)
             self._refuse_another(table, position, position.last)
-            return [at(version) for version in range(int(position.last) + 1, newest + 1)]
+            return [at(version) for version in range(first, newest + 1)]
         first = newest if self.starting_version is None else self.starting_version
         if first > newest:
             raise ConfigurationError(
@@ -105,6 +111,7 @@ class DeltaTable(Source):
                 self.location,
                 "Correct sources.yml.",
             )
+        at = self._change_sets_of(table, first, settings.storage_options)
         return [at(first, _STATE), *(at(version) for version in range(first + 1, newest + 1))]
 
     def read(
@@ -172,16 +179,21 @@ class DeltaTable(Source):
 
     def _newest_content(self, storage_options: Mapping[str, str]) -> ChangeSet:
         table = self._open(storage_options)
-        return self._change_sets_of(table)(table.version(), _STATE)
+        newest = table.version()
+        return self._change_sets_of(table, newest, storage_options)(newest, _STATE)
 
-    def _change_sets_of(self, table: ForeignTable) -> Callable[..., ChangeSet]:
-        """What makes a change set of a version of the table, its content or its commit."""
+    def _change_sets_of(
+        self, table: ForeignTable, first: int, storage_options: Mapping[str, str]
+    ) -> Callable[..., ChangeSet]:
+        """What makes a change set of a version from `first` on, its content or its commit."""
         table_id = _table_id(table)
-        times = {
-            commit["version"]: datetime.fromtimestamp(commit["timestamp"] / 1000, UTC)
-            for commit in table.history()
-            if "version" in commit and "timestamp" in commit
-        }
+        with errors_of(self, StorageError):
+            commits = history(table, files_below(table.table_uri, storage_options))
+            times = {
+                commit["version"]: datetime.fromtimestamp(commit["timestamp"] / 1000, UTC)
+                for commit in takewhile(lambda commit: commit["version"] >= first, commits)
+                if "timestamp" in commit
+            }
 
         def at(version: int, state: State | None = None) -> ChangeSet:
             return ChangeSet(
