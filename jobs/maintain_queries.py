@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from jobs.catalog.catalog import Catalog
 from jobs.compute.session import Spark, session_of
 from jobs.errors import ConfigurationError, WeirError, causes
+from jobs.ingest.older_tables import refuse_older_tables
 from jobs.ingest.undeclared import undeclared
 from jobs.maintain.damaged import damaged_queries
 from jobs.maintain.group import Group
@@ -49,6 +50,7 @@ def maintain_queries(
     Raises:
         BusyError: another run maintains.
         ConfigurationError: there is no query of a name in `retry`.
+        DamagedTable: a table of the graph is older than the others.
         WeirError: some queries could not be maintained; the others were.
     """
     session = session_of(spark)
@@ -56,6 +58,7 @@ def maintain_queries(
     with claimed(lake, JOB, run_id, settings.limits.lease_seconds) as run:
         completion = Completion.read(lake)
         require_graph(lake)
+        refuse_older_tables(lake)
         last = completion.head
         result = MaintainResult(last)
         progress("reading the queries")

@@ -1,7 +1,7 @@
 """Tables that are older than what other tables say of them: one that was restored alone.
 
 What such a table lacks would stay missing, or be done twice under other numbers. So nothing
-is ingested, and no remote asked, before the others are restored, too.
+is ingested or maintained, and no remote asked, before the others are restored, too.
 """
 
 from __future__ import annotations
