@@ -30,9 +30,10 @@ def step(project: ReplicaProject, number: int) -> None:
     project.ingest()
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> ReplicaProject:
-    project = ReplicaProject(tmp_path / "project")
+@pytest.fixture(scope="module")
+def backup(tmp_path_factory: pytest.TempPathFactory) -> ReplicaProject:
+    """A project of two steps; not to be changed."""
+    project = ReplicaProject(tmp_path_factory.mktemp("backup") / "project")
     project.declare_remote()
     project.declare(PATCHES | {"name": "data"}, READINGS)
     project.folders("events")
@@ -46,17 +47,27 @@ def project(tmp_path: Path) -> ReplicaProject:
     return project
 
 
-@pytest.mark.parametrize("table", TABLES)
-def test_nothing_is_ingested_or_maintained_in_a_lake_one_table_of_which_is_older(
-    project: ReplicaProject, tmp_path: Path, table: str
-) -> None:
-    folder = project.folder / "lake" / table
-    shutil.copytree(folder, tmp_path / "backup")
+@pytest.fixture(scope="module")
+def newer(backup: ReplicaProject, tmp_path_factory: pytest.TempPathFactory) -> ReplicaProject:
+    """The same project two steps later; not to be changed."""
+    project = backup.copy(tmp_path_factory.mktemp("newer") / "project")
     for number in (3, 4):
         step(project, number)
-    newer = tmp_path / "newer"
-    folder.rename(newer)
-    shutil.copytree(tmp_path / "backup", folder)
+    return project
+
+
+def restore(project: ReplicaProject, table: str, backup: ReplicaProject) -> None:
+    """Put the table of another project in the place of a project's own."""
+    shutil.rmtree(project.folder / "lake" / table)
+    shutil.copytree(backup.folder / "lake" / table, project.folder / "lake" / table)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_nothing_is_ingested_or_maintained_in_a_lake_one_table_of_which_is_older(
+    backup: ReplicaProject, newer: ReplicaProject, tmp_path: Path, table: str
+) -> None:
+    project = newer.copy(tmp_path / "project")
+    restore(project, table, backup)
     before = project.versions()
     project.change_set("A <http://x/u5> <http://x/city> <http://x/c> .")
     # After older epochs there is nothing to maintain.
@@ -66,20 +77,16 @@ def test_nothing_is_ingested_or_maintained_in_a_lake_one_table_of_which_is_older
             stage()
         assert raised.value.where.endswith(table)
         assert project.versions() == before
-    shutil.rmtree(folder)
-    newer.rename(folder)
+    restore(project, table, newer)
     project.ingest()
     assert len(project.table("transactions")) == 4 * 3 + 1
 
 
 def test_a_remote_is_not_asked_whose_inbox_is_older_than_the_graph(
-    project: ReplicaProject, tmp_path: Path
+    backup: ReplicaProject, newer: ReplicaProject, tmp_path: Path
 ) -> None:
-    folder = project.folder / "lake/replicas/wd"
-    shutil.copytree(folder, tmp_path / "backup")
-    step(project, 3)
-    shutil.rmtree(folder)
-    shutil.copytree(tmp_path / "backup", folder)
+    project = newer.copy(tmp_path / "project")
+    restore(project, "replicas/wd", backup)
     project.now = project.now.replace(hour=9)
     asked = len(project.remote.asked)
     (error,) = project.refresh().errors
