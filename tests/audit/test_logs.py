@@ -79,15 +79,28 @@ def rows_of(folder: Path) -> list[str]:
     return sorted(map(repr, DeltaTable(folder).to_pyarrow_table().to_pylist()))
 
 
-@pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
-@pytest.mark.parametrize("table", TABLES)
-def test_no_damage_of_a_log_is_silent(
+every_damage = pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
+every_table = pytest.mark.parametrize("table", TABLES)
+
+
+@every_damage
+@every_table
+def test_no_table_is_read_with_a_damaged_log(
     project: Project, table: str, damage: Callable[[Lake, str], None]
 ) -> None:
     damage(project.settings.open_lake(), table)
     with pytest.raises(DamagedTable) as raised:
         project.settings.open_lake().rows(table)
     assert f"/{table}/" in raised.value.where
+
+
+@pytest.mark.usefixtures("sampled")
+@every_damage
+@every_table
+def test_an_audit_names_the_table_of_a_damaged_log(
+    project: Project, table: str, damage: Callable[[Lake, str], None]
+) -> None:
+    damage(project.settings.open_lake(), table)
     failed = examined(no_spark, project.settings, "audit").failed
     assert any(table_of(result) == table for result in failed)
 

@@ -66,13 +66,20 @@ def undisturbed(project: Project, folder: Path, query: str) -> list[Change]:
     return copy.signed(query)
 
 
-@pytest.fixture
-def ahead(project: Project) -> Project:
-    """Three epochs that are maintained and not published."""
+@pytest.fixture(scope="module")
+def maintained(published: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """The project with three epochs that are maintained and not published; not to be changed."""
+    project = published.copy(tmp_path_factory.mktemp("maintained") / "project")
     for lines in _CHANGES:
         project.change(*lines)
         project.maintain()
     return project
+
+
+@pytest.fixture
+def ahead(maintained: Project, tmp_path: Path) -> Project:
+    """A copy of it."""
+    return maintained.copy(tmp_path / "project")
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
@@ -84,6 +91,7 @@ def test_each_epoch_that_was_not_published_is_published_by_itself(
     assert damaged(ahead, damage, "rooms") == expected
 
 
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize("text", [f"# new\n{ROOMS}", ROOMS.replace("?t ?r", "?r")])
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_text_that_was_never_published_begins_where_it_began(
