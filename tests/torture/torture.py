@@ -146,7 +146,6 @@ class _Life:
         self._offset = 0.0
         self._open: dict[Claim, Fault] = {}
         self._faults: list[Fault] = []
-        self._repaired: set[str] = set()
         self._evaluation: int | None = None
         self._at = 0
 
@@ -247,7 +246,6 @@ class _Life:
             return
         self._torture.report(f"  step {self._at}: a repair of {table}")
         flip_a_bit(self._chance.choice(files), self._chance)
-        self._repaired.add(step.query)
         # What a process keeps open was verified when it was read.
         self._close_resident()
         while self._chance.random() < 0.6:
@@ -405,15 +403,7 @@ class _Life:
 
     def _wrong(self, step: Step) -> list[str]:
         wrong = wrong_answers(self._broken, step)
-        return [*wrong, *differences(self._broken, self._whole, self._merged_epochs)]
-
-    @property
-    def _merged_epochs(self) -> set[str]:
-        """The answers of which single epochs are not compared: a repair merges them, for now.
-
-        To be removed, with `repaired` of `differences`, when a repair keeps epochs.
-        """
-        return self._repaired
+        return [*wrong, *differences(self._broken, self._whole)]
 
     @contextmanager
     def _worker(self, clock: Clock, *, is_new: bool = False) -> Iterator[Worker]:
