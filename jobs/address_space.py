@@ -119,7 +119,9 @@ def _reported(main: Callable[[], int]) -> int:
     except (SystemExit, KeyboardInterrupt):
         raise
     except BaseException as error:  # noqa: BLE001  (it ends the process)
-        traceback.print_exception(error)
+        with suppress(Exception):
+            # It takes memory, too.
+            traceback.print_exception(error)
         what, hint = suspicion_text()
         _report(what, hint)
         return EXIT_REFUSED

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 
 from expectations.suite import QualityResult
+from jobs.address_space import is_refusal
 from jobs.audit.answers import answer_results, comparable, embeddings_results, in_one_state
 from jobs.audit.checked import CheckOf, table_of
 from jobs.audit.files import LOG, file_results, is_damage
@@ -271,7 +272,7 @@ def _readable(table: str, checks: Callable[[], Iterable[QualityResult]]) -> Iter
         yield from checks()
     except Exception as error:
         expected = as_user_error(error)
-        if expected is None:
+        if expected is None or is_refusal(error):
             raise
         yield _READABLE.result(table, [f"{expected.where}: {expected.what}"])
 

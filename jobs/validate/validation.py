@@ -15,6 +15,7 @@ from expectations.run import Check, run_checks
 from expectations.streams import STREAMS_SUITE
 from expectations.suite import QualityResult
 from expectations.transactions import TRANSACTIONS_SUITE
+from jobs.address_space import is_refusal
 from jobs.compute.duck import is_out_of_memory
 from jobs.compute.engine import Engine
 from jobs.compute.lost_rows import LostRowsError, are_lost
@@ -136,17 +137,21 @@ class _Checks:
 
         Raises:
             LostRowsError: what was checked is gone.
+            Exception: the system refuses memory.
         """
         query = checked[0].query
         if are_lost(error):
             # Nothing is wrong with the query: the stage is to be repeated.
             raise LostRowsError from error
-        if not is_out_of_memory(error):
-            return {query: (_unreadable(query, error),)}
-        try:
-            return _check(self.engine.frame(self._make([checked])), [query])
-        except Exception as again:  # noqa: BLE001  (a result like any other)
-            return {query: (_unreadable(query, again),)}
+        if is_out_of_memory(error):
+            try:
+                return _check(self.engine.frame(self._make([checked])), [query])
+            except Exception as again:  # noqa: BLE001  (a result like any other)
+                error = again
+        if is_refusal(error):
+            # Nothing is wrong with the query.
+            raise error
+        return {query: (_unreadable(query, error),)}
 
     def _together(self, packed: Sequence[Sequence[Checked]]) -> _Results:
         names = {self._make(pack): [item.query for item, _ in pack] for pack in packed}

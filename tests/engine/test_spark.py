@@ -23,6 +23,24 @@ from tests.support.laws import Seeds
 from tests.support.shared_shapes import GroupMemory, group_cases
 from tests.support.spark_harness import SparkGroupMemory, SparkMemory
 
+_PER_STATEMENT = 300
+"""Most nodes of the analysed plan of a statement: with nested operators the largest had 185."""
+
+
+@pytest.fixture
+def nodes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many nodes the analysed plan of each statement has that Spark is given from now on."""
+    counts: list[int] = []
+    planned = SparkEngine.planned
+
+    def counted(engine: SparkEngine, query: exp.Query) -> tuple[DataFrame, int]:
+        frame, estimate = planned(engine, query)
+        counts.append(frame._jdf.queryExecution().analyzed().treeString().count("\n"))
+        return frame, estimate
+
+    monkeypatch.setattr(SparkEngine, "planned", counted)
+    return counts
+
 
 @pytest.mark.law("compiled plans on Spark")
 def test_spark_stores_the_rows_that_duckdb_stores_with_compiled_plans(
@@ -34,10 +52,17 @@ def test_spark_stores_the_rows_that_duckdb_stores_with_compiled_plans(
 
 @pytest.mark.law("whole grammar on Spark")
 def test_spark_stores_the_rows_that_duckdb_stores_of_the_whole_grammar(
-    quick_spark: SparkSession, seeds: Seeds
+    quick_spark: SparkSession, seeds: Seeds, nodes: list[int]
 ) -> None:
-    """At registration, or in a run of the epochs that follow."""
-    seeds.check(lambda seed: _differences(quick_spark, _whole_or_long(seed)))
+    """At registration, or in a run of the epochs that follow; with plans of limited size."""
+
+    def broken_laws(seed: int) -> Iterator[str]:
+        nodes.clear()
+        yield from _differences(quick_spark, _whole_or_long(seed))
+        if max(nodes) > _PER_STATEMENT:
+            yield f"seed {seed}: a plan of {max(nodes)} nodes"
+
+    seeds.check(broken_laws)
 
 
 def _whole_or_long(seed: int) -> WholeCase:
@@ -101,13 +126,11 @@ _DEEPER = (
     "{inner} FILTER NOT EXISTS {{ ?x{n} :q ?z }}",
     "{{ SELECT DISTINCT * {{ {inner} }} }} OPTIONAL {{ ?x{n} :p/:q ?x{next} }}",
 )
-_PER_STATEMENT = 300
-"""Most nodes of the analysed plan of a statement: the largest had 124, 172 and 185."""
 
 
 @pytest.mark.parametrize("depth", [4, 8, 12])
 def test_what_spark_analyses_for_a_statement_does_not_grow_with_the_depth_of_the_query(
-    quick_spark: SparkSession, monkeypatch: pytest.MonkeyPatch, depth: int
+    quick_spark: SparkSession, nodes: list[int], depth: int
 ) -> None:
     """Spark expands a view wherever it is named, so uncut plans would double with each operator."""
     rng = random.Random(depth)
@@ -117,15 +140,6 @@ def test_what_spark_analyses_for_a_statement_does_not_grow_with_the_depth_of_the
     plan = plan_for(f"PREFIX : <http://example.org/> SELECT * {{ {text} }}")
     steps = [(f"<http://example.org/n{i}>", f"<http://example.org/n{i + 1}>") for i in range(4)]
     quads = {("", one, f"<http://example.org/{p}>", other) for one, other in steps for p in "pq"}
-    nodes: list[int] = []
-    planned = SparkEngine.planned
-
-    def counted(engine: SparkEngine, query: exp.Query) -> tuple[DataFrame, int]:
-        frame, estimate = planned(engine, query)
-        nodes.append(frame._jdf.queryExecution().analyzed().treeString().count("\n"))
-        return frame, estimate
-
-    monkeypatch.setattr(SparkEngine, "planned", counted)
     history: History = (
         (frozenset(), frozenset(quads)),
         (frozenset([min(quads)]), frozenset()),
@@ -135,7 +149,7 @@ def test_what_spark_analyses_for_a_statement_does_not_grow_with_the_depth_of_the
     memory.run(1, 2)
     by_duckdb = run_in_cuts(Memory(plan, history), 2, (1,))
     assert state(memory.log(), 2) == state(by_duckdb.log(), 2)
-    assert max(nodes) < _PER_STATEMENT
+    assert max(nodes) <= _PER_STATEMENT
 
 
 @pytest.mark.parametrize("driver_rows", [3, 10])

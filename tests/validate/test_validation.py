@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import duckdb
 import pytest
 
+from jobs import address_space
 from jobs.compute.engine import Engine, RowsOnDriver
 from jobs.compute.session import Spark, session_of
 from jobs.progress.backlog import Backlog
@@ -68,6 +69,15 @@ def test_a_query_that_cannot_be_checked_fails_alone(
     (result,) = validations(written, no_spark)[1].results
     assert (result.expectation, result.success) == ("rows_can_be_read", False)
     assert result.examples == (f"embeddings, answers could not be computed: {DAMAGED}",)
+
+
+def test_memory_that_the_system_refuses_is_no_fault_of_a_query(
+    written: HandMadeLake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(address_space, "limit", lambda: 1 << 30)
+    fail_for("q", RuntimeError("malloc of size 64 failed"), monkeypatch)
+    with pytest.raises(RuntimeError, match="malloc of size 64 failed"):
+        validations(written, no_spark)
 
 
 def test_spark_checks_what_duckdb_has_no_memory_for(
