@@ -147,6 +147,7 @@ class _Life:
         self._open: dict[Claim, Fault] = {}
         self._faults: list[Fault] = []
         self._evaluation: int | None = None
+        self._corrected: set[str] = set()
         self._at = 0
 
     def take(self, at: int, step: Step) -> None:
@@ -246,6 +247,8 @@ class _Life:
             return
         self._torture.report(f"  step {self._at}: a repair of {table}")
         flip_a_bit(self._chance.choice(files), self._chance)
+        if table.startswith("answers/"):
+            self._corrected.add(step.query)
         # What a process keeps open was verified when it was read.
         self._close_resident()
         while self._chance.random() < 0.6:
@@ -403,7 +406,7 @@ class _Life:
 
     def _wrong(self, step: Step) -> list[str]:
         wrong = wrong_answers(self._broken, step)
-        return [*wrong, *differences(self._broken, self._whole)]
+        return [*wrong, *differences(self._broken, self._whole, self._corrected)]
 
     @contextmanager
     def _worker(self, clock: Clock, *, is_new: bool = False) -> Iterator[Worker]:
