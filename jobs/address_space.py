@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import importlib
 import os
 import re
 import resource
@@ -17,6 +18,7 @@ import sys
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
+from mmap import mmap
 from typing import Final
 
 EXIT_REFUSED: Final = 1
@@ -34,9 +36,15 @@ _TEXT: Final = re.compile(
 )
 _PARENT: Final = "WEIR_PARENT"
 """The variable by which the child knows that it is one: the number of its parent."""
-_FRUGAL: Final = {"PYTHONMALLOC": "malloc", "MALLOC_ARENA_MAX": "1"}
+_FRUGAL: Final = {
+    "PYTHONMALLOC": "malloc",
+    "MALLOC_ARENA_MAX": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+}
 """Python's own allocator retries for minutes where memory is refused; an arena for each thread
-takes 64 MiB of addresses."""
+takes 64 MiB of addresses, a buffer of OpenBLAS 32 MiB."""
+_LOADED_FIRST: Final = 256 << 20
+"""More bytes than `_load_first` takes."""
 _RAISE: Final = (
     "Raise the limit (`ulimit -v`) or lift it, then run again: what was committed is whole, and the"
     " run goes on from there. What DuckDB and Spark take is set by `duckdb.memory` and"
@@ -115,16 +123,33 @@ def _reported(main: Callable[[], int]) -> int:
     Python itself gives wrong reasons then, and a panic of Rust is no `Exception`.
     """
     try:
+        _load_first()
         return main()
     except (SystemExit, KeyboardInterrupt):
         raise
     except BaseException as error:  # noqa: BLE001  (it ends the process)
-        with suppress(Exception):
-            # It takes memory, too.
-            traceback.print_exception(error)
-        what, hint = suspicion_text()
+        if is_refusal(error):
+            what, hint = refusal_text()
+        else:
+            with suppress(Exception):
+                # It takes memory, too.
+                traceback.print_exception(error)
+            what, hint = suspicion_text()
         _report(what, hint)
         return EXIT_REFUSED
+
+
+def _load_first() -> None:
+    """Load OpenBLAS, for Great Expectations, while there is memory.
+
+    Where memory is refused, it tries again for ever, with the lock of imports.
+
+    Raises:
+        OSError: there is not enough.
+    """
+    with mmap(-1, _LOADED_FIRST):
+        pass
+    importlib.import_module("scipy.linalg")
 
 
 def _code_of(child: int, signals: set[signal.Signals]) -> int:
