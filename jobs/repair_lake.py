@@ -13,7 +13,8 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 
 from jobs.audit.files import file_results
-from jobs.audit.from_sources import RebuiltGraph, discard, put_in_place, rebuilt_graph
+from jobs.audit.from_sources import RebuiltGraph, rebuilt_graph
+from jobs.audit.rebuild_folders import discard
 from jobs.audit.repairs import (
     Repair,
     correct,
@@ -23,6 +24,7 @@ from jobs.audit.repairs import (
     recompute,
     repairs,
 )
+from jobs.audit.replacement import put_in_place
 from jobs.audit_lake import examined
 from jobs.catalog.catalog import Catalog
 from jobs.compute.engine import Engine
@@ -146,7 +148,7 @@ def repair_lake(
             "this cannot be rebuilt:",
             settings.lake,
             "Then run `weir audit`.",
-            parts=listed((each.table, each.what) for each in left),
+            parts=listed((repair.table, repair.what) for repair in left),
             done=result,
         )
     return result

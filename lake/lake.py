@@ -35,7 +35,7 @@ from lake.integrity import damaged_commits
 from lake.log_checks import verify_commit, verify_commits, verify_log
 from lake.metadata import Metadata
 from lake.names import InvalidNameError, is_table_name
-from lake.step_back import COMPARED, refuse_step_back
+from lake.step_back import newest_commit_of
 from lake.storage_errors import RESTORE, DamagedTable, storage_errors, table_of
 
 _LINE_END = re.compile(r"\\n|\n")
@@ -100,16 +100,16 @@ class Lake:
             newest = self._tables.get((table_name, None))
             if newest is not None and version in (None, newest.version()):
                 return newest
-            found = self._tables.get((table_name, version))
-            if found is None:
-                found = self._open(table_name, version)
-                if found is not None:
-                    self._tables[table_name, version] = found
+            table = self._tables.get((table_name, version))
+            if table is None:
+                table = self._open(table_name, version)
+                if table is not None:
+                    self._tables[table_name, version] = table
                     if version is None:
-                        self._first[table_name] = found.version()
-                        self.look(table_name, found.version())
-                        self._note_commit(table_name, found)
-            return found
+                        self._first[table_name] = table.version()
+                        self.look(table_name, table.version())
+                        self._note_commit(table_name, table)
+            return table
 
     def hold(self, fence: Fence) -> None:
         """Have all commits pass a fence from now on, until `release`."""
@@ -207,22 +207,11 @@ class Lake:
         Raises:
             DamagedTable: an earlier commit of the job is complete up to a later epoch.
         """
-        newest: tuple[int, Metadata] | None = None
-        left = COMPARED
-        for commit in self.commits(table_name):
-            metadata = Metadata.from_json(commit.get("userMetadata"))
-            if metadata is not None and newest is None and job in (None, metadata.job):
-                newest = int(commit["version"]), metadata
-                continue
-            left -= newest is not None
-            if metadata is not None and newest is not None and metadata.job == newest[1].job:
-                refuse_step_back(
-                    self.location(table_name), newest, int(commit["version"]), metadata
-                )
-                break
-            if not left:
-                break
-        return newest
+        commits = (
+            (int(commit["version"]), Metadata.from_json(commit.get("userMetadata")))
+            for commit in self.commits(table_name)
+        )
+        return newest_commit_of(self.location(table_name), commits, job)
 
     def commits(self, table_name: str) -> Iterator[dict[str, Any]]:
         """The commits that the log still has, newest first, each with its `version`.
@@ -303,10 +292,10 @@ class Lake:
         with self._lock:
             table = self._tables.get((table_name, None))
             version = 0 if table is None else table.version()
-            found = self._commit_file(table_name, version)
+            newest = self._commit_file(table_name, version)
             while following := self._commit_file(table_name, version + 1):
-                found, version = following, version + 1
-            return found
+                newest, version = following, version + 1
+            return newest
 
     def _check(self, table_name: str) -> None:
         """See what was committed before `catch_up`."""
@@ -401,10 +390,10 @@ class _CommitFile:
     def at(cls, folder: Path, version: int) -> Self | None:
         """The file of this version of the table in a folder; None if there is none."""
         try:
-            found = (folder / commit_file(version)).stat()
+            state = (folder / commit_file(version)).stat()
         except OSError:
             return None
-        return cls(version, found.st_ino, found.st_mtime_ns, found.st_size)
+        return cls(version, state.st_ino, state.st_mtime_ns, state.st_size)
 
 
 class _Recorded:
@@ -451,12 +440,12 @@ class _Table(DeltaTable):
                 verify_commits(folder, before, self.version())
 
     def get_add_actions(self, flatten: bool = False) -> Any:
-        version, found = self._actions
+        version, by_flatten = self._actions
         if version != self.version():
-            self._actions = version, found = self.version(), {}
-        if flatten not in found:
-            found[flatten] = super().get_add_actions(flatten)
-        return found[flatten]
+            self._actions = version, by_flatten = self.version(), {}
+        if flatten not in by_flatten:
+            by_flatten[flatten] = super().get_add_actions(flatten)
+        return by_flatten[flatten]
 
     def to_pyarrow_table(self, *arguments: Any, **options: Any) -> pa.Table:
         with damage_is_named(local_folder(unquote(self.table_uri))):
@@ -467,17 +456,21 @@ class _Table(DeltaTable):
         is_local = options.get("filesystem") is None and folder is not None and folder.is_dir()
         if is_local:
             options["filesystem"] = fs.SubTreeFileSystem(str(folder), fs.LocalFileSystem())
-        found: Any = super().to_pyarrow_dataset(**options)
-        fragments = [*found.get_fragments()]
+        dataset: Any = super().to_pyarrow_dataset(**options)
+        fragments = [*dataset.get_fragments()]
         if folder is not None and is_local:
-            verify_footers(folder / each.path for each in fragments)
+            verify_footers(folder / fragment.path for fragment in fragments)
         verified = [
             PAGES_ARE_VERIFIED.make_fragment(
-                each.path, found.filesystem, partition_expression=each.partition_expression
+                fragment.path,
+                dataset.filesystem,
+                partition_expression=fragment.partition_expression,
             )
-            for each in fragments
+            for fragment in fragments
         ]
-        return ds.FileSystemDataset(verified, found.schema, PAGES_ARE_VERIFIED, found.filesystem)
+        return ds.FileSystemDataset(
+            verified, dataset.schema, PAGES_ARE_VERIFIED, dataset.filesystem
+        )
 
 
 def files_below(address: str, storage_options: Mapping[str, str] | None) -> fs.FileSystem:
@@ -519,8 +512,8 @@ def _name_damaged_commit(address: str, error: DeltaError) -> None:
 def _describing(address: str) -> str:
     """The file by which a table cannot be opened whose commits are all JSON; else its log."""
     folder = local_folder(address)
-    found = None if folder is None else describing_commit(folder)
-    return f"{address}/{LOG}" if found is None else str(found)
+    commit = None if folder is None else describing_commit(folder)
+    return f"{address}/{LOG}" if commit is None else str(commit)
 
 
 def _verify_log(address: str, version: int | None = None) -> None:

@@ -6,14 +6,16 @@ all that is wanted of each is who committed last, that is most of what a run cos
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
 
 from lake.commit_files import actions, commit_file, commits_after, last_checkpoint
 from lake.lake import Lake, local_folder
 from lake.log_checks import verify_commit
 from lake.metadata import Metadata
-from lake.step_back import COMPARED, refuse_step_back
+from lake.step_back import newest_commit_of
 
 
 def newest_metadata(lake: Lake, table_name: str, job: str) -> tuple[int, Metadata] | None:
@@ -32,16 +34,15 @@ def newest_metadata(lake: Lake, table_name: str, job: str) -> tuple[int, Metadat
         version = _newest(folder)
         verify_commit(folder, version)
         metadata = _metadata(folder, version)
-        before = _before(folder, version, job)
+        if metadata is None or metadata.job != job:
+            return None
+        commits = chain([(version, metadata)], _commits_before(folder, version))
+        newest = newest_commit_of(lake.location(table_name), commits, job)
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         # Not written by Delta, or not whole.
         return None
-    if metadata is None or metadata.job != job:
-        return None
-    if before is not None:
-        refuse_step_back(lake.location(table_name), (version, metadata), *before)
     lake.look(table_name, version)
-    return version, metadata
+    return newest
 
 
 def is_newest(lake: Lake, table_name: str, version: int, before: datetime) -> bool:
@@ -57,10 +58,10 @@ def is_newest(lake: Lake, table_name: str, version: int, before: datetime) -> bo
         committed = (folder / commit_file(version)).stat().st_mtime
     except OSError:
         return False
-    found = committed <= before.timestamp() and not (folder / commit_file(version + 1)).exists()
-    if found:
+    is_last = committed <= before.timestamp() and not (folder / commit_file(version + 1)).exists()
+    if is_last:
         lake.look(table_name, version)
-    return found
+    return is_last
 
 
 def _newest(table: Path) -> int:
@@ -69,15 +70,12 @@ def _newest(table: Path) -> int:
     return checkpoint + sum(1 for _ in commits_after(table, checkpoint))
 
 
-def _before(table: Path, version: int, job: str) -> tuple[int, Metadata] | None:
-    """The commit of a job before a version, if it is one of the next few that are there."""
-    for earlier in range(version - 1, max(-1, version - 1 - COMPARED), -1):
+def _commits_before(table: Path, version: int) -> Iterator[tuple[int, Metadata | None]]:
+    """The commits before a version that are there, newest first."""
+    for earlier in range(version - 1, -1, -1):
         if not (table / commit_file(earlier)).exists():
-            return None
-        metadata = _metadata(table, earlier)
-        if metadata is not None and metadata.job == job:
-            return earlier, metadata
-    return None
+            return
+        yield earlier, _metadata(table, earlier)
 
 
 def _metadata(table: Path, version: int) -> Metadata | None:
@@ -88,6 +86,6 @@ def _user_metadata(commit: Path) -> str | None:
     with commit.open("rb") as lines:
         for kind, action in actions(lines):
             if kind == "commitInfo":
-                found = action.get("userMetadata")
-                return None if found is None else str(found)
+                metadata = action.get("userMetadata")
+                return None if metadata is None else str(metadata)
     return None

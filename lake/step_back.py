@@ -7,10 +7,13 @@ commits between have done.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import islice
+
 from lake.metadata import BEGUN_TO, DISCARDS, LOG_ID, WHOLE_STATE, Metadata
 from lake.storage_errors import DamagedTable, table_of
 
-COMPARED = 8
+_COMPARED = 8
 """Commits behind the newest one of a job among which the one before it is looked for."""
 
 
@@ -67,3 +70,32 @@ def refuse_step_back(
             address,
             "Restore its log from a backup.",
         )
+
+
+def newest_commit_of(
+    address: str, commits: Iterable[tuple[int, Metadata | None]], job: str | None
+) -> tuple[int, Metadata] | None:
+    """The newest commit that carries our metadata (of `job`, if given), with its version.
+
+    Args:
+        address: of the table.
+        commits: its commits, newest first, each with its version; read no further than needed.
+        job: whose commit.
+
+    Raises:
+        DamagedTable: it goes back behind the one of its job before it.
+    """
+    left = iter(commits)
+    of_job = (
+        (version, metadata)
+        for version, metadata in left
+        if metadata is not None and job in (None, metadata.job)
+    )
+    newest = next(of_job, None)
+    if newest is None:
+        return None
+    for version, older in islice(left, _COMPARED):
+        if older is not None and older.job == newest[1].job:
+            refuse_step_back(address, newest, version, older)
+            break
+    return newest

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Any
 
 from jobs.audit.files import FILES, LOG
@@ -13,47 +13,36 @@ from jobs.progress.completion import Completion, FailedRun
 from jobs.progress.watermarks import require_graph
 from lake.integrity import missing_files
 from lake.lake import Lake, local_folder
-from lake.storage_errors import DamagedTable, StorageError
+from lake.storage_errors import RESTORE, DamagedTable, StorageError
 from lake.tables import GRAPHS, QUADS, QUALITY, TRANSACTIONS, TRIPLES
 
 _GRAPH = (QUADS.name, TRIPLES.name, GRAPHS.name, TRANSACTIONS.name)
 
 
-@dataclass(frozen=True, slots=True)
-class GraphDamage:
-    """What is wrong with a table of the graph, which `weir audit` lists in full."""
+def graph_damage(completion: Completion) -> str | None:
+    """How a table of the graph is damaged, where, and what to do; None if nothing is known.
 
-    what: str
-
-    @classmethod
-    def of(cls, completion: Completion) -> GraphDamage | None:
-        """The first damage that is known; None if nothing is known to be wrong.
-
-        Logs, and whether each file is there with its size, are looked at. Of the content of files
-        it is said what the last run or the last audit found: it is not read, which takes long.
-        """
-        lake = completion.lake
-        try:
-            require_graph(lake)
-        except DamagedTable as error:
-            return cls(str(error))
-        for table in _GRAPH:
-            if (what := next(_damages(lake, table), None)) is not None:
-                return cls(f"{what} (table {table})")
-        for table in _GRAPH:
-            if (what := _recorded(completion, table)) is not None:
-                return cls(f"{what} (table {table})")
-        return None
+    It is the first damage; `weir audit` lists all. Logs, and whether each file is there with its
+    size, are looked at. Of the content of files it is said what the last run or the last audit
+    found: it is not read, which takes long.
+    """
+    try:
+        require_graph(completion.lake)
+    except DamagedTable as error:
+        return str(error)
+    seen = (str(error) for table in _GRAPH for error in _damages(completion.lake, table))
+    recorded = filter(None, (_recorded(completion, table) for table in _GRAPH))
+    return next(chain(seen, recorded), None)
 
 
-def _damages(lake: Lake, table: str) -> Iterator[str]:
+def _damages(lake: Lake, table: str) -> Iterator[StorageError]:
     folder = local_folder(lake.location(table))
     try:
         stored = lake.open(table)
-        for each in missing_files(folder, stored) if folder and stored else ():
-            yield f"{each.file}: {each.what}"
+        for damage in missing_files(folder, stored) if folder and stored else ():
+            yield DamagedTable(f"{damage.what} (table {table})", str(damage.file), RESTORE)
     except StorageError as error:
-        yield f"{error.where}: {error.what}"
+        yield error
 
 
 def _recorded(completion: Completion, table: str) -> str | None:
@@ -66,10 +55,10 @@ def _recorded(completion: Completion, table: str) -> str | None:
         audited = max((row["recorded_at"] for row in rows), default=audited)
         for row in rows:
             if row["recorded_at"] == audited and not row["success"]:
-                return _what(row)
+                return f"{_what(row)} (table {table}). {RESTORE}"
     for run in completion.failed_runs:
         if run.at > audited and f"(table {table})" in run.reason:
-            return run.reason.removesuffix(f" (table {table})")
+            return run.reason
     return None
 
 

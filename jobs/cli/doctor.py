@@ -79,8 +79,8 @@ def examine(options: Options) -> list[Finding]:
 
 
 def _python() -> Finding:
-    found = ".".join(map(str, sys.version_info[:3]))
-    return Finding("Python", sys.version_info[:2] == (3, 11), found, "Weir runs on Python 3.11.")
+    version_ = ".".join(map(str, sys.version_info[:3]))
+    return Finding("Python", sys.version_info[:2] == (3, 11), version_, "Weir runs on Python 3.11.")
 
 
 def _packages() -> Iterator[Finding]:
@@ -120,8 +120,8 @@ def _jars() -> Finding:
         return Finding("Delta jars", False, "no pyspark", _SET_UP)
     folder = Path(spec.origin).parent / "jars"
     missing = [name for name in JARS if not any(folder.glob(f"{name}[-_]*.jar"))]
-    found = f"missing: {', '.join(missing)}" if missing else f"{len(JARS)} in {folder}"
-    return Finding("Delta jars", not missing, found, _SET_UP)
+    jars = f"missing: {', '.join(missing)}" if missing else f"{len(JARS)} in {folder}"
+    return Finding("Delta jars", not missing, jars, _SET_UP)
 
 
 def _queries(settings: Settings) -> Iterator[Finding]:
@@ -230,8 +230,8 @@ def _evaluations(settings: Settings) -> Iterator[Finding]:
         if state.evaluation is None and state.state != "error":
             continue
         is_wrong = state.state in ("backing_off", "error") or state.was_asked_in_vain
-        found = f"{state.state}: {state.reason}" if state.reason else state.state
-        yield Finding(f"remote {state.remote.name}", not is_wrong, found, _ASK_AGAIN)
+        what = f"{state.state}: {state.reason}" if state.reason else state.state
+        yield Finding(f"remote {state.remote.name}", not is_wrong, what, _ASK_AGAIN)
 
 
 def _lake(settings: Settings) -> Iterator[Finding]:
@@ -273,12 +273,12 @@ def _can_be_written(lake: Path) -> Finding:
 
 
 def _tables(settings: Settings, folder: Path) -> Iterator[Finding]:
-    """Whether the tables are whole: their commits can be read, and their data files are there."""
+    """Whether the commits of the tables can be read, and their data files are there."""
     from jobs.expected_errors import as_user_error
     from lake.integrity import Damage, damaged_commits, missing_files, tables_in
 
     lake, names = settings.open_lake(), tables_in(folder)
-    is_whole = True
+    are_there = True
     for name in names:
         damages = [*damaged_commits(folder / name)]
         has_log = not damages
@@ -291,11 +291,14 @@ def _tables(settings: Settings, folder: Path) -> Iterator[Finding]:
                     raise
                 damages, has_log = [Damage(Path(expected.where), expected.what)], False
         for damage in damages:
-            is_whole = False
-            found = f"{damage.file}: {damage.what}"
-            yield Finding(f"table {name}", False, found, _restore(name, has_log=has_log))
-    if is_whole:
-        yield Finding("tables are whole", True, counted(len(names), "table"))
+            are_there = False
+            what = f"{damage.file}: {damage.what}"
+            yield Finding(f"table {name}", False, what, _restore(name, has_log=has_log))
+    if are_there:
+        tables = counted(len(names), "table")
+        yield Finding(
+            "files of tables", True, f"those of {tables} are there; `weir audit` reads them"
+        )
 
 
 def _restore(table: str, *, has_log: bool) -> str:
@@ -323,6 +326,6 @@ def _newest_epoch(settings: Settings) -> Finding:
         expected = as_user_error(error)
         if expected is None:
             raise
-        found = f"{expected.where}: {expected.what}"
-        return Finding("lake can be read", False, found, expected.hint)
+        what = f"{expected.where}: {expected.what}"
+        return Finding("lake can be read", False, what, expected.hint)
     return Finding("lake can be read", True, counted(newest, "epoch"))

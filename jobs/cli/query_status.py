@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from jobs.catalog.catalog import Catalog
 from jobs.catalog.maintained import Maintained
-from jobs.cli.damage import GraphDamage
+from jobs.cli.damage import graph_damage
 from jobs.cli.stream_status import stream_answer
 from jobs.cli.views import published_queries
 from jobs.ingest.undeclared import undeclared
@@ -92,14 +92,14 @@ def query_statuses(settings: Settings) -> list[QueryStatus]:
     removed = with_answers - declared
     backlog = completion.backlog(registered)
     held = held_reasons(completion, backlog)
-    held |= {each.query: each.reason for each in over_limit(completion, catalog)}
-    usable = [each for each in catalog.members if each.name not in damaged]
+    held |= {over.query: over.reason for over in over_limit(completion, catalog)}
+    usable = [member for member in catalog.members if member.name not in damaged]
     beyond = beyond_limits(completion, usable, settings.limits)
-    unpublished = {each.query: each for each in backlog}
-    edited = {each.name for each in usable if _is_edited(each, completion)}
+    unpublished = {item.query: item for item in backlog}
+    edited = {member.name for member in usable if _is_edited(member, completion)}
     names = sorted(declared | removed)
     arrivals = _arrivals(completion, (name for name in names if name not in damaged))
-    found = []
+    statuses = []
     for name in names:
         maintained = published = None
         if name not in damaged:
@@ -131,7 +131,7 @@ def query_statuses(settings: Settings) -> list[QueryStatus]:
         # That of a query whose stream it reads may be damaged.
         with suppress(DamagedTable):
             answer = stream_answer(completion, frontiers, name, members.get(name))
-        found.append(
+        statuses.append(
             QueryStatus(
                 query=name,
                 state=state,
@@ -146,16 +146,16 @@ def query_statuses(settings: Settings) -> list[QueryStatus]:
                 decided_by=answer.decided_by if answer else None,
             )
         )
-    return found
+    return statuses
 
 
 def _over_a_damaged_graph(completion: Completion, queries: Iterable[Maintained]) -> dict[str, str]:
     """The queries that read the graph, if that is damaged, and how it is."""
     readers = [query.name for query in queries if query.reads]
-    damage = GraphDamage.of(completion) if readers else None
+    damage = graph_damage(completion) if readers else None
     if damage is None:
         return {}
-    return dict.fromkeys(readers, f"the graph that it reads is damaged: {damage.what}")
+    return dict.fromkeys(readers, f"the graph that it reads is damaged: {damage}")
 
 
 def _is_edited(query: Maintained, completion: Completion) -> bool:
@@ -171,13 +171,13 @@ def beyond_limits(
 
     None of those that the next run tries at once, as they were edited or a limit was changed.
     """
-    now, found = datetime.now(UTC), {}
+    now, beyond = datetime.now(UTC), {}
     for query in queries:
         failed = completion.failed_attempts.get(query.name)
         attempt = Attempt(query.fingerprint, limits.of_queries, completion.head, now)
         if failed is not None and failed.is_of(attempt):
-            found[query.name] = failed.explained(query.name)
-    return found
+            beyond[query.name] = failed.explained(query.name)
+    return beyond
 
 
 def _why_left(completion: Completion, name: str) -> str | None:
@@ -203,12 +203,12 @@ def _why_unpublished(item: Backlog | None) -> str | None:
 def held_reasons(completion: Completion, backlog: Iterable[Backlog]) -> dict[str, str]:
     """Why the rows of a query, or the graph that they come from, did not pass the checks."""
     held = {}
-    for each in backlog:
-        verdict = completion.verdicts.get(each.query)
-        if verdict and verdict.is_about(each) and not verdict.success:
-            held[each.query] = verdict.reason
-        elif completion.graph_failure and completion.graph_validated_to < each.to_epoch:
-            held[each.query] = completion.graph_failure
+    for item in backlog:
+        verdict = completion.verdicts.get(item.query)
+        if verdict and verdict.is_about(item) and not verdict.success:
+            held[item.query] = verdict.reason
+        elif completion.graph_failure and completion.graph_validated_to < item.to_epoch:
+            held[item.query] = completion.graph_failure
     return held
 
 
@@ -232,7 +232,8 @@ def not_ready(completion: Completion, item: Backlog, query: Maintained) -> NotRe
 def _arrivals(completion: Completion, queries: Iterable[str]) -> pa.Table:
     """epoch, ingested_at of the transactions that are not published of every query."""
     published = (completion.published(query) for query in queries)
-    slowest = min((each.epoch if each else 0 for each in published), default=completion.head)
+    epochs = (watermark.epoch if watermark else 0 for watermark in published)
+    slowest = min(epochs, default=completion.head)
     if completion.head == 0:
         schema = pa.schema([("epoch", pa.int64()), ("ingested_at", pa.timestamp("us", "UTC"))])
         return schema.empty_table()

@@ -21,7 +21,6 @@ from contextlib import contextmanager, nullcontext, suppress
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
-from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, assert_never
 
 import duckdb
@@ -30,15 +29,16 @@ from sqlglot import exp
 
 from jobs.compute.budget import Budget, Watch, limit_of
 from jobs.compute.connection import connect
-from jobs.compute.duck import DriverFunctions, DuckEngine, is_out_of_memory
+from jobs.compute.duck import DriverFunctions, DuckEngine
 from jobs.compute.functions import limits_of
 from jobs.compute.lost_rows import LostRowsError, are_lost
 from jobs.compute.placement import Extent, Placement
 from jobs.compute.relations import Keep, LakeQuery, Statement, StoredTable, StoredTables
-from jobs.compute.sql import column, rows_of, select
+from jobs.compute.sql import rows_of, select
+from jobs.compute.writing import Commit, TableWriter
 from lake.bindings import NameIsBound
 from lake.change_feed import changes, changes_here
-from lake.commit import SaveMode, rows_written, write
+from lake.commit import SaveMode
 from lake.scan import Part, attach, attach_all
 from lake.staging import staging_folder
 
@@ -55,15 +55,6 @@ if TYPE_CHECKING:
 
 Frame: TypeAlias = "pa.Table | DataFrame"
 """Rows that the driver has, or that Spark will compute."""
-
-
-@dataclass(frozen=True, slots=True)
-class Commit:
-    """A commit of a table: its version, the number of rows it wrote, its metadata."""
-
-    version: int
-    rows: int
-    metadata: Metadata
 
 
 @dataclass(frozen=True, slots=True)
@@ -458,7 +449,7 @@ class Engine:
     def held(self, names: Sequence[str]) -> RowsOnDriver | None:
         """The rows of relations, which stay in DuckDB; None if Spark has to take one of them."""
         relations = [self._relations[name] for name in names]
-        if not all(each.on_driver and not each.only_looked_up for each in relations):
+        if any(held.only_looked_up or not held.on_driver for held in relations):
             return None
         return RowsOnDriver(self._local, self._driver, names)
 
@@ -504,25 +495,18 @@ class Engine:
                 they were not computed yet.
             merge_schema: whether new columns are added to the stored table.
         """
-        version: int | None = None
+        writer = TableWriter(self._lake, table, metadata, mode, merge_schema)
         if self._relations[name].on_driver:
-            version = self._write_here(table, name, metadata, mode, merge_schema=merge_schema)
+            streamed = writer.stream(self._here, name)
+            if streamed is not None:
+                return streamed
         elif rows is not None:
             few = self.fetch_few(name, rows)
             if few is not None:
-                return self.write_rows(table, few, metadata, mode=mode, merge_schema=merge_schema)
-        if version is None:
-            with self._there():
-                version = write(
-                    self._lake,
-                    table,
-                    self.frame(name),
-                    metadata,
-                    mode=mode,
-                    files=None if rows is None else max(1, -(-rows // self._shape.rows_per_file)),
-                    merge_schema=merge_schema,
-                )
-        return Commit(version, rows_written(self._lake, table.name, version), metadata)
+                return writer.write_rows(few)
+        files = None if rows is None else max(1, -(-rows // self._shape.rows_per_file))
+        with self._there():
+            return writer.write_frame(self.frame(name), files)
 
     def write_rows(
         self,
@@ -534,10 +518,7 @@ class Engine:
         merge_schema: bool = False,
     ) -> Commit:
         """Write rows of this process to a table in one commit, sorted as the table is."""
-        if table.cluster_by:
-            rows = rows.sort_by([(name, "ascending") for name in table.cluster_by])
-        version = write(self._lake, table, rows, metadata, mode=mode, merge_schema=merge_schema)
-        return Commit(version, rows.num_rows, metadata)
+        return TableWriter(self._lake, table, metadata, mode, merge_schema).write_rows(rows)
 
     def release(self) -> None:
         """Forget all relations."""
@@ -646,41 +627,6 @@ class Engine:
                     assert_never(relation.origin)
             relation.on_spark = True
 
-    def _write_here(
-        self, table: Table, name: str, metadata: Metadata, mode: SaveMode, *, merge_schema: bool
-    ) -> int | None:
-        """Stream a relation from DuckDB into a table; None if DuckDB runs out of memory."""
-        cells = [
-            exp.cast(column(each.name), _WITH_ZONE.get(each.type, each.type)).as_(
-                each.name, quoted=True
-            )
-            for each in table.columns
-        ]
-        query = select(*cells).from_(rows_of(name))
-        if table.cluster_by:
-            query = query.order_by(*map(column, table.cluster_by))
-        try:
-            with self._here() as local:
-                batches = local.stream(query)
-                first = [*islice(batches, 2)]
-                if len(first) > 1:
-                    every = chain(first, batches)
-                    rows = pa.RecordBatchReader.from_batches(batches.schema, every)
-                    return write(
-                        self._lake, table, rows, metadata, mode=mode, merge_schema=merge_schema
-                    )
-            # DuckDB is done: other threads may use it while this one waits for the file system.
-            few = pa.Table.from_batches(first, batches.schema)
-            return write(self._lake, table, few, metadata, mode=mode, merge_schema=merge_schema)
-        except Exception as error:
-            if not is_out_of_memory(error):
-                raise
-            return None
-
-
-_WITH_ZONE = {"TIMESTAMP": "TIMESTAMPTZ"}
-"""DuckDB's types by other names than Spark's."""
-
 
 def _after_epoch(where: exp.Expr | None) -> int | None:
     return _lower_bound(where, "epoch")
@@ -691,9 +637,9 @@ def _lower_bound(where: exp.Expr | None, name: str) -> int | None:
     if where is None or where.find(exp.Or, exp.Not) is not None:
         return None
     bounds = [
-        -int(literal.name) if each.expression.find(exp.Neg) else int(literal.name)
-        for each in where.find_all(exp.GT)
-        if each.this.name == name and (literal := each.expression.find(exp.Literal)) is not None
+        -int(literal.name) if bound.expression.find(exp.Neg) else int(literal.name)
+        for bound in where.find_all(exp.GT)
+        if bound.this.name == name and (literal := bound.expression.find(exp.Literal)) is not None
     ]
     return max(bounds, default=None)
 

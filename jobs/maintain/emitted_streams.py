@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from jobs.catalog.maintained import Maintained
-from jobs.compute.engine import Commit, Engine
+from jobs.compute.engine import Engine
 from jobs.compute.relations import Statement
 from jobs.compute.sql import (
     alias,
@@ -20,6 +20,7 @@ from jobs.compute.sql import (
     text,
     union_all,
 )
+from jobs.compute.writing import Commit
 from jobs.engine.graph import POSITIONS
 from jobs.maintain.tasks import JOB
 from jobs.plan.plan import ANSWER
@@ -155,5 +156,5 @@ class OutputStream:
             from_=rows_of(new),
             where=[column("instant") <= number(reached)],
         )
-        ((found, until),) = engine.rows(query)
-        return None if found is None else (int(str(found)), int(str(until)))
+        ((begins, ends),) = engine.rows(query)
+        return None if begins is None else (int(str(begins)), int(str(ends)))

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import assert_never
 
 from jobs.catalog.windowing import Windowing
-from jobs.compute.engine import Commit, Engine
+from jobs.compute.engine import Engine
 from jobs.compute.relations import Statement
 from jobs.compute.sql import column, number
+from jobs.compute.writing import Commit
 from jobs.engine.graph import QUADS, TRIPLES
 from jobs.engine.read_graph import Thresholds
 from jobs.engine.windows import Window, look_back
@@ -147,11 +148,11 @@ def _events(
     engine: Engine, lake: Lake, windowing: Windowing, windows: Mapping[str, Window], leg: Leg
 ) -> dict[str, str]:
     """Name the events that windows may have in a leg; by window the relation."""
-    found = {}
+    relations = {}
     for number_, clause in enumerate(windowing.windows):
         back = look_back(windows[clause.name])
         where = None if back is None else column("instant") > number(leg.low - back - 1)
-        name = found[clause.name] = f"events{number_}"
+        name = relations[clause.name] = f"events{number_}"
         upstream = windowing.upstream(clause.stream)
         if upstream is None:
             stream = stream_name(clause.stream)
@@ -160,7 +161,7 @@ def _events(
             table = output_stream(upstream.query, ()).name
             engine.open(f"{name}_stored", table, where=where)
             engine.make(Statement(name, elements_as_events(f"{name}_stored", leg.last)))
-    return found
+    return relations
 
 
 def _graph_log(engine: Engine, timeline: Timeline, leg: Leg) -> GraphLog:

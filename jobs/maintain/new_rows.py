@@ -14,8 +14,9 @@ from functools import partial
 from itertools import count
 
 from jobs.compute.budget import Budget, QueryLimitError
-from jobs.compute.engine import Commit, Engine
+from jobs.compute.engine import Engine
 from jobs.compute.lost_rows import LostRowsError
+from jobs.compute.writing import Commit
 from jobs.engine.plan_delta import plan_delta
 from jobs.engine.relations import Inputs
 from jobs.maintain.outcome import Outcome
@@ -68,7 +69,7 @@ class NewRows:
         limit = self.settings.limits.product_rows
         try:
             engine = self.engine.within(self._budget())
-            found = rows_of_members(engine, members, self.prepared, prefix, limit)
+            new = rows_of_members(engine, members, self.prepared, prefix, limit)
         except TooLarge as large:
             for task in members:
                 if task.query.name in large.errors:
@@ -84,24 +85,24 @@ class NewRows:
             return members
         seconds = time.monotonic() - started
         self.progress(
-            f"{counted(len(members), 'query')} of one shape: {counted(found.total, 'row')},"
+            f"{counted(len(members), 'query')} of one shape: {counted(new.total, 'row')},"
             f" {seconds:.1f} s"
         )
         share = seconds / len(members)
         changed: list[Task] = []
         for task in members:
-            if found.count(task) or task.from_nothing:
+            if new.count(task) or task.from_nothing:
                 changed.append(task)
             else:
                 self.outcome.untouched(task)
-        list(threads.map(lambda task: self._write_or_report(task, found, share), changed))
+        list(threads.map(lambda task: self._write_or_report(task, new, share), changed))
         return []
 
-    def _write_or_report(self, task: Task, found: MemberRows, seconds: float) -> None:
+    def _write_or_report(self, task: Task, new: MemberRows, seconds: float) -> None:
         started = time.monotonic()
         try:
             table = embeddings(task.query.name, task.plan.width)
-            commit = found.write(
+            commit = new.write(
                 self.engine,
                 task,
                 table,

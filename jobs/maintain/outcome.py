@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from jobs.compute.budget import QueryLimitError
-from jobs.compute.engine import Commit
+from jobs.compute.writing import Commit
 from jobs.expected_errors import as_user_error
 from jobs.maintain.tasks import Mode, Task
 from jobs.progress.failed_attempts import Attempt, FailedAttempts

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from jobs.compute.arrow import RowsByKey
-from jobs.compute.engine import Commit, Engine
+from jobs.compute.engine import Engine
 from jobs.compute.relations import Statement
 from jobs.compute.sql import (
     alias,
@@ -17,6 +17,7 @@ from jobs.compute.sql import (
     text,
     union_all,
 )
+from jobs.compute.writing import Commit
 from jobs.engine.fixpoint import make
 from jobs.engine.members import members_table
 from jobs.engine.plan_delta import plan_delta

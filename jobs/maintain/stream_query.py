@@ -13,11 +13,12 @@ from uuid import uuid4
 from jobs.catalog.maintained import Maintained
 from jobs.catalog.output_streams import upstreams_of
 from jobs.compute.budget import Budget
-from jobs.compute.engine import Commit, Engine
+from jobs.compute.engine import Engine
 from jobs.compute.lost_rows import repeated_if_lost
 from jobs.compute.placement import Extent
 from jobs.compute.relations import Statement
 from jobs.compute.session import Session
+from jobs.compute.writing import Commit
 from jobs.engine.relations import BEFORE_ALL, FOREVER
 from jobs.maintain.emitted_streams import OutputStream
 from jobs.maintain.leg_commit import commit_leg, make_empty, table_of, windowing_of
@@ -187,13 +188,14 @@ class StreamQuery:
         output = OutputStream.of(task.query)
         if output is None:
             return
-        found = self.lake.last_metadata(f"embeddings/{task.query.name}", job=JOB)
-        assert found is not None, "it was maintained"
-        emission = output.emission(self.lake, timeline, found[1], self.last)
+        last = self.lake.last_metadata(f"embeddings/{task.query.name}", job=JOB)
+        assert last is not None, "it was maintained"
+        _, maintained = last
+        emission = output.emission(self.lake, timeline, maintained, self.last)
         reports = emission.operator == "rstream" and emission.has_closes
-        if commit is None and not reports and not output.is_behind(self.lake, found[1]):
+        if commit is None and not reports and not output.is_behind(self.lake, maintained):
             return
-        extra = {LOG_ID: found[1].extra[LOG_ID]}
+        extra = {LOG_ID: maintained.extra[LOG_ID]}
         metadata = commit_metadata(task, self.outcome.run.run_id, self.last, **extra)
         with self._engine() as engine:
             made = output.emit(engine, emission, metadata, self.settings.limits.rstream_rows)
@@ -287,13 +289,13 @@ class StreamQuery:
 
 def logs_of_upstreams(lake: Lake, query: Maintained) -> dict[str, str]:
     """The queries whose streams a query reads, with the ids of their logs."""
-    return {each.query: log_of(lake, each.query) for each in upstreams_of(query)}
+    return {upstream.query: log_of(lake, upstream.query) for upstream in upstreams_of(query)}
 
 
 def log_of(lake: Lake, query: str) -> str:
     """The id of the log of embeddings of a query over streams."""
-    found = lake.last_metadata(f"embeddings/{query}", job=JOB)
-    return "" if found is None else found[1].extra.get(LOG_ID, "")
+    last = lake.last_metadata(f"embeddings/{query}", job=JOB)
+    return "" if last is None else last[1].extra.get(LOG_ID, "")
 
 
 def _is_begun(task: Task) -> bool:

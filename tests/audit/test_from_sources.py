@@ -224,7 +224,7 @@ def test_a_rebuild_that_dies_is_repeated_and_loses_nothing(
     flip_a_bit(data_files_by_epoch(project)[2], random.Random(3))
 
     with monkeypatch.context() as patch:
-        patch.setattr("jobs.audit.from_sources.write", dies_at_transactions)
+        patch.setattr("jobs.audit.replacement.write", dies_at_transactions)
         with pytest.raises(RuntimeError, match="killed"):
             rebuild(project)
     with pytest.raises(DamagedTable, match="the table quads is gone"):
@@ -261,6 +261,19 @@ def test_without_the_owners_of_graphs_nothing_is_rebuilt(project: Project) -> No
     with pytest.raises(WeirError, match="without the table graphs"):
         rebuild(project)
     assert sorted((project.folder / "lake/quads").iterdir()) == files
+
+
+def test_without_a_source_that_is_left_nothing_is_rebuilt(project: Project) -> None:
+    """A row that nobody wrote was retracted with those of its graph."""
+    row = {**project.table("quads")[0], "object": '"never"', "weight": 1}
+    append_foreign(project.settings.open_lake(), "quads", [row])
+    project.declare(SNAPSHOTS)
+    drop_source(no_spark, project.settings, "d", name=Name("p"))
+    files = sorted((project.folder / "lake/quads").iterdir())
+    with pytest.raises(WeirError, match="no source of it is left"):
+        rebuild(project)
+    assert sorted((project.folder / "lake/quads").iterdir()) == files
+    assert not (project.folder / "lake/_rebuilt").exists()
 
 
 def test_a_repair_names_the_rebuild(project: Project) -> None:

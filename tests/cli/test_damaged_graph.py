@@ -49,6 +49,12 @@ def state(weir: Weir) -> tuple[str, str]:
     return query["state"], query["reason"] or ""
 
 
+def assert_says_what_to_do(why: str) -> None:
+    """Once, after what is damaged."""
+    assert why.count("a backup") == 1
+    assert "(table" not in why.partition("a backup")[2]
+
+
 @pytest.mark.parametrize("table", ["quads", "triples"])
 @pytest.mark.parametrize("damage", [lose_a_file, garble_a_commit, remove_the_table])
 def test_no_query_over_a_damaged_graph_is_current(
@@ -56,10 +62,11 @@ def test_no_query_over_a_damaged_graph_is_current(
 ) -> None:
     """Nothing has run since."""
     damage(table)
-    found, why = state(weir)
-    assert found == "broken"
+    now, why = state(weir)
+    assert now == "broken"
     assert "the graph that it reads is damaged: " in why
     assert table in why
+    assert_says_what_to_do(why)
     assert weir("status", "--fail-on", "stopped").code == EXIT_QUALITY
 
 
@@ -75,7 +82,9 @@ def test_the_last_failed_run_is_shown_until_the_next_one_succeeds(weir: Weir) ->
     failed = weir("status", "--output", "json").json["failed_run"]
     assert (failed["job"], str(file) in failed["reason"]) == ("ingest", True)
     assert failed["at"] is not None
-    assert state(weir)[0] == "broken"
+    now, why = state(weir)
+    assert now == "broken"
+    assert_says_what_to_do(why)
     weir("report")
     assert "<h2>Failed runs</h2><div" in Path("weir.html").read_text()
     assert weir("repair", "--from-sources", "--yes").code == 0
@@ -89,7 +98,9 @@ def test_what_an_audit_found_counts_until_it_is_repaired(weir: Weir) -> None:
     damage_the_pages(newest("lake/quads/*.parquet"))
     assert state(weir)[0] != "broken"
     assert weir("audit").code == EXIT_QUALITY
-    assert state(weir)[0] == "broken"
+    now, why = state(weir)
+    assert now == "broken"
+    assert_says_what_to_do(why)
     assert weir("repair", "--from-sources", "--yes").code == 0
     assert state(weir)[0] != "broken"
 

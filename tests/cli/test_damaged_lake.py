@@ -139,3 +139,11 @@ def test_doctor_names_the_repair_of_a_table_that_follows_from_others(
     findings = weir("doctor", "--output", "json").json
     (fix,) = {row["fix"] for row in findings if row["check"] == f"table {table}"}
     assert "`weir repair` rebuilds the table" in fix
+
+
+def test_doctor_says_that_it_does_not_read_the_content_of_files(weir: Weir) -> None:
+    damage_the_pages(newest("lake/quads/*.parquet"))
+    findings = weir("doctor", "--output", "json").json
+    (row,) = (row for row in findings if row["check"] == "files of tables")
+    assert row["ok"]
+    assert row["found"].endswith(" are there; `weir audit` reads them")

@@ -27,8 +27,8 @@ def commit(lake: Lake, epoch: int, job: str = "ingest") -> None:
     write(lake, GRAPHS, rows, Metadata("r", job, epoch, extra={"text": 'é"\n'}))
 
 
-def found(lake: Lake, job: str = "ingest") -> tuple[int, Metadata] | None:
-    """What is found; it must be what opening the table finds."""
+def newest(lake: Lake, job: str = "ingest") -> tuple[int, Metadata] | None:
+    """The newest commit by its file; it must be the one that opening the table gives."""
     result = newest_metadata(Lake(lake.root), "graphs", job)
     if result is not None:
         assert result == Lake(lake.root).last_metadata("graphs", job=job)
@@ -38,7 +38,7 @@ def found(lake: Lake, job: str = "ingest") -> tuple[int, Metadata] | None:
 def test_the_newest_commit_is_found_before_and_after_checkpoints(lake: Lake) -> None:
     for epoch in range(1, 12):
         commit(lake, epoch)
-        result = found(lake)
+        result = newest(lake)
         assert result is not None
         assert result[1].watermark == epoch
         if epoch % 4 == 0:
@@ -46,18 +46,18 @@ def test_the_newest_commit_is_found_before_and_after_checkpoints(lake: Lake) -> 
 
 
 def test_a_missing_table_and_a_commit_of_another_job_are_left_to_opening(lake: Lake) -> None:
-    assert found(lake) is None
+    assert newest(lake) is None
     commit(lake, 1)
-    assert found(lake, "maintain") is None
+    assert newest(lake, "maintain") is None
     commit(lake, 2, "maintain")
-    assert found(lake) is None
+    assert newest(lake) is None
 
 
 def test_a_commit_that_rearranges_files_is_left_to_opening(lake: Lake) -> None:
     commit(lake, 1)
     commit(lake, 2)
     compact_files(Lake(lake.root), "graphs", 10**8)
-    assert found(lake) is None
+    assert newest(lake) is None
 
 
 def test_a_table_that_is_open_stays_as_it_was(lake: Lake) -> None:
@@ -74,7 +74,7 @@ def test_a_table_that_is_open_stays_as_it_was(lake: Lake) -> None:
 def test_a_damaged_commit_is_left_to_opening(lake: Lake, content: bytes) -> None:
     commit(lake, 1)
     (Path(lake.root) / "graphs" / commit_file(2)).write_bytes(content)
-    assert found(lake) is None
+    assert newest(lake) is None
     if not content:
         with pytest.raises(DamagedTable):
             Lake(lake.root).last_metadata("graphs")
@@ -88,7 +88,7 @@ def test_a_log_whose_first_commits_are_gone_is_read_from_its_checkpoint(lake: La
     table = Path(lake.root) / "graphs"
     for version in range(4):
         (table / commit_file(version)).unlink()
-    result = found(lake)
+    result = newest(lake)
     assert result is not None
     assert result[1].watermark == 6
     (table / LOG / "_last_checkpoint").unlink()
@@ -98,4 +98,4 @@ def test_a_log_whose_first_commits_are_gone_is_read_from_its_checkpoint(lake: La
 def test_an_object_store_is_left_to_opening(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     commit(lake, 1)
     monkeypatch.setattr(newest_commit, "local_folder", lambda _: None)
-    assert found(lake) is None
+    assert newest(lake) is None

@@ -7,8 +7,9 @@ from collections.abc import Callable
 import pytest
 from pyspark.sql import SparkSession
 
-from jobs.compute.engine import Commit, Engine
+from jobs.compute.engine import Engine
 from jobs.compute.lost_rows import ATTEMPTS
+from jobs.compute.writing import Commit
 from jobs.errors import WeirError
 from tests.support.oracles.projects import check_answers
 from tests.support.projects.graphs import FIRST, NAMES, PAIRS, ingest_change_sets

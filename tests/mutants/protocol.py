@@ -98,12 +98,12 @@ _WATERMARKS = (
         package="lake",
     ),
     *_of(
-        "lake",
+        "step_back",
         ("tests/lake/test_commits.py", "tests/lake/test_lake.py", *_PROGRESS),
         (
             "the newest metadata are those of any job",
-            "if metadata is not None and newest is None and job in (None, metadata.job):",
-            "if metadata is not None and newest is None:",
+            "if metadata is not None and job in (None, metadata.job)",
+            "if metadata is not None",
         ),
         package="lake",
     ),
