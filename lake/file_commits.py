@@ -15,14 +15,17 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, Schema, Transaction
-from deltalake.exceptions import CommitFailedError
+from deltalake.exceptions import CommitFailedError, DeltaError
 from deltalake.transaction import AddAction, RemoveAction
 
 from lake.fences import Guard
 from lake.parquet_files import DataFile
+from lake.storage_errors import RESTORE, DamagedTable, table_of
 
 _ATTEMPTS = 100
 """Others commit a few times a second at most."""
+_NO_VERSION = "Invalid table version"
+"""What delta-rs says if the commit of the version that is open is not there."""
 
 
 class Overtaken(Exception):  # noqa: N818  (named after what happened)
@@ -177,6 +180,7 @@ def _committed(
 
     Raises:
         Superseded: the commit does not pass the guard.
+        DamagedTable: the log lacks commits.
     """
     before = table.version()
     if guard is not None:
@@ -192,6 +196,13 @@ def _committed(
             # Nobody came first: the commit itself is impossible.
             raise
         return False
+    except DeltaError as error:
+        if _NO_VERSION not in str(error):
+            raise
+        what = f"its log has no commit {before}, after a checkpoint of it"
+        raise DamagedTable(
+            f"{what} (table {table_of(table.table_uri)})", table.table_uri, RESTORE
+        ) from error
     table.update_incremental()
     return True
 

@@ -125,8 +125,12 @@ def _verify(folder: Path, files: Iterable[Path]) -> None:
         other = notes.commits.get(digest, file.name)
         if other != file.name:
             raise _copied(folder, file, other)
+    # What cannot be read is damaged, and will be replaced by what is right, or removed.
     new = [
-        (file.name, digest) for file, digest in digests.items() if file.name not in notes.digests
+        (file.name, digest)
+        for file, digest in digests.items()
+        if file.name not in notes.digests
+        if file.suffix != ".json" or garbled(file) is None
     ]
     if new:
         _note(folder, new)

@@ -45,6 +45,8 @@ from lake.metadata import Metadata
 from lake.tables import GRAPHS, QUADS, REJECTED, SOURCE_FILES, TRANSACTIONS, TRIPLES, Table
 
 JOB: Final = "ingest"
+GRAPHS_VERSION: Final = "graphs_version"
+"""What a commit of `transactions` calls the version of `graphs` with the owners of its graphs."""
 _TIMES = ("event_time", "ingested_at")
 
 
@@ -186,7 +188,9 @@ class Journal:
             self._lake,
             TRANSACTIONS,
             [asdict(each) | versions for each in transactions],
-            self.metadata(transactions[-1].epoch),
+            self.metadata(
+                transactions[-1].epoch, **{GRAPHS_VERSION: self._lake.version(GRAPHS.name)}
+            ),
         )
 
     def _watermark(self, table: Table) -> int:

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from jobs.ingest.journal import JOB, Transaction
+from jobs.ingest.journal import GRAPHS_VERSION, JOB, Transaction
 from jobs.ingest.pending import source_positions
 from jobs.progress.streams import stream_names
 from jobs.replicas.inbox import inbox_names, last_round
 from lake.file_rows import greatest
 from lake.lake import Lake
+from lake.metadata import Metadata
 from lake.newest_commit import newest_metadata
 from lake.storage_errors import DamagedTable, table_of
-from lake.tables import QUADS, STREAM_EPOCHS, TRANSACTIONS, TRIPLES, replica, stream
+from lake.tables import GRAPHS, QUADS, STREAM_EPOCHS, TRANSACTIONS, TRIPLES, replica, stream
 
 
 def refuse_older_tables(lake: Lake) -> None:
@@ -30,6 +31,7 @@ def refuse_older_tables(lake: Lake) -> None:
     for table in (QUADS, TRIPLES):
         named = greatest(lake, TRANSACTIONS.name, f"{table.name}_version") or 0
         _refuse(lake, table.name, "version", lake.version(table.name), named)
+    _refuse(lake, GRAPHS.name, "version", lake.version(GRAPHS.name), _graphs_version(lake))
     newest = _newest_epochs(lake, stream_names(lake))
     for name, last in newest.items():
         _refuse(lake, stream(name).name, "epoch", _complete_to(lake, stream(name).name), last)
@@ -70,8 +72,18 @@ def _newest_epochs(lake: Lake, sources: Collection[str]) -> dict[str, int]:
     return {row["source"]: row["epoch_max"] for row in newest.to_pylist()}
 
 
+def _graphs_version(lake: Lake) -> int:
+    """The version of `graphs` that the newest epoch names; 0 if an earlier release wrote it."""
+    newest = _newest_commit(lake, TRANSACTIONS.name)
+    return 0 if newest is None else int(newest[1].extra.get(GRAPHS_VERSION) or 0)
+
+
+def _newest_commit(lake: Lake, table: str) -> tuple[int, Metadata] | None:
+    return newest_metadata(lake, table, JOB) or lake.last_metadata(table, job=JOB)
+
+
 def _complete_to(lake: Lake, table: str) -> int | None:
-    newest = newest_metadata(lake, table, JOB) or lake.last_metadata(table, job=JOB)
+    newest = _newest_commit(lake, table)
     return None if newest is None else newest[1].watermark
 
 

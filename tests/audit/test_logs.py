@@ -162,6 +162,36 @@ def test_a_commit_that_was_removed_may_be_made_again(project: Project) -> None:
     assert project.settings.open_lake().rows("answers/rooms").num_rows
 
 
+@pytest.mark.parametrize("content", [b"", b'{"commitInfo":'], ids=["empty", "cut off"])
+def test_a_commit_that_cannot_be_read_is_forgotten_when_it_is_removed(
+    project: Project, content: bytes
+) -> None:
+    """As the hint says."""
+    lake = project.settings.open_lake()
+    file = commits(lake, "answers/rooms")[-1]
+    newest = file.with_name(f"{int(file.stem) + 1:020}.json")
+    newest.write_bytes(content)
+    with pytest.raises(DamagedTable):
+        project.settings.open_lake().rows("answers/rooms")
+    newest.unlink()
+    assert project.settings.open_lake().rows("answers/rooms").num_rows
+    project.change(*FOURTH)
+    project.run()
+
+
+def test_a_log_without_the_commit_of_its_checkpoint_is_named(project: Project) -> None:
+    lake = project.settings.open_lake()
+    lake.existing("embeddings/rooms").create_checkpoint()
+    for file in commits(lake, "embeddings/rooms")[-2:]:
+        file.unlink()
+    shutil.rmtree(Path(lake.root) / "embeddings/rooms" / NOTES)
+    project.change(*FOURTH)
+    with pytest.raises(
+        WeirError, match=r"no commit \d, after a checkpoint of it .table embeddings/rooms"
+    ):
+        project.run()
+
+
 def test_a_process_that_goes_on_reads_a_table_that_was_restored_in_place(project: Project) -> None:
     """Also where what is noted of it is in the same file as before, and is longer than it was."""
     folder = Path(project.settings.open_lake().root) / "answers/rooms"

@@ -15,13 +15,24 @@ from tests.support.streams.projects import READINGS, readings
 pytestmark = pytest.mark.usefixtures("sampled")
 
 TABLES = (
-    *("quads", "triples", "transactions", "streams/readings", "stream_epochs", "replicas/wd"),
+    *(
+        "quads",
+        "triples",
+        "graphs",
+        "transactions",
+        "streams/readings",
+        "stream_epochs",
+        "replicas/wd",
+    ),
 )
 
 
 def step(project: ReplicaProject, number: int) -> None:
     """A change set, a reading and a round of the remote, all ingested."""
-    project.change_set(f"A <http://x/u{number}> <http://x/city> <http://x/c> .")
+    project.change_set(
+        f"A <http://x/u{number}> <http://x/city> <http://x/c> .",
+        f"A <http://x/u{number}> <http://x/city> <http://x/c> <http://x/g{number}> .",
+    )
     project.write(f"events/{number}.ttl", readings(("s1", 10 * number)))
     project.run()
     project.remote.set("http://x/c", "http://x/population", number)
