@@ -142,7 +142,7 @@ def _reported(main: Callable[[], int]) -> int:
 def _load_first() -> None:
     """Load OpenBLAS, for Great Expectations, while there is memory.
 
-    Where memory is refused, it tries again for ever, with the lock of imports.
+    Where memory is refused, its loading never ends.
 
     Raises:
         OSError: there is not enough.
