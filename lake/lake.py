@@ -345,7 +345,9 @@ class Lake:
         return table
 
 
-def history(table: DeltaTable, files: fs.FileSystem) -> Iterator[dict[str, Any]]:
+def history(
+    table: DeltaTable, files: fs.FileSystem, *, is_ours: bool = True
+) -> Iterator[dict[str, Any]]:
     """The commits that the log of a table still has, newest first, each with its `version`.
 
     Each is read when it is wanted: mostly the newest one is. delta-rs numbers the commits that it
@@ -354,11 +356,12 @@ def history(table: DeltaTable, files: fs.FileSystem) -> Iterator[dict[str, Any]]
     Args:
         table: as it is open.
         files: below its folder.
+        is_ours: whether what is known of its commits is noted below it.
 
     Raises:
         DamagedTable: a commit cannot be read, or is not what was written.
     """
-    folder = local_folder(table.table_uri)
+    folder = local_folder(table.table_uri) if is_ours else None
     for version in range(table.version(), -1, -1):
         try:
             if folder is not None:

@@ -23,8 +23,12 @@ from tests.support.laws import Seeds
 from tests.support.shared_shapes import GroupMemory, group_cases
 from tests.support.spark_harness import SparkGroupMemory, SparkMemory
 
-_PER_STATEMENT = 300
-"""Most nodes of the analysed plan of a statement: with nested operators the largest had 185."""
+_PER_STATEMENT = 600
+"""Most nodes of the analysed plan of a statement.
+
+With nested operators the largest had 185; of 36 random cases, that of a CONSTRUCT of three triples
+407, and the next 153.
+"""
 
 
 @pytest.fixture

@@ -97,6 +97,12 @@ def test_where_files_of_the_feed_are_gone_the_newest_content_is_ingested(house: 
     assert states(house)[-1] == {'"9"', '"2"', '"8"'}
 
 
+def test_nothing_is_written_to_a_foreign_table(house: Project) -> None:
+    before = {*(house.folder / "house").rglob("*")}
+    assert house.ingest().errors == ()
+    assert {*(house.folder / "house").rglob("*")} == before
+
+
 def _partitioned(project: Project) -> None:
     rows = pa.table({name: [f"<urn:{name}>"] for name in ("subject", "predicate", "object")})
     folder = project.folder / "house"

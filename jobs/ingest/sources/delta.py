@@ -188,7 +188,8 @@ class DeltaTable(Source):
         """What makes a change set of a version from `first` on, its content or its commit."""
         table_id = _table_id(table)
         with errors_of(self, StorageError):
-            commits = history(table, files_below(table.table_uri, storage_options))
+            files = files_below(table.table_uri, storage_options)
+            commits = history(table, files, is_ours=False)
             times = {
                 commit["version"]: datetime.fromtimestamp(commit["timestamp"] / 1000, UTC)
                 for commit in takewhile(lambda commit: commit["version"] >= first, commits)
