@@ -38,7 +38,7 @@ class Lane:
     shares: frozenset[int]
 
 
-SHARES = 4
+SHARES = 6
 """Of the cases of a sampled test, `make test` runs a share that moves with the commit, `make
 test-all` two others, `make deep` all.
 """
