@@ -42,6 +42,7 @@ from jobs.progress.watermarks import require_graph
 from lake.commit import create_if_missing, write
 from lake.lake import Lake
 from lake.metadata import Metadata
+from lake.newest_commit import newest_metadata
 from lake.tables import GRAPHS, QUADS, REJECTED, SOURCE_FILES, TRANSACTIONS, TRIPLES, Table
 
 JOB: Final = "ingest"
@@ -207,6 +208,12 @@ class Journal:
         name = f"{table.name}_version"
         known = self._lake.rows(TRANSACTIONS.name, [name])[name]
         return int(pc.max(known).as_py() or 0)
+
+
+def newest_of_ingest(lake: Lake, table_name: str) -> Metadata | None:
+    """The metadata of the newest commit of ingest in a table, which it mostly need not open."""
+    newest = newest_metadata(lake, table_name, JOB) or lake.last_metadata(table_name, job=JOB)
+    return None if newest is None else newest[1]
 
 
 def append(engine: Engine, table: Table, rows: exp.Query, metadata: Metadata, count: int) -> int:

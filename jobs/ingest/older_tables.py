@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from jobs.ingest.journal import GRAPHS_VERSION, JOB, Transaction
+from jobs.ingest.journal import GRAPHS_VERSION, Transaction, newest_of_ingest
 from jobs.ingest.pending import source_positions
 from jobs.progress.streams import stream_names
 from jobs.replicas.inbox import inbox_names, last_round
 from lake.file_rows import greatest
 from lake.lake import Lake
-from lake.metadata import Metadata
-from lake.newest_commit import newest_metadata
 from lake.storage_errors import DamagedTable, table_of
 from lake.tables import GRAPHS, QUADS, STREAM_EPOCHS, TRANSACTIONS, TRIPLES, replica, stream
 
@@ -74,17 +72,13 @@ def _newest_epochs(lake: Lake, sources: Collection[str]) -> dict[str, int]:
 
 def _graphs_version(lake: Lake) -> int:
     """The version of `graphs` that the newest epoch names; 0 if an earlier release wrote it."""
-    newest = _newest_commit(lake, TRANSACTIONS.name)
-    return 0 if newest is None else int(newest[1].extra.get(GRAPHS_VERSION) or 0)
-
-
-def _newest_commit(lake: Lake, table: str) -> tuple[int, Metadata] | None:
-    return newest_metadata(lake, table, JOB) or lake.last_metadata(table, job=JOB)
+    newest = newest_of_ingest(lake, TRANSACTIONS.name)
+    return 0 if newest is None else int(newest.extra.get(GRAPHS_VERSION) or 0)
 
 
 def _complete_to(lake: Lake, table: str) -> int | None:
-    newest = _newest_commit(lake, table)
-    return None if newest is None else newest[1].watermark
+    newest = newest_of_ingest(lake, table)
+    return None if newest is None else newest.watermark
 
 
 def _refuse(lake: Lake, table: str, what: str, there: int | None, named: int) -> None:

@@ -28,14 +28,13 @@ from jobs.compute.sql import (
     small_number,
     text,
 )
-from jobs.ingest.journal import JOB, Journal, Transaction, append
+from jobs.ingest.journal import Journal, Transaction, append, newest_of_ingest
 from jobs.ingest.lateness import StreamState
 from jobs.progress.streams import DeletedEvents, deleted_events, stream_names
 from jobs.progress.watermarks import head
 from lake.commit import write
 from lake.lake import Lake
 from lake.metadata import Metadata
-from lake.newest_commit import newest_metadata
 from lake.row_deletion import delete_later_rows
 from lake.tables import LATE, STREAM_EPOCHS, stream
 
@@ -107,7 +106,7 @@ class StreamEpochs:
 
 def stream_state(lake: Lake, name: str) -> StreamState:
     """How far a stream is, by its newest commit."""
-    last = _last(lake, stream(name).name)
+    last = newest_of_ingest(lake, stream(name).name)
     if last is None:
         return StreamState()
     epochs = StreamEpochs.of(last)
@@ -123,7 +122,7 @@ def unfinished_epochs(lake: Lake, declared: Iterable[str]) -> StreamEpochs | Non
     """
     newest = head(lake)
     for name in sorted({*declared, *stream_names(lake)}):
-        last = _last(lake, stream(name).name)
+        last = newest_of_ingest(lake, stream(name).name)
         if last is not None and last.watermark > newest:
             return StreamEpochs.of(last)
     return None
@@ -181,7 +180,7 @@ class StreamJournal:
 
     def finish(self, found: StreamEpochs) -> None:
         """Commit what is missing of epochs whose events are committed."""
-        last = _last(self._lake, STREAM_EPOCHS.name)
+        last = newest_of_ingest(self._lake, STREAM_EPOCHS.name)
         if last is None or last.watermark < found.until:
             rows = [asdict(each) for each in found.epochs]
             write(self._lake, STREAM_EPOCHS, rows, self._journal.metadata(found.until))
@@ -189,12 +188,6 @@ class StreamJournal:
 
     def discard_late(self) -> None:
         """Delete the rows of `late` that a run wrote for epochs that it did not commit."""
-        newest, last = self._journal.head(), _last(self._lake, LATE.name)
+        newest, last = self._journal.head(), newest_of_ingest(self._lake, LATE.name)
         if last is not None and last.watermark > newest:
             delete_later_rows(self._lake, LATE.name, newest, self._journal.metadata(newest))
-
-
-def _last(lake: Lake, table_name: str) -> Metadata | None:
-    """The metadata of the newest commit of ingest."""
-    found = newest_metadata(lake, table_name, JOB) or lake.last_metadata(table_name, job=JOB)
-    return None if found is None else found[1]
