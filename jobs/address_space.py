@@ -18,11 +18,13 @@ import sys
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
-from mmap import mmap
 from typing import Final
 
 EXIT_REFUSED: Final = 1
-"""Exit code of a process that a library has ended because memory was refused."""
+"""Exit code of a process that has not enough memory."""
+LEAST: Final = 2048 << 20
+"""The bytes below which a limit is refused: with less, some library fails, or waits for a thread
+that was not started, before the first row is read."""
 _ENDED_BY_LIBRARY: Final = frozenset(
     {-signal.SIGABRT, -signal.SIGSEGV, -signal.SIGBUS, -signal.SIGILL, -signal.SIGTRAP, 127}
 )
@@ -40,11 +42,13 @@ _FRUGAL: Final = {
     "PYTHONMALLOC": "malloc",
     "MALLOC_ARENA_MAX": "1",
     "OPENBLAS_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+    "ARROW_IO_THREADS": "1",
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
 }
 """Python's own allocator retries for minutes where memory is refused; an arena for each thread
-takes 64 MiB of addresses, a buffer of OpenBLAS 32 MiB."""
-_LOADED_FIRST: Final = 256 << 20
-"""More bytes than `_load_first` takes."""
+takes 64 MiB of addresses, a buffer of OpenBLAS 32 MiB, Arrow's own pool 1 GiB. Arrow gets one
+thread for computing and one for reading, which `_load_first` starts."""
 _RAISE: Final = (
     "Raise the limit (`ulimit -v`) or lift it, then run again: what was committed is whole, and the"
     " run goes on from there. What DuckDB and Spark take is set by `duckdb.memory` and"
@@ -63,8 +67,12 @@ def watched(main: Callable[[], int]) -> int:
 
     It has to be called before the process has threads.
     """
-    if limit() is None:
+    size = limit()
+    if size is None:
         return main()
+    if size < LEAST:
+        _report(f"{_limited(size)}; at least {LEAST >> 20:,} MiB are needed", _RAISE)
+        return EXIT_REFUSED
     if os.environ.get(_PARENT) == str(os.getppid()):
         return _reported(main)
     signals = {*_PASSED_ON, signal.SIGCHLD}
@@ -140,16 +148,14 @@ def _reported(main: Callable[[], int]) -> int:
 
 
 def _load_first() -> None:
-    """Load OpenBLAS, for Great Expectations, while there is memory.
+    """Load, while there is memory, what would wait for ever where it is refused.
 
-    Where memory is refused, its loading never ends.
-
-    Raises:
-        OSError: there is not enough.
+    OpenBLAS, for Great Expectations, never gives up getting its buffers. Arrow waits for the
+    threads of its pools even if they could not be started; reading CSV starts them.
     """
-    with mmap(-1, _LOADED_FIRST):
-        pass
     importlib.import_module("scipy.linalg")
+    arrow, csv = (importlib.import_module(name) for name in ("pyarrow", "pyarrow.csv"))
+    csv.read_csv(arrow.BufferReader(b"column\n1\n"))
 
 
 def _code_of(child: int, signals: set[signal.Signals]) -> int:
