@@ -148,7 +148,7 @@ def _reported(main: Callable[[], int]) -> int:
 
 
 def _load_first() -> None:
-    """Load, while there is memory, what would wait for ever where it is refused.
+    """Load, while there is memory, what never returns where it is refused.
 
     OpenBLAS, for Great Expectations, never gives up getting its buffers. Arrow waits for the
     threads of its pools even if they could not be started; reading CSV starts them.

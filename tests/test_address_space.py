@@ -137,7 +137,7 @@ def test_an_error_of_python_about_memory_is_a_sentence(error: Exception) -> None
 
 @pytest.mark.parametrize("mebibytes", [400, 850, 2_047])
 def test_a_limit_that_is_too_low_is_refused(mebibytes: int) -> None:
-    """Between, a library may wait for ever for a thread that was not started."""
+    """Between, a library may wait without end for a thread that was not started."""
     done = run(watching("print('at work')"), mebibytes=mebibytes)
     assert (done.returncode, done.stdout) == (EXIT_REFUSED, "")
     error, hint = done.stderr.splitlines()
