@@ -234,7 +234,8 @@ def _sql(step: Loaded | Step) -> Iterator[str]:
             yield f"-- {step.name}: starts with"
             yield step.seed.sql(dialect=DIALECT, pretty=True)
             yield f"-- {step.name}: repeated over the new rows until there are none"
-            yield step.step(f"{step.name}_new").sql(dialect=DIALECT, pretty=True)
+            following = step.follow(f"{step.name}_new", step.steps.relation)
+            yield following.sql(dialect=DIALECT, pretty=True)
         case _:
             assert_never(step)
 

@@ -25,28 +25,45 @@ from jobs.compute.sql import (
 
 
 @dataclass(frozen=True, slots=True)
-class Fixpoint:
-    """The least relation that has the rows of `seed` and, with any rows, what `step` makes of them.
+class Steps:
+    """Rows that lead from one row of a fixpoint to another.
 
-    A set: each row once. It ends if `step` can make finitely many rows only.
+    Attributes:
+        relation: the name of the relation that has them.
+        columns: its columns; the last is never null.
+        then: from the names of two relations of steps to the steps that lead as far as one of the
+            first, followed by one of the second.
+        joined: from the name of a relation of steps to the number of rows, at most, that `then`
+            joins of it and itself.
+    """
+
+    relation: str
+    columns: tuple[str, ...]
+    then: Callable[[str, str], exp.Query]
+    joined: Callable[[str], exp.Query]
+
+
+@dataclass(frozen=True, slots=True)
+class Fixpoint:
+    """The least relation that has the rows of `seed` and, with any row, those one step further.
+
+    A set: each row once. It ends if the steps lead to finitely many rows only.
 
     Attributes:
         name: the relation to make.
         columns: its columns; the last is never null.
         seed: the first rows.
-        step: from the name of a relation of rows that are new to the rows that follow from them.
+        steps: what leads from a row to others.
+        follow: from the names of a relation of rows and of one of steps to where these lead.
         keep: how the rows of each round are stored.
-        compose: from the names of two relations of rows to what follows from a row of each; the
-            rows of n steps composed with those of m are the rows of n + m. None if rows follow from
-            one row only, or if it would make rows that no step makes of the seed.
     """
 
     name: str
     columns: tuple[str, ...]
     seed: exp.Query
-    step: Callable[[str], exp.Query]
+    steps: Steps
+    follow: Callable[[str, str], exp.Query]
     keep: Keep = "small"
-    compose: Callable[[str, str], exp.Query] | None = None
 
 
 Step = Statement | Loaded | Fixpoint
@@ -98,45 +115,80 @@ class _Found:
 
 
 def _repeat(engine: SqlEngine, fixpoint: Fixpoint) -> None:
-    known = _Found(engine, fixpoint)
+    """Make a fixpoint by rounds, each of which finds the rows that are new.
+
+    The distance of a row is the least number of steps to it. A round leads `stride` steps further:
+    from the rows of as many distances to those of as many following ones. Strides are doubled, so
+    that the rounds grow with the logarithm of the longest distance.
+    """
+    known, stride = _Found(engine, fixpoint), _Stride(engine, fixpoint)
+    latest: list[str] = []
     rows = fixpoint.seed
     for number in count():
         name = f"{fixpoint.name}_round{number}"
         engine.make(Statement(name, _new(rows, fixpoint.columns, known.relations), fixpoint.keep))
-        is_last = engine.count(name) == 0
-        if not (is_last and known.relations):
+        size = engine.count(name)
+        if size or number == 0:
             known.add(name)
-        if is_last:
+        if size == 0:
             break
-        rows = _following(known, name, number)
+        latest = [*latest, name] if stride.is_doubled(number, name, size) else [name]
+        start = name
+        if len(latest) > 1:
+            start = f"{name}_start"
+            engine.make(Statement(start, _all(fixpoint.columns, latest)))
+        rows = fixpoint.follow(start, stride.relation)
     engine.make(Statement(fixpoint.name, _all(fixpoint.columns, known.relations)))
 
 
-_STEPS = 6
-"""Most steps in one round: their rows are made again for every following one."""
+_SINGLE_HERE, _SINGLE_ON_SPARK = 16, 2
+"""The number of the round from which on strides are doubled: a round of Spark takes a second,
+however few its rows are, but what a few steps reach should not cost strides of all steps."""
+_GROWTH = 8
+"""Strides that join more rows than so many times the steps are not made, unless the fixpoint has
+so many rows: nodes with many steps to and from them would make their product."""
 
 
-def _following(known: _Found, name: str, number: int) -> exp.Query:
-    """What follows from the rows of a round: by one step where a round costs little.
+@dataclass(slots=True)
+class _Stride:
+    """What leads `2^k` steps further.
 
-    A round of Spark takes about a second, however few its rows are. It makes more steps than the
-    one before, or composes what is new with all that is known, which doubles the steps.
+    Attributes:
+        engine: where it is computed.
+        fixpoint: what the rounds make.
+        rows: those of the fixpoint that are known.
+        doublings: k.
+        is_longest: whether twice as many steps would be too many rows.
     """
-    engine, fixpoint = known.engine, known.fixpoint
-    if engine.is_on_driver(name):
-        return fixpoint.step(name)
-    if fixpoint.compose is not None:
-        both = f"{name}_known"
-        engine.make(Statement(both, _all(fixpoint.columns, known.relations)))
-        return union_all([fixpoint.compose(name, both), fixpoint.compose(both, name)])
-    steps = [name]
-    for step in range(min(number + 1, _STEPS)):
-        steps.append(f"{name}_step{step}")
-        rows = _new(fixpoint.step(steps[-2]), fixpoint.columns, [])
-        # Stored, or Spark would inline the expressions of a step, which name each column of the one
-        # before several times.
-        engine.make(Statement(steps[-1], rows, "cache"))
-    return _all(fixpoint.columns, steps[1:])
+
+    engine: SqlEngine
+    fixpoint: Fixpoint
+    rows: int = 0
+    doublings: int = 0
+    is_longest: bool = False
+
+    @property
+    def relation(self) -> str:
+        """The name of the relation of strides."""
+        first = self.fixpoint.steps.relation
+        return f"{self.fixpoint.name}_stride{self.doublings}" if self.doublings else first
+
+    def is_doubled(self, number: int, latest: str, size: int) -> bool:
+        """Double it after round `number`, which found `size` rows, if it is worth it."""
+        engine, steps = self.engine, self.fixpoint.steps
+        self.rows += size
+        single = _SINGLE_HERE if engine.is_on_driver(latest) else _SINGLE_ON_SPARK
+        if number < single or self.is_longest:
+            return False
+        ((joined,),) = engine.rows(steps.joined(self.relation))
+        most = max(self.rows, _GROWTH * engine.count(steps.relation))
+        self.is_longest = joined > most  # type: ignore[operator]
+        if self.is_longest:
+            return False
+        rows = _new(steps.then(self.relation, self.relation), steps.columns, [])
+        self.doublings += 1
+        engine.make(Statement(self.relation, rows, self.fixpoint.keep))
+        return True
 
 
 def _new(found: exp.Query, names: tuple[str, ...], relations: Sequence[str]) -> exp.Query:

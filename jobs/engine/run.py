@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from jobs.compute.relations import Keep, Loaded, Statement
 from jobs.compute.sql import columns, rows_of, same_row, select, small_number, union_all
-from jobs.engine.fixpoint import Fixpoint, Step
+from jobs.engine.fixpoint import Fixpoint, Step, Steps
 from jobs.engine.members import with_parameters
 from jobs.engine.relations import CHANGE, EpochRange, Inputs
 from jobs.engine.stored_state import TouchedKeys, stored_state
@@ -165,11 +165,11 @@ class Run:
         name: str,
         columns: tuple[str, ...],
         seed: exp.Query,
-        step: Callable[[str], exp.Query],
-        compose: Callable[[str, str], exp.Query] | None = None,
+        steps: Steps,
+        follow: Callable[[str, str], exp.Query],
     ) -> str:
-        """Make the least relation that has `seed` and what `step` makes of it; gives its name."""
-        self.statements.append(Fixpoint(name, columns, seed, step, self.keep, compose))
+        """Make what steps lead to from the rows of `seed` (`Fixpoint`); gives its name."""
+        self.statements.append(Fixpoint(name, columns, seed, steps, follow, self.keep))
         return name
 
     def _levels_of(self, node: PlanNode) -> int:

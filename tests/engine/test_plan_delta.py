@@ -45,7 +45,9 @@ def trees(delta: PlanDelta) -> list[exp.Query]:
         if isinstance(step, Statement):
             found.append(step.select)
         elif isinstance(step, Fixpoint):
-            found += [step.seed, step.step("found"), step.step("found_then")]
+            steps = step.steps
+            found += [step.seed, step.follow("rows", "some"), step.follow("rows", "others")]
+            found += [steps.then("some", "others"), steps.joined("some")]
     return found
 
 

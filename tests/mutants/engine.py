@@ -6,24 +6,31 @@ from tests.mutants.mutant import Mutant
 
 ENGINE_MUTANTS = (
     Mutant(
-        "a round of a closure only follows paths of one step",
+        "a doubled stride follows the rows of the last round alone",
         "engine/fixpoint",
-        "fixpoint.compose(name, both), fixpoint.compose(both, name)",
-        "fixpoint.compose(both, name)",
-        tests=("tests/engine/test_closure.py",),
+        "latest = [*latest, name] if stride",
+        "latest = [name] if stride",
+        tests=("tests/engine/test_fixpoint.py",),
     ),
     Mutant(
-        "a round of several steps keeps those of the last",
+        "strides are doubled before as many steps are known",
         "engine/fixpoint",
-        "return _all(fixpoint.columns, steps[1:])",
-        "return _all(fixpoint.columns, steps[-1:])",
-        tests=("tests/engine/test_closure.py",),
+        "_SINGLE_HERE, _SINGLE_ON_SPARK = 16, 2",
+        "_SINGLE_HERE, _SINGLE_ON_SPARK = 0, 0",
+        tests=("tests/engine/test_fixpoint.py",),
     ),
     Mutant(
-        "what continues a closure is composed of the new paths alone",
+        "strides are made however many rows they join",
+        "engine/fixpoint",
+        "self.is_longest = joined > most",
+        "self.is_longest = False",
+        tests=("tests/engine/test_fixpoint.py",),
+    ),
+    Mutant(
+        "the first closure from a constant starts anywhere",
         "engine/operators/closure",
-        "is_whole = run.epochs.from_nothing and node.start is None",
-        "is_whole = True",
+        "run.epochs.from_nothing and node.start is None",
+        "run.epochs.from_nothing",
         tests=("tests/engine/test_closure.py",),
     ),
     Mutant(
@@ -288,8 +295,8 @@ ENGINE_MUTANTS = (
     Mutant(
         "paths are touched in the wrong direction",
         "engine/operators/closure",
-        'lambda found: _neighbours(part, found, ever, "target", "source")',
-        'lambda found: _neighbours(part, found, ever, "source", "target")',
+        'reachable("touched", changed, "target", "source")',
+        'reachable("touched", changed, "source", "target")',
     ),
     Mutant(
         "a path lasts as long as its longest step",

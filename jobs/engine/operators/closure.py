@@ -21,6 +21,8 @@ from sqlglot import exp
 from jobs.compute.sql import (
     alias,
     all_of,
+    cast,
+    coalesce,
     column,
     columns,
     greatest,
@@ -31,8 +33,10 @@ from jobs.compute.sql import (
     same_row,
     select,
     subquery,
+    sum_of,
 )
 from jobs.engine.conditions import value_sql
+from jobs.engine.fixpoint import Steps
 from jobs.engine.relations import CHANGE, INTERVAL
 from jobs.engine.run import Run
 from jobs.engine.sweep import Key, differentiate, ends, presence
@@ -62,51 +66,62 @@ def _pairs(node: Closure, run: Run) -> str:
 
     No set: a pair has a row for each of its paths' intervals.
     """
-    part, key = node.partition, (*node.partition, "source", "target")
-    found_in = (*part, "node")
-
-    def name(suffix: str) -> str:
-        return run.name(node, f"pairs_{suffix}")
-
-    changes = run.stored(node.child)
+    part, pair = node.partition, (*node.partition, "source", "target")
+    path = (*pair, *INTERVAL)
+    name = run.name(node, "pairs")
     steps = run.make(run.name(node, "steps"), run.log(node, node.child), "view")
-    ever = run.make(name("ever"), _ever(node, steps))
+    if run.epochs.from_nothing and node.start is None:
+        # Paths start wherever there is a step.
+        edges = run.make(f"{name}_edges", _edges(node, steps))
+        start = select(*columns(path), from_=rows_of(edges))
+    else:
+        touched, reach = _touched(node, run, steps)
+        edges = run.make(f"{name}_edges", _edges(node, steps, reach))
+        is_source = inner_join(
+            subquery(_sources(node, run, touched), "s"),
+            *same_row(part, "e", "s"),
+            column("source", "e").eq(column("node", "s")),
+        )
+        start = select(*columns(path, "e"), from_=rows_of(edges, "e"), joins=[is_source])
+    longer = partial(_longer, part)
+    return run.repeat(name, path, start, Steps(edges, path, longer, partial(_joined, part)), longer)
+
+
+def _touched(node: Closure, run: Run, steps: str) -> tuple[str, str]:
+    """Make the relations of the touched sources, and of what is reached from where paths start."""
+    part, name = node.partition, run.name(node, "pairs")
+    ever = run.make(f"{name}_ever", _ever(node, steps))
+    pairs = Steps(
+        ever,
+        (*part, "source", "target"),
+        lambda first, second: select(
+            *columns((*part, "source"), "f"),
+            column("target", "e"),
+            from_=rows_of(first, "f"),
+            joins=[_next(part, "target", second, "source")],
+        ),
+        partial(_joined, part),
+    )
     changed = select(
-        *columns(part), alias(column(node.source), "node"), from_=rows_of(changes), distinct=True
+        *columns(part),
+        alias(column(node.source), "node"),
+        from_=rows_of(run.stored(node.child)),
+        distinct=True,
     )
-    touched = run.repeat(
-        name("touched"),
-        found_in,
-        changed,
-        lambda found: _neighbours(part, found, ever, "target", "source"),
-    )
-    reach = run.repeat(
-        name("reach"),
-        found_in,
-        _sources(node, run, touched),
-        lambda found: _neighbours(part, found, ever, "source", "target"),
-    )
-    edges = run.make(name("edges"), _edges(node, steps, reach))
-    start = select(
-        *columns((*key, *INTERVAL), "e"),
-        from_=rows_of(edges, "e"),
-        joins=[
-            inner_join(
-                subquery(_sources(node, run, touched), "s"),
-                *same_row(part, "e", "s"),
-                column("source", "e").eq(column("node", "s")),
+
+    def reachable(suffix: str, seed: exp.Query, here: str, there: str) -> str:
+        def follow(nodes: str, strides: str) -> exp.Query:
+            return select(
+                *columns(part, "e"),
+                alias(column(there, "e"), "node"),
+                from_=rows_of(nodes, "f"),
+                joins=[_next(part, "node", strides, here)],
             )
-        ],
-    )
-    # From nothing, paths start wherever there is a step, and so are made of paths.
-    is_whole = run.epochs.from_nothing and node.start is None
-    return run.repeat(
-        run.name(node, "pairs"),
-        (*key, *INTERVAL),
-        start,
-        lambda paths: _longer(part, paths, edges),
-        partial(_longer, part) if is_whole else None,
-    )
+
+        return run.repeat(f"{name}_{suffix}", (*part, "node"), seed, pairs, follow)
+
+    touched = reachable("touched", changed, "target", "source")
+    return touched, reachable("reach", _sources(node, run, touched), "source", "target")
 
 
 def _ever(node: Closure, steps: str) -> exp.Select:
@@ -131,23 +146,8 @@ def _sources(node: Closure, run: Run, touched: str) -> exp.Select:
     return select(*columns(names), from_=subquery(rows, "touched"), where=[is_start])
 
 
-def _neighbours(part: Key, found: str, ever: str, here: str, there: str) -> exp.Select:
-    return select(
-        *columns(part, "e"),
-        alias(column(there, "e"), "node"),
-        from_=rows_of(found, "f"),
-        joins=[
-            inner_join(
-                rows_of(ever, "e"),
-                *same_row(part, "f", "e"),
-                column("node", "f").eq(column(here, "e")),
-            )
-        ],
-    )
-
-
-def _edges(node: Closure, steps: str, reach: str) -> exp.Select:
-    """The steps from what is reached, as a set with intervals."""
+def _edges(node: Closure, steps: str, reach: str | None = None) -> exp.Select:
+    """The steps, or those from what is reached, as a set with intervals."""
     part, key = node.partition, (*node.partition, "source", "target")
     events = select(
         *columns(part, "s"),
@@ -155,7 +155,9 @@ def _edges(node: Closure, steps: str, reach: str) -> exp.Select:
         alias(column(node.target, "s"), "target"),
         *columns(CHANGE, "s"),
         from_=rows_of(steps, "s"),
-        joins=[
+        joins=[]
+        if reach is None
+        else [
             inner_join(
                 rows_of(reach, "r"),
                 *same_row(part, "s", "r"),
@@ -166,8 +168,8 @@ def _edges(node: Closure, steps: str, reach: str) -> exp.Select:
     return select(*columns((*key, *INTERVAL)), from_=subquery(presence(events, key), "edges"))
 
 
-def _longer(part: Key, found: str, edges: str) -> exp.Select:
-    """The paths of relation `found`, each followed by one of relation `edges`."""
+def _longer(part: Key, paths: str, edges: str) -> exp.Select:
+    """The paths of relation `paths`, each followed by one of relation `edges`."""
     meets = all_of(
         [
             column("since", "f") < column("until", "e"),
@@ -179,13 +181,38 @@ def _longer(part: Key, found: str, edges: str) -> exp.Select:
         column("target", "e"),
         alias(greatest(column("since", "f"), column("since", "e")), "since"),
         alias(least(column("until", "f"), column("until", "e")), "until"),
-        from_=rows_of(found, "f"),
+        from_=rows_of(paths, "f"),
+        joins=[_next(part, "target", edges, "source", meets)],
+    )
+
+
+def _next(part: Key, at: str, edges: str, here: str, *conditions: exp.Expr) -> exp.Join:
+    """Rows `e` of relation `edges` that begin where row `f` is: their columns `here` and `at`."""
+    return inner_join(
+        rows_of(edges, "e"),
+        *same_row(part, "f", "e"),
+        column(at, "f").eq(column(here, "e")),
+        *conditions,
+    )
+
+
+def _joined(part: Key, edges: str) -> exp.Select:
+    """The number of pairs of rows of a relation of which one ends where the other begins."""
+
+    def rows_by(end: str) -> exp.Select:
+        key = (*part, end)
+        rows = alias(cast(exp.Count(this=exp.Star()), exp.DType.DOUBLE), "rows")
+        return select(*columns(key), rows, from_=rows_of(edges), group_by=columns(key))
+
+    total = sum_of(column("rows", "f") * column("rows", "e"))
+    return select(
+        alias(coalesce(total, number(0)), "rows"),
+        from_=subquery(rows_by("target"), "f"),
         joins=[
             inner_join(
-                rows_of(edges, "e"),
+                subquery(rows_by("source"), "e"),
                 *same_row(part, "f", "e"),
                 column("target", "f").eq(column("source", "e")),
-                meets,
             )
         ],
     )
