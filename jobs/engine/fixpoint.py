@@ -132,7 +132,7 @@ def _repeat(engine: SqlEngine, fixpoint: Fixpoint) -> None:
             known.add(name)
         if size == 0:
             break
-        latest = [*latest, name] if stride.is_doubled(number, name, size) else [name]
+        latest = [*latest, name] if stride.double(number, name, size) else [name]
         start = name
         if len(latest) > 1:
             start = f"{name}_start"
@@ -141,7 +141,7 @@ def _repeat(engine: SqlEngine, fixpoint: Fixpoint) -> None:
     engine.make(Statement(fixpoint.name, _all(fixpoint.columns, known.relations)))
 
 
-_SINGLE_HERE, _SINGLE_ON_SPARK = 16, 2
+_SINGLE_ON_DRIVER, _SINGLE_ON_SPARK = 16, 2
 """The number of the round from which on strides are doubled: a round of Spark takes a second,
 however few its rows are, but what a few steps reach should not cost strides of all steps."""
 _GROWTH = 8
@@ -173,11 +173,11 @@ class _Stride:
         first = self.fixpoint.steps.relation
         return f"{self.fixpoint.name}_stride{self.doublings}" if self.doublings else first
 
-    def is_doubled(self, number: int, latest: str, size: int) -> bool:
-        """Double it after round `number`, which found `size` rows, if it is worth it."""
+    def double(self, number: int, latest: str, size: int) -> bool:
+        """Double it after round `number`, which found `size` rows, if that pays; whether it was."""
         engine, steps = self.engine, self.fixpoint.steps
         self.rows += size
-        single = _SINGLE_HERE if engine.is_on_driver(latest) else _SINGLE_ON_SPARK
+        single = _SINGLE_ON_DRIVER if engine.is_on_driver(latest) else _SINGLE_ON_SPARK
         if number < single or self.is_longest:
             return False
         ((joined,),) = engine.rows(steps.joined(self.relation))

@@ -15,8 +15,8 @@ ENGINE_MUTANTS = (
     Mutant(
         "strides are doubled before as many steps are known",
         "engine/fixpoint",
-        "_SINGLE_HERE, _SINGLE_ON_SPARK = 16, 2",
-        "_SINGLE_HERE, _SINGLE_ON_SPARK = 0, 0",
+        "_SINGLE_ON_DRIVER, _SINGLE_ON_SPARK = 16, 2",
+        "_SINGLE_ON_DRIVER, _SINGLE_ON_SPARK = 0, 0",
         tests=("tests/engine/test_fixpoint.py",),
     ),
     Mutant(
