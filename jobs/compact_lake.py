@@ -30,6 +30,7 @@ from jobs.compute.session import Session, Spark, session_of
 from jobs.engine.relations import BEFORE_ALL
 from jobs.errors import BusyError, ConfigurationError
 from jobs.freshness.old_rounds import delete_old_rounds
+from jobs.ingest.older_tables import refuse_older_tables
 from jobs.ingest.pending import source_positions
 from jobs.ingest.sources.declared import load_sources
 from jobs.maintain.emitted_streams import OutputStream
@@ -101,10 +102,13 @@ def compact_lake(
 
     Raises:
         BusyError: another compaction is in progress.
+        DamagedTable: a table is older than the others.
     """
     lake, limits = settings.open_lake(), settings.limits
     session = session_of(spark)
     with claimed(lake, "compact", run_id, limits.lease_seconds) as run:
+        # Its commits would give an older table the number of a newer one.
+        refuse_older_tables(lake)
         until, consolidated = _consolidate(session, settings, lake, run_id, progress)
         events = tuple(_delete_events(session, settings, lake, run_id, progress))
         # Merging takes long: queries may have been maintained or dropped meanwhile.

@@ -146,7 +146,6 @@ def ingest_changes(
         journal = Journal(lake, run_id, settings.limits.literal_predicates)
         streams = StreamJournal(lake, journal)
         start = journal.head()
-        refuse_older_tables(lake)
         recovered = recover(journal, streams, session, settings, lake, sources, progress)
         consumed = source_positions(lake)
         settle_owners(lake, consumed, run_id, journal.head())
@@ -189,7 +188,12 @@ def recover(
     sources: Sequence[Source],
     progress: Progress,
 ) -> tuple[Transaction, ...]:
-    """Finish what a run that died had begun to commit, of the graph or of a stream."""
+    """Finish what a run that died had begun to commit, of the graph or of a stream.
+
+    Raises:
+        DamagedTable: a table is older than the others.
+    """
+    refuse_older_tables(lake)
     return (
         *_recover_graph(journal, session, settings, lake, progress),
         *_recover_stream(journal, streams, lake, sources, progress),

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from jobs.compact_lake import compact_lake
+from jobs.source_names import drop_source, rename_source
+from lake.names import Name
 from lake.storage_errors import DamagedTable
-from tests.support.projects.project import PATCHES
+from tests.support.projects.project import PATCHES, no_spark
 from tests.support.projects.replicas import IRI, ReplicaProject
 from tests.support.streams.projects import READINGS, readings
 
@@ -74,15 +78,26 @@ def restore(project: ReplicaProject, table: str, backup: ReplicaProject) -> None
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_nothing_is_ingested_or_maintained_in_a_lake_one_table_of_which_is_older(
+def test_no_stage_goes_on_in_a_lake_one_table_of_which_is_older(
     backup: ReplicaProject, newer: ReplicaProject, tmp_path: Path, table: str
 ) -> None:
     project = newer.copy(tmp_path / "project")
     restore(project, table, backup)
     before = project.versions()
     project.change_set("A <http://x/u5> <http://x/city> <http://x/c> .")
-    # After older epochs there is nothing to maintain.
-    stages = [project.ingest] if table == "transactions" else [project.ingest, project.maintain]
+    stages: list[Callable[[], object]] = [
+        project.ingest,
+        lambda: drop_source(no_spark, project.settings, "drop", name=Name("gone")),
+        lambda: rename_source(
+            no_spark, project.settings, "rename", old=Name("gone"), new=Name("data")
+        ),
+    ]
+    if table != "transactions":
+        # After older epochs there is nothing to maintain, and no epoch names them.
+        stages += [
+            project.maintain,
+            lambda: compact_lake(no_spark, project.settings, "compact"),
+        ]
     for stage in stages:
         with pytest.raises(DamagedTable, match="it is older than the others") as raised:
             stage()

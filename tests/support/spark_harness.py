@@ -7,10 +7,12 @@ from contextlib import contextmanager
 
 from pyspark.sql import SparkSession
 
+from jobs.compute.budget import Budget
 from jobs.compute.engine import Engine, SparkShape
 from jobs.compute.placement import Placement
 from jobs.engine.read_graph import Thresholds
 from jobs.plan.plan import Plan
+from jobs.settings import Limits
 from lake.lake import Lake
 from tests.support.duck import DuckOfTest
 from tests.support.harness import LOOKED_UP, History, Memory
@@ -59,7 +61,10 @@ class SparkGroupMemory(_OnSpark, GroupMemory):
 
 @contextmanager
 def spark_engine(spark: SparkSession, driver_rows: int = 0) -> Iterator[Engine]:
-    """An engine that leaves to Spark what has more than `driver_rows` rows; it stores no tables."""
+    """An engine that leaves to Spark what has more than `driver_rows` rows; it stores no tables.
+
+    Its statements together may take `query_seconds`.
+    """
     with Engine(
         Lake("no tables are stored"),
         lambda: spark,
@@ -67,4 +72,4 @@ def spark_engine(spark: SparkSession, driver_rows: int = 0) -> Iterator[Engine]:
         Placement(driver_rows, 10**9, 10**9, 10**9),
         SparkShape(broadcast_rows=10, rows_per_file=10**9),
     ) as engine:
-        yield engine
+        yield engine.within(Budget(Limits().query_seconds))

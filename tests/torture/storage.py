@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
-from itertools import groupby, product
+from itertools import groupby
 from pathlib import Path
 
 from jobs.errors import WeirError
@@ -222,15 +222,21 @@ class Storage:
                     return
 
     def scenario(self, life: Lived, number: int) -> None:
-        """Damage a commit of a table in a copy of a life: another table or way by each number."""
-        ways = [
-            (table, way)
-            for table, way in product(tables_of(life.before), SCENARIOS)
-            if self.only in (None, way.__name__)
-            if len(_commits(_log_of(life.before, table))) >= _LEAST.get(way, 1)
-        ]
-        random.Random(f"{self.seed}/scenarios").shuffle(ways)
-        table, way = ways[number % len(ways)]
+        """Damage a commit in a copy of a life: of another table by each number, then another way."""
+        chance = random.Random(f"{self.seed}/scenarios")
+        ways = {}
+        for table in tables_of(life.before):
+            commits = len(_commits(_log_of(life.before, table)))
+            possible = [
+                way
+                for way in SCENARIOS
+                if self.only in (None, way.__name__) and commits >= _LEAST.get(way, 1)
+            ]
+            if possible:
+                ways[table] = chance.sample(possible, len(possible))
+        tables = chance.sample([*ways], len(ways))
+        table = tables[number % len(tables)]
+        way = ways[table][number // len(tables) % len(ways[table])]
 
         def damage(project: Project) -> Damage:
             kind = f"a commit: {way.__name__.replace('_', ' ')}"
