@@ -9,7 +9,7 @@ is the column of its values.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self, assert_never
 
@@ -36,9 +36,21 @@ from jobs.plan.parameters import (
     parameters_as_variables,
     parameters_of,
 )
+from jobs.rdf.terms import Iri, literal
 from jobs.sparql.algebra.expressions import Call, Constant, Exists, Expression, Variable
 from jobs.sparql.algebra.scoping import variables_of
+from jobs.sparql.functions.comparisons import equality_key
 from jobs.sparql.functions.serialization import encode
+from jobs.sparql.functions.values import (
+    PROMOTION,
+    LangText,
+    Number,
+    NumericType,
+    Opaque,
+    Text,
+    parse,
+    to_text,
+)
 
 _KINDS = {"isIRI": "<", "isURI": "<", "isBlank": "_", "isLiteral": '"'}
 _KINDS_BY_KEYWORD = {keyword.upper(): first for keyword, first in _KINDS.items()}
@@ -126,19 +138,21 @@ def value_sql(expression: Expression, bound: frozenset[str]) -> exp.Expr:
 
 
 def _in_list(tested: Expression, options: Sequence[Expression], bound: frozenset[str]) -> exp.Expr:
-    """Whether a value is one of many: terms are looked up, so that a row is not compared with each.
+    """Whether a value is one of many: they are looked up, so that a row is not compared with each.
 
-    A value that is none of them is unequal to all, or an error with some: which, one term of each
-    kind says. What is equal to values of other spellings is compared with each value.
+    A value that is none of them is unequal to all, or an error with some: which, one of each kind
+    says. Other options are compared with each value.
     """
     listed = _Listed.of(options)
-    value = value_sql(tested, bound)
-    number = value_sql(_as_integer(tested), bound)
-    tests = [one_of(value, listed.terms)]
-    if listed.integers:
-        tests.append(one_of(number, listed.integers))
-    rest = _interpreted(Call("IN", (tested, *listed.kinds, *listed.others)), bound)
-    return case((any_of(tests), exp.true()), otherwise=rest)
+    tests = [one_of(value_sql(tested, bound), listed.terms)] if listed.terms else []
+    for kind, keys in listed.numbers.items():
+        key = Call("EQUALITY KEY", (tested, Constant(literal(kind))))
+        tests.append(one_of(value_sql(key, bound), keys))
+    rest = [*listed.kinds, *listed.others]
+    parts = (rest[i : i + MOST_OPTIONS] for i in range(0, len(rest), MOST_OPTIONS))
+    others = Call("||", tuple(Call("IN", (tested, *part)) for part in parts))
+    compared = _interpreted(others, bound)
+    return case((any_of(tests), exp.true()), otherwise=compared) if tests else compared
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,58 +160,37 @@ class _Listed:
     """The options of a long list.
 
     Attributes:
-        terms: IRIs, and literals without a datatype: equal to themselves only.
-        integers: small integers as they are written in canonical form; a number is equal to one
-            just if it is, of any type.
+        terms: IRIs, strings, and literals without a known value: equal to themselves only.
+        numbers: the keys that numbers of any type have in common with those of a type.
         kinds: one of each kind of these.
         others: other values, and expressions.
     """
 
     terms: Sequence[str]
-    integers: Sequence[str]
+    numbers: Mapping[NumericType, Sequence[str]]
     kinds: Sequence[Expression]
     others: Sequence[Expression]
 
     @classmethod
     def of(cls, options: Sequence[Expression]) -> Self:
         terms: list[str] = []
-        integers: list[str] = []
+        numbers: dict[NumericType, dict[str, None]] = {}
         kinds: dict[str, Expression] = {}
         others: list[Expression] = []
         for option in dict.fromkeys(options):
-            kind = _kind_of(option.term) if isinstance(option, Constant) else None
-            if kind is None or not isinstance(option, Constant):
-                others.append(option)
-                continue
-            kinds.setdefault(kind, option)
-            if kind == _INTEGER:
-                digits = option.term[1 : option.term.rindex('"')]
-                integers.append(f'"{int(digits)}"{_INTEGER}')
+            value = parse(option.term) if isinstance(option, Constant) else None
+            if isinstance(value, Number):
+                keys = (equality_key(value, other) for other in PROMOTION)
+                known = numbers.setdefault(value.type, {})
+                known.update((literal(key), None) for key in keys if key is not None)
+                kinds.setdefault("number", option)
+            elif isinstance(value, Iri | Text | LangText | Opaque):
+                terms.append(to_text(value))
+                kinds.setdefault(type(value).__name__, option)
             else:
-                terms.append(option.term)
-        return cls(terms, integers, [*kinds.values()], others)
-
-
-_INTEGER = "^^<http://www.w3.org/2001/XMLSchema#integer>"
-_SMALL_INTEGER = re.compile(r"[+-]?0*[0-9]{1,7}")
-"""What every numeric type has exactly."""
-
-
-def _kind_of(term: str) -> str | None:
-    """What a term is beside its characters, if `_Listed` has a place for it."""
-    if term.startswith("<"):
-        return "<"
-    end = term.rfind('"')
-    suffix = term[end + 1 :]
-    if suffix == _INTEGER:
-        return suffix if _SMALL_INTEGER.fullmatch(term[1:end]) else None
-    return suffix[:1] if not suffix.startswith("^") else None
-
-
-def _as_integer(value: Expression) -> Expression:
-    """The integer that a number is equal to; any other value as it is."""
-    integer = Call("<http://www.w3.org/2001/XMLSchema#integer>", (value,))
-    return Call("IF", (Call("=", (value, integer)), integer, value))
+                others.append(option)
+        keys_of = {kind: [*keys] for kind, keys in numbers.items() if keys}
+        return cls(terms, keys_of, [*kinds.values()], others)
 
 
 def _interpreted(condition: Expression, bound: frozenset[str]) -> exp.Expr:
@@ -211,12 +204,34 @@ def _interpreted(condition: Expression, bound: frozenset[str]) -> exp.Expr:
 
 
 def _evaluated(expression: Expression, bound: frozenset[str]) -> exp.Expr:
+    lists: dict[str, Call] = {}
+    expression = _without_long_lists(expression, lists)
     bound |= {*parameters_of([expression])}
     expression = parameters_as_variables(expression)
     used = sorted(variables_of(expression))
     # A row of an array that is empty everywhere would have no type.
-    terms = exp.Array(expressions=[_term(Variable(name), bound) for name in used or ["none"]])
-    return exp.Anonymous(this=EVALUATE, expressions=[text(encode(expression, used)), terms])
+    terms = [
+        value_sql(lists[name], bound) if name in lists else _term(Variable(name), bound)
+        for name in used or ["none"]
+    ]
+    row = exp.Array(expressions=terms)
+    return exp.Anonymous(this=EVALUATE, expressions=[text(encode(expression, used)), row])
+
+
+def _without_long_lists(expression: Expression, lists: dict[str, Call]) -> Expression:
+    """An expression with variables in the place of its long lists, which `lists` receives.
+
+    The evaluator is given the expression with each row.
+    """
+    match expression:
+        case Call("IN" | "NOT IN", (_, *options)) if len(options) > MOST_OPTIONS:
+            name = f"list {len(lists)}"
+            lists[name] = expression
+            return Variable(name)
+        case Call(function, arguments):
+            return Call(function, tuple(_without_long_lists(part, lists) for part in arguments))
+        case _:
+            return expression
 
 
 def _term(node: Variable | Constant, bound: frozenset[str]) -> exp.Expr:

@@ -102,7 +102,7 @@ def test_a_test_of_the_text_of_a_term_needs_no_evaluator(condition: Expression) 
 
 _OPTIONS = (
     *("<http://example.org/a>", '"en"', '""', '"x"@de', '"v"^^<http://example.org/unknown>'),
-    *(f'"{n}"^^<{XSD}integer>' for n in ("1", "01", "-3", "16777217", "x")),
+    *(f'"{n}"^^<{XSD}integer>' for n in ("1", "01", "-3", "16777217", "123456800", "x")),
     *(f'"1.{n}"^^<{XSD}decimal>' for n in ("0", "5")),
     *(f'"{n}"^^<{XSD}double>' for n in ("1e0", "NaN", "16777216")),
     *(f'"{n}"^^<{XSD}boolean>' for n in ("true", "1")),
@@ -111,22 +111,31 @@ _OPTIONS = (
 _TESTED = (
     *TERMS,
     *_OPTIONS,
-    *(f'"{n}"^^<{XSD}float>' for n in ("1", "-3", "16777216")),
-    *(f'"{n}"^^<{XSD}decimal>' for n in ("-3.0", "-3.5")),
+    *(f'"{n}"^^<{XSD}float>' for n in ("1", "-3", "16777216", "123456800", "2.1", "-0")),
+    *(f'"{n}"^^<{XSD}decimal>' for n in ("-3.0", "-3.5", "123456800.0", "2.1", "-0.0")),
+    *(f'"{n}"^^<{XSD}double>' for n in ("123456800.1", "2.1", "2.5")),
+    *(f'"2020-01-0{n}T00:00:11.5{zone}"^^<{XSD}dateTime>' for n in (1, 2) for zone in ("", "Z")),
     f'"2020-01-01T00:00:00Z"^^<{XSD}dateTime>',
 )
 
 
 def _long_list(kind: str) -> list[Expression]:
     """More options than are parameters; each term of `_OPTIONS` in some list."""
-    many = {
-        "IRIs": [f"<http://example.org/{n}>" for n in range(80)],
-        "strings": [f'"{n}"' for n in range(2, 80)],
-        "languages": [f'"{n}"@en' for n in range(80)],
-        "integers": [f'"{n}"^^<{XSD}integer>' for n in range(2, 80)],
-        "numbers": [f'"{n}.5"^^<{XSD}decimal>' for n in range(2, 80)],
-    }[kind]
-    return [*map(Constant, many)]
+    return [*map(Constant, _LISTS[kind])]
+
+
+_LISTS = {
+    "IRIs": [f"<http://example.org/{n}>" for n in range(80)],
+    "strings": [f'"{n}"' for n in range(2, 80)],
+    "languages": [f'"{n}"@en' for n in range(80)],
+    "integers": [f'"{n}"^^<{XSD}integer>' for n in range(2, 80)],
+    "large integers": [f'"{n}"^^<{XSD}integer>' for n in range(123_456_790, 123_456_870)],
+    "decimals": [f'"{n}.5"^^<{XSD}decimal>' for n in range(2, 80)],
+    "doubles": [f'"{n}.1"^^<{XSD}double>' for n in range(2, 80)],
+    "unknown datatypes": [f'"{n}"^^<http://example.org/unknown>' for n in range(80)],
+    "dates": [f'"2020-01-01T00:00:{n}.5"^^<{XSD}dateTime>' for n in range(10, 60)]
+    + [f'"2020-01-02T00:00:{n}.5Z"^^<{XSD}dateTime>' for n in range(10, 60)],
+}
 
 
 def _second_by_first(rows: list[tuple[object, ...]]) -> dict[object, object]:
@@ -134,7 +143,7 @@ def _second_by_first(rows: list[tuple[object, ...]]) -> dict[object, object]:
 
 
 @pytest.mark.parametrize("function", ["IN", "NOT IN"])
-@pytest.mark.parametrize("kind", ["IRIs", "strings", "languages", "integers", "numbers"])
+@pytest.mark.parametrize("kind", _LISTS)
 def test_a_long_list_is_compared_as_the_evaluator_does(kind: str, function: str) -> None:
     """Alone, and with each other kind of option."""
     engine = DuckOfTest()
@@ -146,17 +155,23 @@ def test_a_long_list_is_compared_as_the_evaluator_does(kind: str, function: str)
         by_sql = _second_by_first(engine.rows(holding.from_("tested")))
         values = select("v0", value_sql(condition, BOUND)).from_("tested")
         by_value = _second_by_first(engine.rows(values))
+        inside = Call("COALESCE", (Call("IF", (condition, Constant('"in"'), X)), A))
+        nested = select("v0", value_sql(inside, BOUND)).from_("tested")
+        by_nested = _second_by_first(engine.rows(nested))
         for term in _TESTED:
             row = {} if term is None else {"v0": term}
             expected = evaluate(condition, row)
             assert by_value[term] == expected, (term, more)
+            assert by_nested[term] == evaluate(inside, row), (term, more)
             assert by_sql[term] == (None if expected is None else expected == TRUE), (term, more)
 
 
-def test_the_evaluator_is_given_one_of_each_kind_of_a_long_list() -> None:
-    condition = Call(
-        "IN", (X, *(option for kind in ("IRIs", "integers") for option in _long_list(kind)))
-    )
+@pytest.mark.parametrize("is_nested", [False, True])
+def test_the_evaluator_is_given_one_of_each_kind_of_a_long_list(is_nested: bool) -> None:
+    lists = (_long_list(kind) for kind in _LISTS if kind != "dates")
+    condition = Call("IN", (X, *(option for listed in lists for option in listed)))
+    if is_nested:
+        condition = Call("COALESCE", (Call("IF", (condition, X, A)), A))
     calls = [*condition_sql(condition, BOUND).find_all(Anonymous)]
     assert max(len(call.expressions[0].name) for call in calls) < 500
 

@@ -222,7 +222,7 @@ class Storage:
                     return
 
     def scenario(self, life: Lived, number: int) -> None:
-        """Damage a commit in a copy of a life: of another table by each number, then another way."""
+        """Damage a commit in a copy of a life: by each number of another table, in another way."""
         chance = random.Random(f"{self.seed}/scenarios")
         ways = {}
         for table in tables_of(life.before):

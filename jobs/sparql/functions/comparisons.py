@@ -138,6 +138,23 @@ def promote(left: Number, right: Number) -> tuple[int | Decimal | float, int | D
     return convert(left.value, to), convert(right.value, to)
 
 
+def equality_key(number: Number, other: NumericType) -> str | None:
+    """The text that a number has in common with just those of type `other` that are equal to it.
+
+    With a number of that type as `number`, and the type of this one as `other`; None for NaN.
+    """
+    to = max(number.type, other, key=PROMOTION.index)
+    value = convert(number.value, to)
+    if value != value:
+        return None
+    if isinstance(value, float):
+        # Minus zero is equal to zero.
+        return f"{to} {value + 0.0!r}"
+    written = f"{value:f}" if isinstance(value, Decimal) else str(value)
+    exact = written.rstrip("0").rstrip(".") if "." in written else written
+    return "0" if exact == "-0" else exact
+
+
 def convert(value: int | Decimal | float, to: NumericType) -> int | Decimal | float:
     """A number in a type that it is promoted to."""
     if to == "integer":

@@ -5,9 +5,10 @@ from __future__ import annotations
 from decimal import Decimal
 
 from jobs.sparql.functions.arity import Arity, exactly
+from jobs.sparql.functions.comparisons import equality_key
 from jobs.sparql.functions.library import Function
 from jobs.sparql.functions.special_forms import Compiled, Row, SpecialForm
-from jobs.sparql.functions.values import Number, Text, Value, to_text
+from jobs.sparql.functions.values import PROMOTION, Number, Text, Value, to_text
 
 _WHOLE_DIGITS, _FRACTION_DIGITS = 18, 10
 
@@ -28,6 +29,15 @@ def _addend(value: Value) -> Value | None:
     return Text(f"{kind}{number:f}")
 
 
+def _equality_key(value: Value, other: Value) -> Value | None:
+    """EQUALITY KEY: that of a number with numbers of a type; an error for other values and NaN."""
+    if not isinstance(value, Number) or not isinstance(other, Text):
+        return None
+    (other_type,) = (kind for kind in PROMOTION if kind == other.lexical)
+    key = equality_key(value, other_type)
+    return None if key is None else Text(key)
+
+
 def _solution(*parts: Compiled) -> Compiled:
     """SOLUTION: all values as one text, each with its length; an unbound one is empty."""
 
@@ -38,5 +48,8 @@ def _solution(*parts: Compiled) -> Compiled:
     return run
 
 
-INTERNAL_FUNCTIONS = {"ADDEND": Function(_addend, exactly(1))}
+INTERNAL_FUNCTIONS = {
+    "ADDEND": Function(_addend, exactly(1)),
+    "EQUALITY KEY": Function(_equality_key, exactly(2)),
+}
 INTERNAL_FORMS = {"SOLUTION": SpecialForm(_solution, Arity(1, None))}
