@@ -10,6 +10,7 @@ from typing import Literal, Protocol
 from jobs.catalog.names import Kind
 from jobs.catalog.services import Services
 from jobs.catalog.windowing import Windowing
+from jobs.plan.lookups import Shape
 from jobs.sparql.algebra.windows import Registration
 
 Form = Literal["select", "ask", "construct"]
@@ -72,6 +73,8 @@ class Maintained(Protocol):
         predicates: the names of the arguments of each predicate that it derives; of a query none.
         outputs: the tables that it publishes.
         reads: the logs of the graph in the lake whose changes concern it, by table name.
+        patterns: the shapes of its triple patterns, each with the windows that may have such
+            triples; none for the graph.
         windowing: the windows over streams that it reads, None without any.
         registration: the stream that it publishes, None if its text says nothing of one.
         services: what it reads of remotes.
@@ -118,6 +121,9 @@ class Maintained(Protocol):
 
     @property
     def reads(self) -> frozenset[str]: ...
+
+    @property
+    def patterns(self) -> tuple[tuple[frozenset[str], Shape], ...]: ...
 
     @property
     def windowing(self) -> Windowing | None: ...

@@ -23,6 +23,7 @@ from jobs.errors import ConfigurationError
 from jobs.lars.errors import UnsupportedProgram
 from jobs.lars.program import Program, read_program
 from jobs.lars.syntax import TimeWindow as PointWindow
+from jobs.plan.lookups import Shape
 from jobs.sparql.algebra.windows import (
     CountWindow,
     Registration,
@@ -122,6 +123,16 @@ class RegisteredProgram:
             return frozenset()
         is_union = self.front_matter.default_graph == "union"
         return frozenset([TRIPLES.name if is_union else QUADS.name])
+
+    @property
+    def patterns(self) -> tuple[tuple[frozenset[str], Shape], ...]:
+        """The shapes of the triples of its atoms: of its streams, or of the graph."""
+        streams = frozenset(clause.name for clause in self.windowing.windows)
+        return tuple(
+            (streams if pattern.origin == "stream" else frozenset(), Shape.of(triple))
+            for pattern in self.program.read_patterns
+            for triple in pattern.triples
+        )
 
     @cached_property
     def windowing(self) -> Windowing:

@@ -27,7 +27,7 @@ from jobs.catalog.windowing import Upstream, Windowing
 from jobs.catalog.yaml_head import places_of
 from jobs.errors import ConfigurationError
 from jobs.plan.leaves import Scope
-from jobs.plan.lookups import Seed, seeds
+from jobs.plan.lookups import Seed, Shape, seeds
 from jobs.plan.parameters import parameterized
 from jobs.plan.plan import Plan
 from jobs.sparql.algebra.non_empty import where_windows_have_content
@@ -131,6 +131,12 @@ class RegisteredQuery:
     def seeds(self) -> tuple[Seed, ...]:
         """The triple patterns whose changes concern the query."""
         return self.compiled.seeds
+
+    @property
+    def patterns(self) -> tuple[tuple[frozenset[str], Shape], ...]:
+        """The shapes of its triple patterns, each with the window that may have such triples."""
+        windows = ((seed.scope.window, seed.shape) for seed in self.seeds)
+        return tuple((frozenset([window] if window else []), shape) for window, shape in windows)
 
     @property
     def whole_reads(self) -> tuple[str, ...]:

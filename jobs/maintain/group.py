@@ -16,7 +16,7 @@ from jobs.maintain.outcome import Outcome
 from jobs.maintain.prepared import Prepared
 from jobs.maintain.tasks import JOB, Task, groups, start_again
 from jobs.maintain.touched import Changes, by_scope, read_touched, seeds_by_scope
-from jobs.maintain.unmatched import unmatched
+from jobs.maintain.unmatched import Place, unmatched
 from jobs.plan.leaves import Scope
 from jobs.plan.lookups import predicates_of
 from jobs.progress.completion import Completion
@@ -88,7 +88,16 @@ class Group:
             known = predicates_of(seeds)
             read = read_whole(engine, scope, epochs, f"g{i}", known, reason="")
             graphs[scope] = read.relation
-        for name, what in unmatched(engine, tasks, graphs):
+        patterns = {
+            task.query.name: [
+                (Place(graphs[seed.scope]), seed.shape)
+                for seed in task.planned.seeds
+                if seed.scope in graphs
+            ]
+            for task in tasks
+            if task.is_new
+        }
+        for name, what in unmatched(engine, patterns):
             self._warn(name, what)
         self._commit(engine, tasks, Prepared(epochs, graphs, "cache"))
 

@@ -12,7 +12,7 @@ from jobs.compute.sql import column, number
 from jobs.compute.writing import Commit
 from jobs.engine.graph import QUADS, TRIPLES
 from jobs.engine.read_graph import Thresholds
-from jobs.engine.windows import Window, look_back
+from jobs.engine.windows import look_back
 from jobs.maintain.products import make_delta
 from jobs.maintain.tasks import Task
 from jobs.settings import Limits
@@ -98,7 +98,9 @@ def _make_rows(
 ) -> str:
     """Make the relation of the new rows of a leg; gives its name."""
     windowing, prefix = windowing_of(task), f"q_{task.query.name}"
-    events = _events(engine, lake, windowing, windows_of(windowing), leg)
+    backs = {name: look_back(window) for name, window in windows_of(windowing).items()}
+    after = {name: leg.low - back - 1 for name, back in backs.items() if back is not None}
+    events = name_events(engine, lake, windowing, leg.last, after)
     graph = _graph_log(engine, timeline, leg) if task.query.reads else None
     match task.query.kind:
         case "query":
@@ -144,23 +146,30 @@ def _query_rows(
     return delta.result.name
 
 
-def _events(
-    engine: Engine, lake: Lake, windowing: Windowing, windows: Mapping[str, Window], leg: Leg
+def name_events(
+    engine: Engine, lake: Lake, windowing: Windowing, last: int, after: Mapping[str, int]
 ) -> dict[str, str]:
-    """Name the events that windows may have in a leg; by window the relation."""
+    """Name the events of windows that are known at an epoch; gives the relations by window.
+
+    Args:
+        engine: gets the relations, as `EVENT`.
+        lake: has the tables.
+        windowing: the windows.
+        last: the epoch.
+        after: by window an instant; only later events are named. Without it, all.
+    """
     relations = {}
     for number_, clause in enumerate(windowing.windows):
-        back = look_back(windows[clause.name])
-        where = None if back is None else column("instant") > number(leg.low - back - 1)
+        start = after.get(clause.name)
+        where = None if start is None else column("instant") > number(start)
         name = relations[clause.name] = f"events{number_}"
         upstream = windowing.upstream(clause.stream)
         if upstream is None:
-            stream = stream_name(clause.stream)
-            open_events(engine, lake, name, stream, leg.last, where)
+            open_events(engine, lake, name, stream_name(clause.stream), last, where)
         else:
             table = output_stream(upstream.query, ()).name
             engine.open(f"{name}_stored", table, where=where)
-            engine.make(Statement(name, elements_as_events(f"{name}_stored", leg.last)))
+            engine.make(Statement(name, elements_as_events(f"{name}_stored", last)))
     return relations
 
 

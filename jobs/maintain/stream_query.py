@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -12,18 +12,28 @@ from uuid import uuid4
 
 from jobs.catalog.maintained import Maintained
 from jobs.catalog.output_streams import upstreams_of
+from jobs.catalog.windowing import Windowing
 from jobs.compute.budget import Budget
 from jobs.compute.engine import Engine
 from jobs.compute.lost_rows import repeated_if_lost
 from jobs.compute.placement import Extent
 from jobs.compute.relations import Statement
 from jobs.compute.session import Session
+from jobs.compute.sql import columns, rows_of, select, union_all
 from jobs.compute.writing import Commit
+from jobs.engine.graph import POSITIONS
 from jobs.engine.relations import BEFORE_ALL, FOREVER
 from jobs.maintain.emitted_streams import OutputStream
-from jobs.maintain.leg_commit import commit_leg, make_empty, table_of, windowing_of
+from jobs.maintain.leg_commit import (
+    commit_leg,
+    make_empty,
+    name_events,
+    table_of,
+    windowing_of,
+)
 from jobs.maintain.outcome import Outcome
 from jobs.maintain.tasks import JOB, Task, commit_metadata
+from jobs.maintain.unmatched import Place, unmatched
 from jobs.progress.backlog import HORIZON, LaterStart
 from jobs.progress.completion import Completion
 from jobs.settings import Settings
@@ -33,6 +43,7 @@ from jobs.streams.consolidation import ConsolidatedLog, consolidated, first_unpu
 from jobs.streams.legs import Leg
 from jobs.streams.reading import read_timeline
 from jobs.streams.retention import begins_within
+from jobs.streams.stream_names import stream_name
 from jobs.streams.timeline import Timeline
 from lake.commit import SaveMode
 from lake.consolidated import consolidated_until
@@ -40,6 +51,7 @@ from lake.counted import counted
 from lake.instants import instant_text
 from lake.lake import Lake
 from lake.metadata import BEGUN_TO, LOG_ID, Metadata
+from lake.tables import TRIPLES
 
 UPSTREAMS = "upstreams"
 """What the metadata of embeddings has: the logs of the queries that it reads, by query."""
@@ -84,6 +96,8 @@ class StreamQuery:
                 reason = f"{task.reason}; begins at {at}: older data that it needs were deleted"
                 task = replace(task, reason=reason)
                 timeline = self._timeline(task, start)
+        if task.is_new and timeline.origin is not None:
+            self._warn_of_unmatched(task)
         legs = timeline.legs(task.after, self.last)
         extra = {**log.to_json(), **({} if start is None else start.to_json())}
         rows = 0
@@ -117,6 +131,39 @@ class StreamQuery:
         seconds = time.monotonic() - started
         self.outcome.committed(task, replace(commit, rows=rows), None, seconds)
         return True
+
+    def _warn_of_unmatched(self, task: Task) -> None:
+        query = task.query
+        with self._engine() as engine:
+            places = self._places(
+                engine, windowing_of(task), {windows for windows, _ in query.patterns}
+            )
+            patterns = [(places[windows], shape) for windows, shape in query.patterns]
+            for name, what in unmatched(engine, {query.name: patterns}):
+                self.outcome.warn(name, what)
+                self.progress(f"WARNING: {name}: {what}")
+
+    def _places(
+        self, engine: Engine, windowing: Windowing, sought: Collection[frozenset[str]]
+    ) -> dict[frozenset[str], Place]:
+        """Where triples are looked for, by the windows that may have them; without, the graph."""
+        streams = {clause.name: stream_name(clause.stream) for clause in windowing.windows}
+        events = name_events(engine, self.lake, windowing, self.last, {})
+        places = {}
+        for windows in sought:
+            if not windows:
+                engine.open(TRIPLES.name, TRIPLES.name)
+                places[windows] = Place(TRIPLES.name)
+                continue
+            relation = f"sought{len(places)}"
+            parts = [
+                select(*columns(POSITIONS), from_=rows_of(events[name])) for name in sorted(windows)
+            ]
+            engine.make(Statement(relation, union_all(parts)))
+            names = sorted({streams[window] for window in windows})
+            kind = "stream" if len(names) == 1 else "streams"
+            places[windows] = Place(relation, relation, f" of the {kind} {', '.join(names)}")
+        return places
 
     def _why_rebased(self, task: Task, timeline: Timeline, log: ConsolidatedLog) -> str | None:
         """Why a query has to be recomputed that was maintained before; None if not."""

@@ -71,6 +71,11 @@ class Task:
         """Whether no stored state is used."""
         return self.base is not None
 
+    @property
+    def is_new(self) -> bool:
+        """Whether its text is maintained for the first time."""
+        return self.mode in ("initial", "edited")
+
     def from_the_first_instant(self, reason: str) -> Task:
         """A query over streams computed again: its log has every instant."""
         return replace(self, mode="rebased", reason=reason, base=0, stored=None)
