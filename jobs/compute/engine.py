@@ -33,6 +33,7 @@ from jobs.compute.duck import DriverFunctions, DuckEngine
 from jobs.compute.functions import limits_of
 from jobs.compute.lost_rows import LostRowsError, are_lost
 from jobs.compute.placement import Extent, Placement
+from jobs.compute.plan_size import STORED_TABLE, PlanSize
 from jobs.compute.relations import Keep, LakeQuery, Statement, StoredTable, StoredTables
 from jobs.compute.sql import rows_of, select
 from jobs.compute.writing import Commit, TableWriter
@@ -574,16 +575,18 @@ class Engine:
     def _make_on_spark(self, statement: Statement) -> None:
         with self._there() as remote:
             self._send(_read_by(statement.select))
-            frame, nodes = remote.planned(statement.select)
-            self._register(statement.name, frame, statement.keep, nodes)
+            frame, size = remote.planned(statement.select)
+            self._register(statement.name, frame, statement.keep, size)
 
-    def _register(self, name: str, frame: DataFrame, keep: Keep, nodes: int = 1) -> None:
+    def _register(
+        self, name: str, frame: DataFrame, keep: Keep, size: PlanSize = STORED_TABLE
+    ) -> None:
         """Name a frame; it is fetched if it is small and `keep` stores it."""
         rows = None if keep == "view" else self.collect_few(frame)
         if rows is not None:
             self._load_here(name, rows)
             return
-        self._spark.register(name, frame, keep, nodes)
+        self._spark.register(name, frame, keep, size)
         self._bind(name, _Relation(False, on_spark=True))
 
     def _load_here(self, name: str, rows: pa.Table) -> None:

@@ -25,6 +25,7 @@ from jobs.compute.functions import (
     sort_keys,
 )
 from jobs.compute.matching import LinearMatching
+from jobs.compute.plan_size import STORED_TABLE, PlanSize
 from jobs.sparql.functions.evaluation_limits import EvaluationLimits
 from jobs.sparql.recursion import deep_recursion
 from lake.staging import remove
@@ -42,6 +43,11 @@ _MOST_NODES = 120
 """Of the plan of a statement: beyond it, views that it reads are cut, the largest first."""
 _PLAIN_NODES = 4
 """A view of at most so many reads a stored table: Spark reads that again rather than keep rows."""
+_MOST_DEPTH = 120
+"""Of what one job computes: beyond it, what it reads is computed before. A task is sent with all
+that it computes, which Java reads by recursion; its stack ends at about 300."""
+_DEPTH_OF_CUT = 10
+"""What storing the rows of a plan adds to the depth, in nodes."""
 
 
 @dataclass(slots=True)
@@ -50,15 +56,20 @@ class _View:
 
     Attributes:
         frame: what computes it.
-        nodes: of its plan, those of the views that it reads included.
+        size: of its plan.
         reads: how often statements have named it.
         cutting: held while its plan is cut.
     """
 
     frame: DataFrame
-    nodes: int
+    size: PlanSize
     reads: int = 0
     cutting: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether its rows are stored, or will be by the first job that reads them."""
+        return self.size.nodes == 1
 
 
 class SparkEngine:
@@ -117,25 +128,27 @@ class SparkEngine:
 
     def make(self, statement: Statement) -> None:
         """Make a relation; what is not stored is computed where it is read."""
-        frame, nodes = self.planned(statement.select)
-        self.register(statement.name, frame, statement.keep, nodes)
+        frame, size = self.planned(statement.select)
+        self.register(statement.name, frame, statement.keep, size)
 
-    def register(self, name: str, frame: DataFrame, keep: Keep = "view", nodes: int = 1) -> None:
+    def register(
+        self, name: str, frame: DataFrame, keep: Keep = "view", size: PlanSize = STORED_TABLE
+    ) -> None:
         """Name a frame.
 
         Args:
             name: of the relation.
             frame: its rows.
             keep: how they are stored.
-            nodes: of its plan, as `planned` counts them.
+            size: of its plan, as `planned` gives it.
         """
         match keep:
             case "cache":
-                frame, nodes = self._cut(frame), 1
+                frame, size = self._cut(frame, size)
             case "small":
-                (frame, _), nodes = self._counted(frame), 1
+                (frame, _), size = self._counted(frame), STORED_TABLE
             case "broadcast":
-                (frame, is_small), nodes = self._counted(frame), 1
+                (frame, is_small), size = self._counted(frame), STORED_TABLE
                 if is_small:
                     frame = F.broadcast(frame)
             case "view":
@@ -144,7 +157,7 @@ class SparkEngine:
                 assert_never(keep)
         # Not replaced: a name stands for one relation, in the whole session.
         frame.createTempView(name)
-        self._views[name] = _View(frame, nodes)
+        self._views[name] = _View(frame, size)
 
     def send(self, rows: pa.Table) -> DataFrame:
         """The frame of rows of the driver: few are in every task, more are staged.
@@ -166,21 +179,21 @@ class SparkEngine:
         )
         return frame.select(F.lit(value).alias(key), *cells)
 
-    def planned(self, query: exp.Query) -> tuple[DataFrame, int]:
-        """The frame of a query, and how many nodes its plan has; what it reads may be cut."""
-        nodes = self._cut_inputs(query)
+    def planned(self, query: exp.Query) -> tuple[DataFrame, PlanSize]:
+        """The frame of a query, and how large its plan is; what it reads may be cut."""
+        size = self._cut_inputs(query)
         with deep_recursion():
             text = query.sql(dialect=DIALECT)
-        return self.spark.sql(text), nodes
+        return self.spark.sql(text), size
 
     def frame(self, query: exp.Query) -> DataFrame:
         """The frame of a query."""
         return self.planned(query)[0]
 
-    def _cut_inputs(self, query: exp.Query) -> int:
-        """Cut what a query reads again or makes too large; gives the nodes of its plan then.
+    def _cut_inputs(self, query: exp.Query) -> PlanSize:
+        """Cut what a query reads again or makes too large; gives the size of its plan then.
 
-        They are at most `_MOST_NODES`, unless the query alone has more.
+        It has at most `_MOST_NODES` and `_MOST_DEPTH`, unless the query alone has more.
         """
         own = sum(1 for _ in query.find_all(exp.Select, exp.SetOperation, exp.Join, exp.Subquery))
         named = Counter(table.name for table in query.find_all(exp.Table))
@@ -188,18 +201,22 @@ class SparkEngine:
             views = {name: self._views[name] for name in named if name in self._views}
             for name, view in views.items():
                 view.reads += named[name]
-        total = own + sum(view.nodes * named[name] for name, view in views.items())
-        for name in sorted(views, key=lambda name: -views[name].nodes * named[name]):
+        total = own + sum(view.size.nodes * named[name] for name, view in views.items())
+        for name in sorted(views, key=lambda name: -views[name].size.nodes * named[name]):
             view = views[name]
             # Adaptive execution runs the shuffles of what is cut, so others do not wait for it.
             with view.cutting:
-                is_read_again = view.reads > 1 and view.nodes > _PLAIN_NODES
-                if is_read_again or (total > _MOST_NODES and view.nodes > 1):
-                    total -= (view.nodes - 1) * named[name]
-                    view.frame, view.nodes = self._cut(view.frame), 1
+                is_read_again = view.reads > 1 and view.size.nodes > _PLAIN_NODES
+                is_deep = own + view.size.depth > _MOST_DEPTH
+                if not view.is_cut and (is_read_again or is_deep or total > _MOST_NODES):
+                    total -= (view.size.nodes - 1) * named[name]
+                    view.frame, view.size = self._cut(view.frame, view.size)
                     # The same rows, by another plan.
                     view.frame.createOrReplaceTempView(name)
-        return total
+                if own + view.size.depth > _MOST_DEPTH:
+                    view.frame.count()
+                    view.size = STORED_TABLE
+        return PlanSize(total, own + max((view.size.depth for view in views.values()), default=0))
 
     def count(self, relation: str) -> int:
         """The number of rows of a relation; computes it if its rows are stored."""
@@ -233,13 +250,21 @@ class SparkEngine:
         Joins of relations in one partition need neither shuffle nor broadcast. The rows are made by
         as many tasks as they need and then counted: how many a lookup finds is not known before.
         """
-        cut = self._cut(frame, eager=True)
+        cut = self._checkpoint(frame, eager=True)
         if cut.rdd.getNumPartitions() == 1:
             return cut.coalesce(1), True
         is_small = cut.limit(self._broadcast_rows + 1).count() <= self._broadcast_rows
         return (cut.coalesce(1) if is_small else cut), is_small
 
-    def _cut(self, frame: DataFrame, *, eager: bool = False) -> DataFrame:
+    def _cut(self, frame: DataFrame, size: PlanSize) -> tuple[DataFrame, PlanSize]:
+        """What stores the rows of a plan, and its size: at once if it is deep, or else when a job
+        needs them.
+        """
+        depth = size.depth + _DEPTH_OF_CUT
+        is_deep = depth > _MOST_DEPTH
+        return self._checkpoint(frame, eager=is_deep), PlanSize(depth=0 if is_deep else depth)
+
+    def _checkpoint(self, frame: DataFrame, *, eager: bool) -> DataFrame:
         """The rows of a frame, which the first job that needs them stores, or this call if `eager`.
 
         Without the statistics of its plan, which a checkpoint keeps: the size of a join is the

@@ -10,6 +10,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from sqlglot import exp
 
+from jobs.compute.plan_size import PlanSize
 from jobs.compute.spark import SparkEngine
 from jobs.plan.lower import lower
 from jobs.sparql.frontend.translate import translate
@@ -37,10 +38,10 @@ def nodes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     counts: list[int] = []
     planned = SparkEngine.planned
 
-    def counted(engine: SparkEngine, query: exp.Query) -> tuple[DataFrame, int]:
-        frame, estimate = planned(engine, query)
+    def counted(engine: SparkEngine, query: exp.Query) -> tuple[DataFrame, PlanSize]:
+        frame, size = planned(engine, query)
         counts.append(frame._jdf.queryExecution().analyzed().treeString().count("\n"))
-        return frame, estimate
+        return frame, size
 
     monkeypatch.setattr(SparkEngine, "planned", counted)
     return counts
