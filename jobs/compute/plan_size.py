@@ -13,7 +13,7 @@ class PlanSize:
     Attributes:
         nodes: those of the views that it reads included, unless they are cut.
         depth: the most that one task may have to compute: nodes one below the other, those of cut
-            views included whose rows no job has stored.
+            views included unless it is known that a job has stored their rows.
     """
 
     nodes: int = 1

@@ -207,20 +207,25 @@ class SparkEngine:
             # Adaptive execution runs the shuffles of what is cut, so others do not wait for it.
             with view.cutting:
                 is_read_again = view.reads > 1 and view.size.nodes > _PLAIN_NODES
-                is_deep = own + view.size.depth > _MOST_DEPTH
+                is_deep = view.size.depth > 0 and own + view.size.depth > _MOST_DEPTH
                 if not view.is_cut and (is_read_again or is_deep or total > _MOST_NODES):
                     total -= (view.size.nodes - 1) * named[name]
                     view.frame, view.size = self._cut(view.frame, view.size)
                     # The same rows, by another plan.
                     view.frame.createOrReplaceTempView(name)
-                if own + view.size.depth > _MOST_DEPTH:
+                if is_deep and view.size.depth > 0:
                     view.frame.count()
                     view.size = STORED_TABLE
         return PlanSize(total, own + max((view.size.depth for view in views.values()), default=0))
 
     def count(self, relation: str) -> int:
         """The number of rows of a relation; computes it if its rows are stored."""
-        return self.spark.table(relation).count()
+        rows = self.spark.table(relation).count()
+        view = self._views[relation]
+        with view.cutting:
+            if view.is_cut:
+                view.size = STORED_TABLE
+        return rows
 
     def is_on_driver(self, relation: str) -> bool:
         """Never."""

@@ -39,6 +39,7 @@ from jobs.plan.parameters import (
 from jobs.rdf.terms import Iri, literal
 from jobs.sparql.algebra.expressions import Call, Constant, Exists, Expression, Variable
 from jobs.sparql.algebra.scoping import variables_of
+from jobs.sparql.algebra.traversal import map_arguments
 from jobs.sparql.functions.comparisons import equality_key
 from jobs.sparql.functions.serialization import encode
 from jobs.sparql.functions.values import (
@@ -72,7 +73,7 @@ def condition_sql(condition: Expression, bound: frozenset[str]) -> exp.Expr:
             return any_of([condition_sql(part, bound) for part in parts])
         case Call("!", (inner,)):
             return negated(condition_sql(inner, bound))
-        case Call(("IN" | "NOT IN") as function, (tested, *options)) if len(options) > MOST_OPTIONS:
+        case Call(function, (tested, *options)) if _has_long_list(condition):
             listed = _in_list(tested, options, bound)
             return listed if function == "IN" else negated(listed)
         case Call(function, arguments):
@@ -126,7 +127,7 @@ def value_sql(expression: Expression, bound: frozenset[str]) -> exp.Expr:
     match expression:
         case Variable() | Constant():
             return _term(expression, bound)
-        case Call("IN" | "NOT IN", (_, *options)) if len(options) > MOST_OPTIONS:
+        case Call() if _has_long_list(expression):
             holds = condition_sql(expression, bound)
             return case((holds, text(TRUE)), (negated(holds.copy()), text(FALSE)))
         case Call():
@@ -223,15 +224,15 @@ def _without_long_lists(expression: Expression, lists: dict[str, Call]) -> Expre
 
     The evaluator is given the expression with each row.
     """
-    match expression:
-        case Call("IN" | "NOT IN", (_, *options)) if len(options) > MOST_OPTIONS:
-            name = f"list {len(lists)}"
-            lists[name] = expression
-            return Variable(name)
-        case Call(function, arguments):
-            return Call(function, tuple(_without_long_lists(part, lists) for part in arguments))
-        case _:
-            return expression
+    if isinstance(expression, Call) and _has_long_list(expression):
+        name = f"list {len(lists)}"
+        lists[name] = expression
+        return Variable(name)
+    return map_arguments(expression, lambda part: _without_long_lists(part, lists))
+
+
+def _has_long_list(call: Call) -> bool:
+    return call.function in ("IN", "NOT IN") and len(call.arguments) > MOST_OPTIONS + 1
 
 
 def _term(node: Variable | Constant, bound: frozenset[str]) -> exp.Expr:

@@ -118,8 +118,8 @@ def _repeat(engine: SqlEngine, fixpoint: Fixpoint) -> None:
     """Make a fixpoint by rounds, each of which finds the rows that are new.
 
     The distance of a row is the least number of steps to it. A round leads `stride` steps further:
-    from the rows of as many distances to those of as many following ones. Strides are doubled, so
-    that the rounds grow with the logarithm of the longest distance.
+    from the rows of as many distances to those of as many following ones. Where strides can be
+    doubled, the rounds grow with the logarithm of the longest distance.
     """
     known, stride = _Found(engine, fixpoint), _Stride(engine, fixpoint)
     latest: list[str] = []
@@ -144,9 +144,9 @@ def _repeat(engine: SqlEngine, fixpoint: Fixpoint) -> None:
 _SINGLE_ON_DRIVER, _SINGLE_ON_SPARK = 16, 2
 """The number of the round from which on strides are doubled: a round of Spark takes a second,
 however few its rows are, but what a few steps reach should not cost strides of all steps."""
-_GROWTH = 8
-"""Strides that join more rows than so many times the steps are not made, unless the fixpoint has
-so many rows: nodes with many steps to and from them would make their product."""
+_CHEAP, _GROWTH = 100_000, 8
+"""Strides that join more rows than this, and than so many times the steps, are not made before the
+fixpoint has so many rows: nodes with many steps to and from them would make their product."""
 
 
 @dataclass(slots=True)
@@ -158,14 +158,16 @@ class _Stride:
         fixpoint: what the rounds make.
         rows: those of the fixpoint that are known.
         doublings: k.
-        is_longest: whether twice as many steps would be too many rows.
+        joined: how many rows twice as many steps would join at most; None if that is not known.
+        cheap: how many may be joined however few rows the fixpoint has.
     """
 
     engine: SqlEngine
     fixpoint: Fixpoint
     rows: int = 0
     doublings: int = 0
-    is_longest: bool = False
+    joined: float | None = None
+    cheap: int | None = None
 
     @property
     def relation(self) -> str:
@@ -178,15 +180,18 @@ class _Stride:
         engine, steps = self.engine, self.fixpoint.steps
         self.rows += size
         single = _SINGLE_ON_DRIVER if engine.is_on_driver(latest) else _SINGLE_ON_SPARK
-        if number < single or self.is_longest:
+        if number < single:
             return False
-        ((joined,),) = engine.rows(steps.joined(self.relation))
-        most = max(self.rows, _GROWTH * engine.count(steps.relation))
-        self.is_longest = joined > most  # type: ignore[operator]
-        if self.is_longest:
+        if self.cheap is None:
+            self.cheap = max(_CHEAP, _GROWTH * engine.count(steps.relation))
+        if self.joined is None:
+            ((joined,),) = engine.rows(steps.joined(self.relation))
+            self.joined = float(str(joined))
+        if self.joined > max(self.rows, self.cheap):
             return False
         rows = _new(steps.then(self.relation, self.relation), steps.columns, [])
         self.doublings += 1
+        self.joined = None
         engine.make(Statement(self.relation, rows, self.fixpoint.keep))
         return True
 

@@ -82,7 +82,7 @@ class Group:
         )
         for task in tasks:
             if task.merged:
-                self._warn(task.query.name, task.merged)
+                self.outcome.warn(task.query.name, task.merged, self.progress)
         graphs: dict[Scope, str] = {}
         for i, (scope, seeds) in enumerate(seeds_by_scope(tasks).items()):
             known = predicates_of(seeds)
@@ -98,12 +98,8 @@ class Group:
             if task.is_new
         }
         for name, what in unmatched(engine, patterns):
-            self._warn(name, what)
+            self.outcome.warn(name, what, self.progress)
         self._commit(engine, tasks, Prepared(epochs, graphs, "cache"))
-
-    def _warn(self, name: str, what: str) -> None:
-        self.outcome.warn(name, what)
-        self.progress(f"WARNING: {name}: {what}")
 
     def _incremental(self, engine: Engine, tasks: Sequence[Task]) -> list[Task]:
         epochs = EpochRange(tasks[0].after, self.last)

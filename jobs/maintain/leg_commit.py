@@ -98,9 +98,7 @@ def _make_rows(
 ) -> str:
     """Make the relation of the new rows of a leg; gives its name."""
     windowing, prefix = windowing_of(task), f"q_{task.query.name}"
-    backs = {name: look_back(window) for name, window in windows_of(windowing).items()}
-    after = {name: leg.low - back - 1 for name, back in backs.items() if back is not None}
-    events = name_events(engine, lake, windowing, leg.last, after)
+    events = name_events(engine, lake, windowing, leg.last, leg.low)
     graph = _graph_log(engine, timeline, leg) if task.query.reads else None
     match task.query.kind:
         case "query":
@@ -147,21 +145,22 @@ def _query_rows(
 
 
 def name_events(
-    engine: Engine, lake: Lake, windowing: Windowing, last: int, after: Mapping[str, int]
+    engine: Engine, lake: Lake, windowing: Windowing, last: int, low: int
 ) -> dict[str, str]:
-    """Name the events of windows that are known at an epoch; gives the relations by window.
+    """Name the events that windows may have from an instant on; gives the relations by window.
 
     Args:
         engine: gets the relations, as `EVENT`.
         lake: has the tables.
         windowing: the windows.
-        last: the epoch.
-        after: by window an instant; only later events are named. Without it, all.
+        last: the epoch up to which events are known.
+        low: the instant.
     """
+    windows = windows_of(windowing)
     relations = {}
     for number_, clause in enumerate(windowing.windows):
-        start = after.get(clause.name)
-        where = None if start is None else column("instant") > number(start)
+        back = look_back(windows[clause.name])
+        where = None if back is None else column("instant") > number(low - back - 1)
         name = relations[clause.name] = f"events{number_}"
         upstream = windowing.upstream(clause.stream)
         if upstream is None:

@@ -12,7 +12,7 @@ from jobs.compute.writing import Commit
 from jobs.expected_errors import as_user_error
 from jobs.maintain.tasks import Mode, Task
 from jobs.progress.failed_attempts import Attempt, FailedAttempts
-from jobs.stage import Claim
+from jobs.stage import Claim, Progress
 from lake.counted import counted
 from lake.ledger import FAILED, SKIPPED, UNTOUCHED
 
@@ -88,8 +88,9 @@ class Outcome:
             commit_metadata=commit.metadata.to_json(),
         )
 
-    def warn(self, query: str, what: str) -> None:
-        """Something is to be known of a query."""
+    def warn(self, query: str, what: str, progress: Progress) -> None:
+        """Something is to be known of a query; it is said at once, too."""
+        progress(f"WARNING: {query}: {what}")
         line = f"{query}: {what}"
         if line not in self.result.warnings:
             self.result.warnings.append(line)

@@ -96,9 +96,9 @@ class StreamQuery:
                 reason = f"{task.reason}; begins at {at}: older data that it needs were deleted"
                 task = replace(task, reason=reason)
                 timeline = self._timeline(task, start)
-        if task.is_new and timeline.origin is not None:
-            self._warn_of_unmatched(task)
         legs = timeline.legs(task.after, self.last)
+        if legs and _is_first_leg(task):
+            repeated_if_lost(partial(self._warn_of_unmatched, task, timeline), self.progress)
         extra = {**log.to_json(), **({} if start is None else start.to_json())}
         rows = 0
         commit: Commit | None = None
@@ -132,24 +132,28 @@ class StreamQuery:
         self.outcome.committed(task, replace(commit, rows=rows), None, seconds)
         return True
 
-    def _warn_of_unmatched(self, task: Task) -> None:
+    def _warn_of_unmatched(self, task: Task, timeline: Timeline) -> None:
         query = task.query
-        with self._engine() as engine:
-            places = self._places(
-                engine, windowing_of(task), {windows for windows, _ in query.patterns}
-            )
+        # Not within the time of the query: what is said of it must not end it.
+        with Engine.of(self.settings, self.lake, self.session, JOB) as engine:
+            sought = {windows for windows, _ in query.patterns}
+            places = self._places(engine, windowing_of(task), timeline, sought)
             patterns = [(places[windows], shape) for windows, shape in query.patterns]
             for name, what in unmatched(engine, {query.name: patterns}):
-                self.outcome.warn(name, what)
-                self.progress(f"WARNING: {name}: {what}")
+                self.outcome.warn(name, what, self.progress)
 
     def _places(
-        self, engine: Engine, windowing: Windowing, sought: Collection[frozenset[str]]
+        self,
+        engine: Engine,
+        windowing: Windowing,
+        timeline: Timeline,
+        sought: Collection[frozenset[str]],
     ) -> dict[frozenset[str], Place]:
         """Where triples are looked for, by the windows that may have them; without, the graph."""
         streams = {clause.name: stream_name(clause.stream) for clause in windowing.windows}
-        events = name_events(engine, self.lake, windowing, self.last, {})
-        places = {}
+        assert timeline.origin is not None, "there is a leg"
+        events = name_events(engine, self.lake, windowing, self.last, timeline.origin)
+        places: dict[frozenset[str], Place] = {}
         for windows in sought:
             if not windows:
                 engine.open(TRIPLES.name, TRIPLES.name)
@@ -332,6 +336,13 @@ class StreamQuery:
         """An engine for one step; what was committed before it stays if it takes too long."""
         with Engine.of(self.settings, self.lake, self.session, JOB) as engine:
             yield engine.within(Budget(self.settings.limits.query_seconds))
+
+
+def _is_first_leg(task: Task) -> bool:
+    """Whether the next leg is the first of a new text: until then, a table has no rows."""
+    if task.stored is None:
+        return task.is_new
+    return task.stored.metadata.extra.get(HORIZON) is None
 
 
 def logs_of_upstreams(lake: Lake, query: Maintained) -> dict[str, str]:

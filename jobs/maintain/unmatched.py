@@ -5,7 +5,7 @@ The answer is right, and mostly empty; nothing else would say so.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -30,7 +30,8 @@ class Place:
     """Where a query looks for triples.
 
     Attributes:
-        relation: has all triples there with a constant of the query.
+        relation: has all triples there with a constant of the query; those that were deleted may
+            be among them.
         known: the relation of what the query may mean instead.
         of: names it in a sentence; empty for the graph.
     """
@@ -62,84 +63,68 @@ def unmatched(
 
 @dataclass(frozen=True, slots=True)
 class _Missing:
-    """The constants that no triple of a place has.
+    """The constants that no triple of a place has; none of a place without triples.
 
     Attributes:
         place: where.
-        predicates: in the place of the predicate; with the predicates that are there.
-        types: as objects of rdf:type; with those that are there.
+        predicates: in the place of the predicate.
+        types: as objects of rdf:type.
+        known_predicates: those that are there.
+        known_types: the same.
     """
 
     place: Place
-    predicates: _Absent
-    types: _Absent
+    predicates: Collection[str | None] = ()
+    types: Collection[str | None] = ()
+    known_predicates: Sequence[str] = ()
+    known_types: Sequence[str] = ()
 
     @classmethod
     def of(cls, engine: Engine, place: Place, shapes: Sequence[Shape]) -> _Missing:
-        predicates = {each.predicate for each in shapes if each.predicate is not None}
-        types = {
-            each.object for each in shapes if each.predicate == _TYPE and each.object is not None
-        }
-        named = {each for each in predicates if not is_reserved(each)}
-        has_type = [column("predicate").eq(text(_TYPE))]
-        return cls(
-            place,
-            _Absent.of(engine, place, column("predicate"), named, []),
-            _Absent.of(engine, place, column("object"), types, has_type),
-        )
+        named = {shape.predicate for shape in shapes if shape.predicate is not None}
+        predicates = {predicate for predicate in named if not is_reserved(predicate)}
+        types = {shape.object for shape in shapes if shape.predicate == _TYPE and shape.object}
+        predicates -= _present(engine, place, column("predicate"), predicates, [])
+        types -= _present(engine, place, column("object"), types, [_has_type()])
+        if not predicates and not types:
+            return cls(place)
+        known = _known(engine, place, column("predicate"), [])
+        if not known:
+            return cls(place)
+        known_types = _known(engine, place, column("object"), [_has_type()]) if types else []
+        return cls(place, predicates, types, known, known_types)
 
     def sentence(self, shape: Shape) -> str | None:
         """What is said of a triple pattern; None if nothing."""
         of = self.place.of
-        if shape.predicate in self.predicates.missing:
-            return f"no triple{of} has the predicate {self.predicates.near(shape.predicate)}"
-        if shape.predicate == _TYPE and shape.object in self.types.missing:
-            return f"nothing{of} has the type {self.types.near(shape.object)}"
+        if shape.predicate in self.predicates:
+            near = _with_near(shape.predicate, self.known_predicates)
+            return f"no triple{of} has the predicate {near}"
+        if shape.predicate == _TYPE and shape.object in self.types:
+            return f"nothing{of} has the type {_with_near(shape.object, self.known_types)}"
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class _Absent:
-    """The terms that are missing where others are known; none if nothing is known there."""
+def _with_near(iri: str | None, known: Sequence[str]) -> str:
+    assert iri is not None, "it is a constant"
+    near = near_iris(iri, known)
+    return f"{iri} (near: {', '.join(near)})" if near else iri
 
-    missing: frozenset[str | None]
-    known: Sequence[str]
 
-    def near(self, iri: str | None) -> str:
-        """An IRI, and what is near of what is known."""
-        assert iri is not None, "it is a constant"
-        similar = near_iris(iri, self.known)
-        return f"{iri} (near: {', '.join(similar)})" if similar else iri
-
-    @classmethod
-    def of(
-        cls,
-        engine: Engine,
-        place: Place,
-        at: exp.Column,
-        wanted: set[str],
-        where: Sequence[exp.Expr],
-    ) -> _Absent:
-        conditions = [condition.copy() for condition in where]
-        missing = wanted - _present(engine, place.relation, at.copy(), wanted, conditions)
-        if not missing or not _known(engine, place.known, column("predicate"), [], 1):
-            # What is said of a place without triples is no news.
-            return cls(frozenset(), ())
-        return cls(frozenset(missing), _known(engine, place.known, at, where, _KNOWN))
+def _has_type() -> exp.Expr:
+    return column("predicate").eq(text(_TYPE))
 
 
 def _present(
-    engine: Engine, graph: str, place: exp.Column, wanted: set[str], where: Sequence[exp.Expr]
+    engine: Engine, place: Place, at: exp.Column, wanted: set[str], where: Sequence[exp.Expr]
 ) -> set[str]:
     if not wanted:
         return set()
-    among = all_of([one_of(place.copy(), sorted(wanted)), *where])
-    found = select(place, from_=rows_of(graph), where=[among], distinct=True)
-    return {str(row[0]) for row in engine.rows(found)}
+    among = all_of([one_of(at.copy(), sorted(wanted)), *where])
+    terms = select(at, from_=rows_of(place.relation), where=[among], distinct=True)
+    return {str(row[0]) for row in engine.rows(terms)}
 
 
-def _known(
-    engine: Engine, relation: str, at: exp.Column, where: Sequence[exp.Expr], most: int
-) -> list[str]:
-    terms = select(at, from_=rows_of(relation), where=where, distinct=True, limit=most)
+def _known(engine: Engine, place: Place, at: exp.Column, where: Sequence[exp.Expr]) -> list[str]:
+    terms = select(at, from_=rows_of(place.known), where=where, distinct=True, limit=_KNOWN)
     return [str(row[0]) for row in engine.rows(terms)]

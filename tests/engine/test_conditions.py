@@ -131,6 +131,7 @@ _LISTS = {
     "integers": [f'"{n}"^^<{XSD}integer>' for n in range(2, 80)],
     "large integers": [f'"{n}"^^<{XSD}integer>' for n in range(123_456_790, 123_456_870)],
     "decimals": [f'"{n}.5"^^<{XSD}decimal>' for n in range(2, 80)],
+    "floats": [f'"{n}.1"^^<{XSD}float>' for n in range(2, 80)],
     "doubles": [f'"{n}.1"^^<{XSD}double>' for n in range(2, 80)],
     "unknown datatypes": [f'"{n}"^^<http://example.org/unknown>' for n in range(80)],
     "dates": [f'"2020-01-01T00:00:{n}.5"^^<{XSD}dateTime>' for n in range(10, 60)]

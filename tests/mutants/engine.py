@@ -22,8 +22,8 @@ ENGINE_MUTANTS = (
     Mutant(
         "strides are made however many rows they join",
         "engine/fixpoint",
-        "self.is_longest = joined > most",
-        "self.is_longest = False",
+        "if self.joined > max(self.rows, self.cheap):",
+        "if False:",
         tests=("tests/engine/test_fixpoint.py",),
     ),
     Mutant(
