@@ -86,12 +86,8 @@ def append(
             transactions += guard.transactions()
         before = table.version()
         try:
-            table.create_write_transaction(
-                actions,
-                "append",
-                table.schema(),
-                commit_properties=_properties(metadata, None, transactions),
-            )
+            properties = _properties(metadata, None, transactions)
+            _write_commit(table, actions, "append", table.schema(), properties)
         except CommitFailedError:
             if transaction is not None:
                 raise
@@ -187,24 +183,41 @@ def _committed(
         guard.check(before)
     transactions = [] if guard is None else guard.transactions()
     try:
-        table.create_write_transaction(
-            actions, mode, schema, commit_properties=_properties(metadata, 0, transactions)
-        )
+        _write_commit(table, actions, mode, schema, _properties(metadata, 0, transactions))
     except CommitFailedError:
         table.update_incremental()
         if table.version() == before:
             # Nobody came first: the commit itself is impossible.
             raise
         return False
+    table.update_incremental()
+    return True
+
+
+def _write_commit(
+    table: DeltaTable,
+    actions: list[AddAction | RemoveAction],
+    mode: str,
+    schema: Schema,
+    properties: CommitProperties,
+) -> None:
+    """Write a commit after the version that is open, which others may have done first.
+
+    Raises:
+        CommitFailedError: they did, and the library does not write it after theirs.
+        DamagedTable: the log lacks commits.
+    """
+    try:
+        table.create_write_transaction(actions, mode, schema, commit_properties=properties)
+    except CommitFailedError:
+        raise
     except DeltaError as error:
         if _NO_VERSION not in str(error):
             raise
-        what = f"its log has no commit {before}, after a checkpoint of it"
+        what = f"its log has no commit {table.version()}, after a checkpoint of it"
         raise DamagedTable(
             f"{what} (table {table_of(table.table_uri)})", table.table_uri, RESTORE
         ) from error
-    table.update_incremental()
-    return True
 
 
 def _overtaken(table: DeltaTable) -> Overtaken:
