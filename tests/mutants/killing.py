@@ -8,6 +8,7 @@ import signal
 import sys
 import tempfile
 import time
+import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -20,7 +21,7 @@ from tests.support.laws import FIRST_SEED, FRACTION
 PROJECT = Path(__file__).parents[2]
 TIMEOUT = 900
 """Seconds; a mutant may keep a fixpoint from ending."""
-COPIED = ("jobs", "lake", "expectations", "tests")
+COPIED = ("jobs", "lake", "expectations", "tests", "docs")
 _LIBRARIES = (
     "pytest",
     "deltalake",
@@ -67,30 +68,42 @@ def first_failure(tree: Path, files: Sequence[str], lane: str | None) -> str | N
     """The first test of some files that fails in a tree; None if all pass.
 
     They run in a fork of this process, which has imported the libraries, and nothing of ours.
+
+    Raises:
+        RuntimeError: they could not be run.
     """
     for library in _LIBRARIES:
         import_module(library)
     reader, writer = os.pipe()
     child = os.fork()
     if not child:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        os.environ["WEIR_SHARED"] = str(_shared())
-        os.environ.setdefault(FIRST_SEED, "0")
-        if lane is None:
-            os.environ[FRACTION] = "1"
-        os.chdir(tree)
-        for name in [*sys.modules]:
-            if name.partition(".")[0] in COPIED:
-                del sys.modules[name]
-        sys.path.insert(0, str(tree))
-        signal.alarm(TIMEOUT)
-        os.write(writer, (_failed_test(files, lane) or "").encode())
-        os._exit(0)
+        try:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            os.environ["WEIR_SHARED"] = str(_shared())
+            os.environ.setdefault(FIRST_SEED, "0")
+            if lane is None:
+                os.environ[FRACTION] = "1"
+            os.chdir(tree)
+            for name in [*sys.modules]:
+                if name.partition(".")[0] in COPIED:
+                    del sys.modules[name]
+            sys.path.insert(0, str(tree))
+            signal.alarm(TIMEOUT)
+            os.write(writer, (_failed_test(files, lane) or "").encode())
+            os._exit(0)
+        finally:
+            # What was raised must not go on as if this was the first process.
+            traceback.print_exc()
+            os._exit(1)
     os.close(writer)
     with open(reader, encoding="utf-8") as pipe:  # noqa: PTH123 - a descriptor
         failure = pipe.read()
     _, status = os.waitpid(child, 0)
-    return failure or (None if status == 0 else f"ended by {status}")
+    if os.WIFSIGNALED(status):
+        return f"ended by {signal.Signals(os.WTERMSIG(status)).name}"
+    if status:
+        raise RuntimeError(f"the tests of {tree} could not be run")
+    return failure or None
 
 
 @dataclass(slots=True, eq=False)
