@@ -73,7 +73,8 @@ def _what(row: Mapping[str, Any]) -> str:
 
 def failed_run_text(run: FailedRun) -> str:
     """A failed run in a sentence: what failed, when, why and what to do."""
-    return f"the last run of {run.job} failed at {_time(run.at)}: {run.reason}"
+    reason = " ".join(str(run.reason).split())
+    return f"the last run of {run.job} failed at {_time(run.at)}: {reason}"
 
 
 def _time(at: datetime) -> str:
