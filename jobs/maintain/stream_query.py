@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -136,10 +136,12 @@ class StreamQuery:
         query = task.query
         # Not within the time of the query: what is said of it must not end it.
         with Engine.of(self.settings, self.lake, self.session, JOB) as engine:
-            sought = {windows for windows, _ in query.patterns}
-            places = self._places(engine, windowing_of(task), timeline, sought)
-            patterns = [(places[windows], shape) for windows, shape in query.patterns]
-            for name, what in unmatched(engine, {query.name: patterns}):
+            windowing = windowing_of(task)
+            sought = {frozenset[str](), *(windows for windows, _ in query.patterns)}
+            sought |= {frozenset([clause.name]) for clause in windowing.windows}
+            places = self._places(engine, windowing, timeline, sorted(sought, key=sorted))
+            patterns = [(places[at], shape) for at, shape in query.patterns if at in places]
+            for name, what in unmatched(engine, {query.name: patterns}, [*places.values()]):
                 self.outcome.warn(name, what, self.progress)
 
     def _places(
@@ -147,7 +149,7 @@ class StreamQuery:
         engine: Engine,
         windowing: Windowing,
         timeline: Timeline,
-        sought: Collection[frozenset[str]],
+        sought: Sequence[frozenset[str]],
     ) -> dict[frozenset[str], Place]:
         """Where triples are looked for, by the windows that may have them; without, the graph."""
         streams = {clause.name: stream_name(clause.stream) for clause in windowing.windows}
@@ -156,8 +158,9 @@ class StreamQuery:
         places: dict[frozenset[str], Place] = {}
         for windows in sought:
             if not windows:
-                engine.open(TRIPLES.name, TRIPLES.name)
-                places[windows] = Place(TRIPLES.name)
+                if self.lake.exists(TRIPLES.name):
+                    engine.open(TRIPLES.name, TRIPLES.name)
+                    places[windows] = Place(TRIPLES.name)
                 continue
             relation = f"sought{len(places)}"
             parts = [
@@ -166,7 +169,7 @@ class StreamQuery:
             engine.make(Statement(relation, union_all(parts)))
             names = sorted({streams[window] for window in windows})
             kind = "stream" if len(names) == 1 else "streams"
-            places[windows] = Place(relation, relation, f" of the {kind} {', '.join(names)}")
+            places[windows] = Place(relation, relation, f"the {kind} {', '.join(names)}")
         return places
 
     def _why_rebased(self, task: Task, timeline: Timeline, log: ConsolidatedLog) -> str | None:

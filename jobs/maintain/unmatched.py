@@ -6,7 +6,7 @@ The answer is right, and mostly empty; nothing else would say so.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 
 from sqlglot import exp
@@ -33,27 +33,35 @@ class Place:
         relation: has all triples there with a constant of the query; those that were deleted may
             be among them.
         known: the relation of what the query may mean instead.
-        of: names it in a sentence; empty for the graph.
+        name: of it in a sentence; empty for the graph.
     """
 
     relation: str
     known: str = TRIPLES.name
-    of: str = ""
+    name: str = ""
+
+    @property
+    def of(self) -> str:
+        """What follows "no triple" in a sentence."""
+        return f" of {self.name}" if self.name else ""
 
 
 def unmatched(
-    engine: Engine, patterns: Mapping[str, Sequence[tuple[Place, Shape]]]
+    engine: Engine,
+    patterns: Mapping[str, Sequence[tuple[Place, Shape]]],
+    others: Sequence[Place] = (),
 ) -> Iterator[tuple[str, str]]:
     """Of queries that are new or edited: their names, and what no triple has where they look.
 
     Args:
         engine: knows the relations of the places.
         patterns: of each query the shapes of its triple patterns, and where they are looked for.
+        others: where else a query could have looked.
     """
     shapes: dict[Place, list[Shape]] = {}
     for place, shape in chain.from_iterable(patterns.values()):
         shapes.setdefault(place, []).append(shape)
-    missing = {place: _Missing.of(engine, place, shapes[place]) for place in shapes}
+    missing = {place: _Missing.of(engine, place, shapes[place], others) for place in shapes}
     for name, of_query in patterns.items():
         said = (missing[place].sentence(shape) for place, shape in of_query)
         sentences = dict.fromkeys(sentence for sentence in said if sentence)
@@ -71,6 +79,7 @@ class _Missing:
         types: as objects of rdf:type.
         known_predicates: those that are there.
         known_types: the same.
+        elsewhere: where else a predicate is.
     """
 
     place: Place
@@ -78,9 +87,12 @@ class _Missing:
     types: Collection[str | None] = ()
     known_predicates: Sequence[str] = ()
     known_types: Sequence[str] = ()
+    elsewhere: Mapping[str | None, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, engine: Engine, place: Place, shapes: Sequence[Shape]) -> _Missing:
+    def of(
+        cls, engine: Engine, place: Place, shapes: Sequence[Shape], others: Sequence[Place]
+    ) -> _Missing:
         named = {shape.predicate for shape in shapes if shape.predicate is not None}
         predicates = {predicate for predicate in named if not is_reserved(predicate)}
         types = {shape.object for shape in shapes if shape.predicate == _TYPE and shape.object}
@@ -92,11 +104,20 @@ class _Missing:
         if not known:
             return cls(place)
         known_types = _known(engine, place, column("object"), [_has_type()]) if types else []
-        return cls(place, predicates, types, known, known_types)
+        elsewhere: dict[str | None, str] = {
+            predicate: other.name or "the graph"
+            for other in others
+            if other != place
+            for predicate in _present(engine, other, column("predicate"), predicates, [])
+        }
+        return cls(place, predicates, types, known, known_types, elsewhere)
 
     def sentence(self, shape: Shape) -> str | None:
         """What is said of a triple pattern; None if nothing."""
         of = self.place.of
+        if shape.predicate in self.elsewhere:
+            where = self.elsewhere[shape.predicate]
+            return f"no triple{of} has the predicate {shape.predicate}, but {where} has it"
         if shape.predicate in self.predicates:
             near = _with_near(shape.predicate, self.known_predicates)
             return f"no triple{of} has the predicate {near}"

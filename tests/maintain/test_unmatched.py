@@ -9,13 +9,8 @@ import pytest
 from tests.support.projects.project import PATCHES, Project
 from tests.support.streams.projects import READINGS, event_project, readings
 
+EX = "http://example.org/"
 WINDOW = "FROM NAMED WINDOW :w ON readings [RANGE PT10S STEP PT10S]"
-SUM = f"PREFIX : <http://example.org/> SELECT ?s {WINDOW} {{ WINDOW :w {{ ?r :off ?s }} }}"
-BESIDE = (
-    f"PREFIX : <http://example.org/> SELECT ?s {WINDOW}"
-    " { WINDOW :w { ?r :of ?s } OPTIONAL { ?s :rooom ?x } }"
-)
-TYPE = f"PREFIX : <http://example.org/> SELECT ?r {WINDOW} {{ WINDOW :w {{ ?r a :Reeding }} }}"
 RULES = """%+ stream: readings
 %+ prefixes: {"": "http://example.org/"}
 %+ atoms:
@@ -23,10 +18,17 @@ RULES = """%+ stream: readings
 %+   room(S,X): {graph: "?S :rooom ?X"}
 seen(S,X) <- of(R,S), room(S,X).
 """
-EX = "http://example.org/"
-OF = f"no triple of the stream readings has the predicate <{EX}off> (near: <{EX}of>)"
+GRAPH = "no triple has the predicate"
+STREAM = "no triple of the stream readings has the predicate"
+OF = f"{STREAM} <{EX}off> (near: <{EX}of>)"
+OUTSIDE = f"{GRAPH} <{EX}of>, but the stream readings has it"
 KIND = f"nothing of the stream readings has the type <{EX}Reeding> (near: <{EX}Reading>)"
-ROOM = f"no triple has the predicate <{EX}rooom> (near: <{EX}room>)"
+ROOM = f"{GRAPH} <{EX}rooom> (near: <{EX}room>)"
+
+
+def select(pattern: str) -> tuple[str, str]:
+    """The file of a query, and its text."""
+    return "queries/x.rq", f"PREFIX : <{EX}> SELECT ?s {WINDOW} {{ {pattern} }}"
 
 
 @pytest.fixture
@@ -40,30 +42,45 @@ def project(tmp_path: Path) -> Project:
 
 @pytest.mark.parametrize("is_before", [True, False], ids=["before its events", "after its events"])
 @pytest.mark.parametrize(
-    ("file", "text", "said"),
+    ("file", "said"),
     [
-        ("queries/x.rq", SUM, OF),
-        ("queries/x.rq", TYPE, KIND),
-        ("queries/x.rq", BESIDE, ROOM),
-        ("programs/x.lars", RULES, f"{OF}; {ROOM}"),
+        (select("WINDOW :w { ?r :off ?s }"), OF),
+        (select("WINDOW :w { ?s a :Reeding }"), KIND),
+        (select("WINDOW :w { ?r :of ?s } OPTIONAL { ?s :rooom ?x }"), ROOM),
+        (select("WINDOW :w { ?s :room ?x }"), f"{STREAM} <{EX}room>, but the graph has it"),
+        (
+            select("WINDOW :w { ?r ?p ?s } ?r :of ?s"),
+            f"{GRAPH} <{EX}of>, but the stream readings has it",
+        ),
+        (("programs/x.lars", RULES), f"{OF}; {ROOM}"),
     ],
-    ids=["window", "type in a window", "graph beside a window", "program"],
+    ids=[
+        "window",
+        "type in a window",
+        "graph beside a window",
+        "of the graph in a window",
+        "of a stream outside of windows",
+        "program",
+    ],
 )
 def test_a_misspelt_name_of_what_reads_streams_is_said_once(
-    project: Project, file: str, text: str, said: str, is_before: bool
+    project: Project, file: tuple[str, str], said: str, is_before: bool
 ) -> None:
+    name, text = file
     if is_before:
-        project.write(file, text)
+        project.write(name, text)
         assert _warnings(project) == []
     project.write(
         "events/1.ttl",
         readings(("s1", 1), ("s1", 20), ("s1", 9_000)) + f"<{EX}s1/1> a <{EX}Reading> .\n",
     )
-    project.write(file, text)
+    project.write(name, text)
     assert _warnings(project) == [f"x: {said}"]
     assert _warnings(project) == []
-    correct = text.replace("off", "of").replace("rooom", "room").replace("Reeding", "Reading")
-    project.write(file, correct)
+    for wrong, right in (("off", "of"), ("rooom", "room"), ("Reeding", "Reading")):
+        text = text.replace(wrong, right)
+    text = text.replace("{ ?s :room ?x", "{ ?s ?q ?x").replace("} ?r :of ?s", "} ?r ?q ?s")
+    project.write(name, text)
     assert _warnings(project) == []
 
 
