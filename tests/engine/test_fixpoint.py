@@ -59,7 +59,7 @@ def _chain(length: int) -> set[Pair]:
 
 
 @pytest.mark.parametrize("joined", [_FEW, _MANY])
-@pytest.mark.parametrize("length", [1, 2, 3, 4, 5, 9, 15, 16, 17, 18, 19, 80, 300])
+@pytest.mark.parametrize("length", [1, 2, 3, 4, 15, 16, 17, 18, 80])
 def test_a_fixpoint_has_the_seed_and_all_that_follows_each_row_once(
     engine: DuckEngine, length: int, joined: int
 ) -> None:
@@ -78,7 +78,7 @@ def test_a_fixpoint_of_an_empty_seed_is_empty(engine: DuckEngine) -> None:
 @pytest.mark.parametrize("joined", [_FEW, _MANY])
 def test_a_fixpoint_over_cycles_and_short_cuts_has_what_can_be_reached(joined: int) -> None:
     random = Random(5)
-    for i in range(60):
+    for i in range(24):
         size = random.randrange(2, 60)
         pairs = {(node, node + 1) for node in range(size) if random.random() < 0.95}
         pairs |= {(random.randrange(size), random.randrange(size)) for _ in range(i % 4)}
