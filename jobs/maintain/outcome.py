@@ -90,8 +90,8 @@ class Outcome:
 
     def warn(self, query: str, what: str, progress: Progress) -> None:
         """Something is to be known of a query; it is said at once, too."""
-        progress(f"WARNING: {query}: {what}")
         line = f"{query}: {what}"
+        progress(f"WARNING: {line}")
         if line not in self.result.warnings:
             self.result.warnings.append(line)
 

@@ -98,7 +98,7 @@ def _touched(node: Closure, run: Run, steps: str) -> tuple[str, str]:
             *columns((*part, "source"), "f"),
             column("target", "e"),
             from_=rows_of(first, "f"),
-            joins=[_next(part, "target", second, "source")],
+            joins=[_next(part, "target", rows_of(second, "e"), "source")],
         ),
         partial(_joined, part),
     )
@@ -115,7 +115,7 @@ def _touched(node: Closure, run: Run, steps: str) -> tuple[str, str]:
                 *columns(part, "e"),
                 alias(column(there, "e"), "node"),
                 from_=rows_of(nodes, "f"),
-                joins=[_next(part, "node", strides, here)],
+                joins=[_next(part, "node", rows_of(strides, "e"), here)],
             )
 
         return run.repeat(f"{name}_{suffix}", (*part, "node"), seed, pairs, follow)
@@ -182,14 +182,14 @@ def _longer(part: Key, paths: str, edges: str) -> exp.Select:
         alias(greatest(column("since", "f"), column("since", "e")), "since"),
         alias(least(column("until", "f"), column("until", "e")), "until"),
         from_=rows_of(paths, "f"),
-        joins=[_next(part, "target", edges, "source", meets)],
+        joins=[_next(part, "target", rows_of(edges, "e"), "source", meets)],
     )
 
 
-def _next(part: Key, at: str, edges: str, here: str, *conditions: exp.Expr) -> exp.Join:
-    """Rows `e` of relation `edges` that begin where row `f` is: their columns `here` and `at`."""
+def _next(part: Key, at: str, edges: exp.Expr, here: str, *conditions: exp.Expr) -> exp.Join:
+    """The rows `e` that begin where row `f` is: their columns `here` and `at`."""
     return inner_join(
-        rows_of(edges, "e"),
+        edges,
         *same_row(part, "f", "e"),
         column(at, "f").eq(column(here, "e")),
         *conditions,
@@ -208,11 +208,5 @@ def _joined(part: Key, edges: str) -> exp.Select:
     return select(
         alias(coalesce(total, number(0)), "rows"),
         from_=subquery(rows_by("target"), "f"),
-        joins=[
-            inner_join(
-                subquery(rows_by("source"), "e"),
-                *same_row(part, "f", "e"),
-                column("target", "f").eq(column("source", "e")),
-            )
-        ],
+        joins=[_next(part, "target", subquery(rows_by("source"), "e"), "source")],
     )

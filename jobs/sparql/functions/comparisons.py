@@ -125,16 +125,16 @@ def at_most(left: Value, right: Value) -> bool | None:
     return None if found is None else found <= 0
 
 
-def promoted_type(left: Number, right: Number) -> NumericType:
+def promoted_type(left: NumericType, right: NumericType) -> NumericType:
     """The type of both operands of an arithmetic operator: https://www.w3.org/TR/xpath20/#promotion."""
-    return max(left.type, right.type, key=PROMOTION.index)
+    return max(left, right, key=PROMOTION.index)
 
 
 def promote(left: Number, right: Number) -> tuple[int | Decimal | float, int | Decimal | float]:
     """Both values in the type to which they are promoted."""
     if left.type == right.type:
         return left.value, right.value
-    to = promoted_type(left, right)
+    to = promoted_type(left.type, right.type)
     return convert(left.value, to), convert(right.value, to)
 
 
@@ -143,7 +143,7 @@ def equality_key(number: Number, other: NumericType) -> str | None:
 
     With a number of that type as `number`, and the type of this one as `other`; None for NaN.
     """
-    to = max(number.type, other, key=PROMOTION.index)
+    to = promoted_type(number.type, other)
     value = convert(number.value, to)
     if value != value:
         return None

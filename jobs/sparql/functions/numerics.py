@@ -37,7 +37,7 @@ def divide(left: Value, right: Value) -> Value | None:
     """`left / right`; of integers a decimal, by an exact zero an error."""
     if not isinstance(left, Number) or not isinstance(right, Number):
         return None
-    if promoted_type(left, right) in ("integer", "decimal"):
+    if promoted_type(left.type, right.type) in ("integer", "decimal"):
         dividend, divisor = Decimal(left.value), Decimal(right.value)
         return None if divisor == 0 else decimal(_quotient(dividend, divisor))
     return _arithmetic(left, right, operator.floordiv, _float_quotient, _EXACT.divide)
@@ -134,7 +134,7 @@ def _arithmetic(
 ) -> Value | None:
     if not isinstance(left, Number) or not isinstance(right, Number):
         return None
-    to = promoted_type(left, right)
+    to = promoted_type(left.type, right.type)
     a, b = convert(left.value, to), convert(right.value, to)
     if to == "integer":
         assert isinstance(a, int), "an integer's value"
