@@ -159,6 +159,8 @@ def departure_of(query: str, writer: Writer, pool: Sequence[Quad]) -> str | None
         reasons.append("SPARQL leaves open the order of literals that < does not compare")
     if _looks_out_of_an_optional(query):
         reasons.append("inside OPTIONAL, pyoxigraph gives MINUS and EXISTS the values from outside")
+    if _compares_the_subject_of_a_path(query):
+        reasons.append("for =, pyoxigraph takes the subject of a zero-length path for no literal")
     return next(iter([*writer.departures, *reasons]), None)
 
 
@@ -228,6 +230,11 @@ def _looks_out_of_an_optional(query: str) -> bool:
                 return True
         before = word
     return False
+
+
+def _compares_the_subject_of_a_path(query: str) -> bool:
+    subjects = re.findall(r"(\?\w+) \((?:(?! \?).)*\)[*?] ", query)
+    return any(re.search(rf"\{name} (!?=|IN)|= \{name}\b", query) for name in subjects)
 
 
 def _histories(rng: random.Random, pool: Sequence[Quad], number: int) -> tuple[History, ...]:
