@@ -13,9 +13,9 @@ QUADS_SUITE = Suite(
     shown=(*QUAD, "epoch", "weight"),
     expectations=(
         Expectation(
-            "graph_is_an_iri_or_the_default_graph",
-            "The graph is an IRI, or empty for the default graph.",
-            "graph = '' OR is_iri(graph)",
+            "graph_is_a_resource_or_the_default_graph",
+            "The graph is an IRI or a blank node, or empty for the default graph.",
+            "graph = '' OR is_resource(graph)",
         ),
         Expectation(
             "subject_is_a_resource",

@@ -85,7 +85,9 @@ QUADS = Table(
     name="quads",
     comment="RDF dataset as a log: set semantics per quad at every epoch.",
     columns=(
-        Column("graph", "STRING", "IRI of the named graph, empty for the default graph"),
+        Column(
+            "graph", "STRING", "name of the graph: IRI, blank node, or empty for the default graph"
+        ),
         _SUBJECT,
         _PREDICATE,
         _OBJECT,
@@ -133,7 +135,9 @@ GRAPHS = Table(
     name="graphs",
     comment="Which source owns which graph; a graph is written by one source only.",
     columns=(
-        Column("graph", "STRING", "IRI of the named graph, empty for the default graph"),
+        Column(
+            "graph", "STRING", "name of the graph: IRI, blank node, or empty for the default graph"
+        ),
         Column("source", "STRING", "name of the source in sources.yml"),
         _RUN_ID,
     ),
@@ -302,7 +306,7 @@ STREAM_EPOCHS = Table(
 )
 
 _EVENT = (
-    Column("graph", "STRING", "IRI of the named graph, empty for the default graph"),
+    Column("graph", "STRING", "name of the graph: IRI, blank node, or empty for the default graph"),
     _SUBJECT,
     _PREDICATE,
     _OBJECT,

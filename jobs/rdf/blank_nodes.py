@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 
 from jobs.rdf.canonical_labelling import canonical_labelling
+from jobs.rdf.connected import strongly_connected
 
 Quad = tuple[str, str, str, str]
 """Graph, subject, predicate, object in N-Triples form."""
@@ -22,7 +23,7 @@ Property = tuple[str, str, str]
 
 def scoped_label(scope: str, label: str) -> str:
     """The label `_:b<hash>` of the blank node that `scope` calls `label`."""
-    return _label(scope, "name", label)
+    return hashed_label(scope, "name", label)
 
 
 def content_labels(quads: Iterable[Quad], scope: str) -> dict[str, str]:
@@ -44,10 +45,10 @@ def content_labels(quads: Iterable[Quad], scope: str) -> dict[str, str]:
             if not subject.startswith("_:"):
                 pointers[object_].append(f"{graph} {subject} {predicate}")
     labels: dict[str, str] = {}
-    for group in _strongly_connected(content):
+    for group in strongly_connected(content, lambda node: _targets(content[node])):
         if len(group) == 1 and not any(o == group[0] for _, _, o in content[group[0]]):
             lines = sorted({_line(property_, labels) for property_ in content[group[0]]})
-            labels[group[0]] = _label(scope, "tree", *lines)
+            labels[group[0]] = hashed_label(scope, "tree", *lines)
         else:
             labels |= _cycle_labels(group, content, pointers, labels, scope)
     return labels
@@ -82,7 +83,7 @@ def _cycle_labels(
         ),
         *(f"{s} {edge} {o}" for s, edge, o in sorted((place[s], e, place[o]) for s, e, o in edges)),
     )
-    return {node: _label(scope, "cycle", str(place[node]), *form) for node in group}
+    return {node: hashed_label(scope, "cycle", str(place[node]), *form) for node in group}
 
 
 def _line(property_: Property, labels: Mapping[str, str]) -> str:
@@ -90,48 +91,11 @@ def _line(property_: Property, labels: Mapping[str, str]) -> str:
     return f"{graph} {predicate} {labels.get(object_, object_)}"
 
 
-def _label(scope: str, kind: str, *lines: str) -> str:
+def hashed_label(scope: str, kind: str, *lines: str) -> str:
+    """A label `_:b<hash>`."""
     # Terms in N-Triples form hold no line feed, so that different lines give different text.
     text = "\n".join((kind, *lines))
     return f"_:b{sha256(f'{len(scope)} {scope} {text}'.encode()).hexdigest()[:32]}"
-
-
-def _strongly_connected(content: Mapping[str, Iterable[Property]]) -> Iterator[list[str]]:
-    """Groups of nodes that reach each other, those that a group points to before it.
-
-    Members in the order of `content`. Tarjan's algorithm, without recursion: chains of blank nodes
-    (lists) are as long as a document lets them be.
-    """
-    position = {node: i for i, node in enumerate(content)}
-    number: dict[str, int] = {}
-    lowest: dict[str, int] = {}
-    waiting: dict[str, None] = {}  # numbered, group not yet known; in the order of numbers
-    for start in content:
-        if start in number:
-            continue
-        path = [(start, _targets(content[start]))]
-        number[start] = lowest[start] = len(number)
-        waiting[start] = None
-        while path:
-            node, targets = path[-1]
-            for target in targets:
-                if target not in number:
-                    number[target] = lowest[target] = len(number)
-                    waiting[target] = None
-                    path.append((target, _targets(content[target])))
-                    break
-                if target in waiting:
-                    lowest[node] = min(lowest[node], number[target])
-            else:
-                path.pop()
-                if path:
-                    parent = path[-1][0]
-                    lowest[parent] = min(lowest[parent], lowest[node])
-                if lowest[node] == number[node]:
-                    group = [waiting.popitem()[0]]
-                    while group[-1] != node:
-                        group.append(waiting.popitem()[0])
-                    yield sorted(group, key=position.__getitem__)
 
 
 def _targets(properties: Iterable[Property]) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 Edge = tuple[str, str, str]
@@ -11,6 +12,8 @@ Edge = tuple[str, str, str]
 
 _COMPARISONS = 4_000
 """Nodes to choose from, times edges, up to which all choices are compared."""
+_VISITS = 2_000_000
+"""Visits of edges after which nodes that are still alike are taken in the order of `own`."""
 
 
 def canonical_labelling(
@@ -31,36 +34,58 @@ def canonical_labelling(
         pointers: by node, what points to it from outside the graph.
         edges: between the nodes.
     """
-    graph = list(edges)
-    colours = _refine(_ranked(own), graph)
-    colours = _refine(_ranked({n: (colour, pointers[n]) for n, colour in colours.items()}), graph)
-    while alike := _first_alike(colours):
-        tried = alike if len(alike) * len(graph) <= _COMPARISONS else alike[:1]
-        refined = (_refine(_set_apart(node, colours), graph) for node in tried)
-        colours = min(refined, key=lambda colours: _form(colours, graph))
-    return colours
+    graph = _Graph([*edges])
+    colours = graph.refined(_ranked(own))
+    pointed = {node: (colour, pointers[node]) for node, colour in colours.items()}
+    colours = graph.refined(_ranked(pointed))
+    while graph.visits > 0 and (alike := _first_alike(colours)):
+        tried = alike if len(alike) * len(graph.edges) <= _COMPARISONS else alike[:1]
+        colours = min((graph.refined(_set_apart(n, colours)) for n in tried), key=graph.form)
+    return _ranked({node: (colour, i) for i, (node, colour) in enumerate(colours.items())})
+
+
+def equal_colours(own: Mapping[str, tuple[str, ...]], edges: Iterable[Edge]) -> dict[str, int]:
+    """A number for each node, equal for those that `own` and their edges do not distinguish.
+
+    Args:
+        own: by node, its properties that point out of the graph.
+        edges: between the nodes.
+    """
+    return _Graph([*edges]).refined(_ranked(own))
+
+
+@dataclass(slots=True)
+class _Graph:
+    """The edges of a graph, and how many of them may still be visited."""
+
+    edges: list[Edge]
+    visits: int = _VISITS
+
+    def refined(self, colours: dict[str, int]) -> dict[str, int]:
+        """Split colours until nodes of one colour have equal edges to and from equal colours."""
+        while self.visits > 0:
+            self.visits -= len(self.edges) + 1
+            around: dict[str, list[tuple[bool, str, int]]] = {node: [] for node in colours}
+            for source, label, target in self.edges:
+                around[source].append((True, label, colours[target]))
+                around[target].append((False, label, colours[source]))
+            split = _ranked(
+                {n: (colour, tuple(sorted(around[n]))) for n, colour in colours.items()}
+            )
+            if len(set(split.values())) == len(set(colours.values())):
+                return split
+            colours = split
+        return colours
+
+    def form(self, colours: Mapping[str, int]) -> list[tuple[int, str, int]]:
+        """The graph with colours for nodes."""
+        return sorted((colours[source], label, colours[to]) for source, label, to in self.edges)
 
 
 def _ranked(values: Mapping[str, Any]) -> dict[str, int]:
     """A colour for each distinct value, in the order of the values."""
     rank = {value: i for i, value in enumerate(sorted(set(values.values())))}
     return {node: rank[value] for node, value in values.items()}
-
-
-def _refine(colours: dict[str, int], edges: list[Edge]) -> dict[str, int]:
-    """Split colours until nodes of one colour have equal edges to and from equal colours."""
-    while True:
-        around: dict[str, list[tuple[bool, str, int]]] = {node: [] for node in colours}
-        for source, label, target in edges:
-            around[source].append((True, label, colours[target]))
-            around[target].append((False, label, colours[source]))
-        signatures = {
-            node: (colour, tuple(sorted(around[node]))) for node, colour in colours.items()
-        }
-        refined = _ranked(signatures)
-        if len(set(refined.values())) == len(set(colours.values())):
-            return refined
-        colours = refined
 
 
 def _first_alike(colours: Mapping[str, int]) -> list[str]:
@@ -71,7 +96,3 @@ def _first_alike(colours: Mapping[str, int]) -> list[str]:
 
 def _set_apart(chosen: str, colours: Mapping[str, int]) -> dict[str, int]:
     return {node: 2 * colour + (node != chosen) for node, colour in colours.items()}
-
-
-def _form(colours: Mapping[str, int], edges: Iterable[Edge]) -> list[tuple[int, str, int]]:
-    return sorted((colours[source], label, colours[target]) for source, label, target in edges)

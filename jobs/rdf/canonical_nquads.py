@@ -95,7 +95,7 @@ def canonical(lines: Lines, prefix: str = "", graphs: bool = True) -> Mask:
         rows.validate(full=True)
     except pa.ArrowInvalid:  # some line is not UTF-8
         return np.zeros(len(lines), np.bool_)
-    graph = f"(?: {_IRI})?" if graphs else ""
+    graph = f"(?: (?:{_IRI}|{_BLANK}))?" if graphs else ""
     found = pc.match_substring_regex(rows, rf"^{prefix}{_TRIPLE}{graph} \.{_LINE_END}")
     mask: Mask = found.to_numpy(zero_copy_only=False)
     return mask

@@ -17,7 +17,7 @@ from jobs.rdf.lines import changes
 from jobs.rdf.nesting import nesting_fault
 from jobs.rdf.parse_events import Changes, ParseEvent, Unusable, cut
 from jobs.rdf.records import Format, ParseRequest, Rejection
-from jobs.rdf.statements import BASE_DIRECTION, BLANK_GRAPH, TRIPLE_TERM, fault_of, n_quads
+from jobs.rdf.statements import BASE_DIRECTION, TRIPLE_TERM, fault_of, n_quads
 
 _BATCH_QUADS = 20_000
 _BLOCK_BYTES = 1 << 20
@@ -86,8 +86,6 @@ def _unsupported(terms: Terms) -> str | None:
         return TRIPLE_TERM
     if pc.any(pc.match_substring_regex(terms.object, r'^"(?s:.*)"@[a-z0-9\-]+--[a-z]+$')).as_py():
         return BASE_DIRECTION
-    if pc.any(pc.starts_with(terms.graph, "_:")).as_py():
-        return BLANK_GRAPH
     return None
 
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import reduce
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.rdf.blank_nodes import content_labels, scoped_label
+from jobs.rdf.blank_nodes import Quad, content_labels, scoped_label
+from jobs.rdf.counted_labels import counted_labels
 from jobs.rdf.parse_events import Changes, ParseEvent, Unusable
-from jobs.rdf.records import CHANGES
+from jobs.rdf.records import CHANGES, BlankNodes
 from jobs.rdf.terms import POSITIONS
 
-_NODES = ("subject", "object")
+_NODES = ("graph", "subject", "object")
 
 
 def label_by_name(events: Iterable[ParseEvent], scope: str) -> Iterator[ParseEvent]:
@@ -24,15 +26,22 @@ def label_by_name(events: Iterable[ParseEvent], scope: str) -> Iterator[ParseEve
             yield event
 
 
-def label_by_content(events: Iterable[ParseEvent], scope: str) -> Iterator[ParseEvent]:
-    """Blank nodes of one content in one scope are one node.
+def label_by_content(
+    events: Iterable[ParseEvent], scope: str, blank_nodes: BlankNodes
+) -> Iterator[ParseEvent]:
+    """Blank nodes have the labels that they have in every version of the document.
 
     Changes with blank nodes come last: no label is known before the whole document is.
+
+    Args:
+        events: of the document.
+        scope: within which a blank node is one node.
+        blank_nodes: whether each is a node of its own, or those of equal content one.
     """
     held: list[pa.RecordBatch] = []
     for event in events:
         if isinstance(event, Changes):
-            blank = pc.or_(*(pc.starts_with(event.batch.column(node), "_:") for node in _NODES))
+            blank = reduce(pc.or_, (pc.starts_with(event.batch[n], "_:") for n in _NODES))
             if pc.any(blank).as_py():
                 held.append(event.batch.filter(blank))
                 yield Changes(event.batch.filter(pc.invert(blank)))
@@ -41,15 +50,24 @@ def label_by_content(events: Iterable[ParseEvent], scope: str) -> Iterator[Parse
         if isinstance(event, Unusable):
             return
     if held:
-        labels = content_labels(
-            (
-                quad
-                for batch in held
-                for quad in zip(*(batch.column(c).to_pylist() for c in POSITIONS), strict=True)
-            ),
-            scope,
-        )
+        quads = [
+            quad
+            for batch in held
+            for quad in zip(*(batch[position].to_pylist() for position in POSITIONS), strict=True)
+        ]
+        labels = counted_labels(quads, scope) if blank_nodes == "count" else _merged(quads, scope)
         yield from (Changes(_renamed(batch, labels.__getitem__)) for batch in held)
+
+
+def _merged(quads: Sequence[Quad], scope: str) -> dict[str, str]:
+    """One label for the nodes of equal content, but for those that name graphs."""
+    graphs = {graph for graph, *_ in quads if graph.startswith("_:")}
+    masked = (("_:" if g in graphs else g, s, p, o) for g, s, p, o in quads)
+    merged = content_labels(masked, scope)
+    if graphs:
+        counted = counted_labels(quads, scope)
+        merged |= {graph: counted[graph] for graph in graphs}
+    return merged
 
 
 def _renamed(batch: pa.RecordBatch, label: Callable[[str], str]) -> pa.RecordBatch:

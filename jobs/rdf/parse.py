@@ -32,12 +32,14 @@ def parse(request: ParseRequest, limits: ParseLimits) -> Iterator[ParseEvent]:
                     yield from label_by_name(parse_patch(file, request, limits), request.scope)
                 case "n-triples" | "n-quads":
                     events = parse_lines(file, request, limits)
-                    label = label_by_name if request.role == "patch" else label_by_content
-                    yield from label(events, request.scope)
+                    if request.role == "patch":
+                        yield from label_by_name(events, request.scope)
+                    else:
+                        yield from label_by_content(events, request.scope, request.blank_nodes)
                 case "turtle" | "trig" | "rdf-xml" | "json-ld":
                     # By content for patches too: labels mean nothing outside a document.
                     events = parse_document(file, request, limits)
-                    yield from label_by_content(events, request.scope)
+                    yield from label_by_content(events, request.scope, request.blank_nodes)
                 case _:
                     assert_never(request.format)
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:

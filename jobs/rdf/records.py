@@ -10,6 +10,7 @@ import pyarrow as pa
 
 Format = Literal["n-triples", "n-quads", "turtle", "trig", "rdf-xml", "json-ld", "rdf-patch"]
 Role = Literal["patch", "snapshot"]
+BlankNodes = Literal["count", "merge"]
 
 
 def _schema(**columns: pa.DataType) -> pa.Schema:
@@ -75,6 +76,7 @@ class ParseRequest:
         and the document's relative name for a snapshot.
     graph: `<iri>` of the quads that name no graph, or '' for the unnamed graph.
     base: IRI that relative IRIs of the document are resolved against; None = they are errors.
+    blank_nodes: of a document, whether each is a node of its own, or those of equal content one.
     copy: path of a local copy of its bytes; None if `file` is a path itself.
     """
 
@@ -84,6 +86,7 @@ class ParseRequest:
     scope: str
     graph: str = ""
     base: str | None = None
+    blank_nodes: BlankNodes = "count"
     copy: str | None = None
 
     @property

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyoxigraph
 from pyoxigraph import RdfFormat
 
@@ -17,7 +16,6 @@ from jobs.rdf.limits import ParseLimits
 
 TRIPLE_TERM = "triple terms (RDF 1.2) are not supported"
 BASE_DIRECTION = "literals with a base direction (RDF 1.2) are not supported"
-BLANK_GRAPH = "a blank node as the name of a graph is not supported"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +102,6 @@ def _parse_together(statements: Sequence[Statement], syntax: RdfFormat) -> Quads
     if len(lines) != len(statements):
         return None
     terms = split_terms(lines, np.arange(len(lines)))
-    if pc.any(pc.starts_with(terms.graph, "_:")).as_py():
-        return None
     return Quads(np.array([statement.row for statement in statements]), terms)
 
 
@@ -143,8 +139,6 @@ def _unsupported(quad: pyoxigraph.Quad) -> str | None:
             return TRIPLE_TERM
         case pyoxigraph.Quad(object=pyoxigraph.Literal(direction=direction)) if direction:
             return BASE_DIRECTION
-        case pyoxigraph.Quad(graph_name=pyoxigraph.BlankNode()):
-            return BLANK_GRAPH
     return None
 
 

@@ -109,7 +109,7 @@ def canonical_term(text: str, position: Position) -> str:
     term = parse_term(text)
     if isinstance(term, Literal) and position != "object":
         raise TermError(f"a literal cannot be a {position}")
-    if isinstance(term, Blank) and position in ("predicate", "graph"):
+    if isinstance(term, Blank) and position == "predicate":
         raise TermError(f"a blank node cannot be a {position}")
     return to_text(term)
 

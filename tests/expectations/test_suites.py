@@ -119,14 +119,15 @@ def test_valid_quads_are_accepted_and_invalid_ones_fail_their_expectation(held: 
             "no rows": [],
             **{f"term {n}": [quad(object=term)] for n, term in enumerate(terms)},
             "blank subject": [quad(subject="_:b")],
+            "blank graph": [quad(graph="_:b")],
         },
         rejected={
             **{
                 f"invalid term {n}": ("object_is_a_term", [quad(object=term)])
                 for n, term in enumerate(invalid_terms)
             },
-            "literal graph": ("graph_is_an_iri_or_the_default_graph", [quad(graph='"g"')]),
-            "no graph": ("graph_is_an_iri_or_the_default_graph", [quad(graph=None)]),
+            "literal graph": ("graph_is_a_resource_or_the_default_graph", [quad(graph='"g"')]),
+            "no graph": ("graph_is_a_resource_or_the_default_graph", [quad(graph=None)]),
             "literal subject": ("subject_is_a_resource", [quad(subject='"s"')]),
             "blank predicate": ("predicate_is_an_iri", [quad(predicate="_:p")]),
             "weight 2": ("weight_is_a_sign", [quad(weight=2)]),

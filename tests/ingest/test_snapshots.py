@@ -68,6 +68,48 @@ def test_an_unchanged_blank_node_is_no_change(project: Project) -> None:
     assert project.rows("transactions", "epoch", "inserted", "deleted") == [(1, 4, 0), (2, 3, 0)]
 
 
+READINGS = """@prefix : <urn:> .
+:a :reading [ :value 5 ], [ :value 5 ] .
+:b :reading [ :value 5 ] .
+"""
+
+
+def test_equal_blank_nodes_of_a_document_are_counted(project: Project) -> None:
+    project.write("versions/1.ttl", READINGS)
+    project.write("versions/2.ttl", READINGS.replace("[ :value 5 ], [ :value 5 ]", "[ :value 5 ]"))
+    project.write("versions/3.ttl", READINGS + ":c :reading [ :value 5 ] .")
+    project.ingest()
+    assert project.rows("transactions", "epoch", "inserted", "deleted") == [
+        (1, 6, 0),
+        (2, 0, 2),
+        (3, 4, 0),
+    ]
+
+
+def test_equal_blank_nodes_are_one_where_the_source_says_so(project: Project) -> None:
+    project.declare(SNAPSHOTS | {"blank_nodes": "merge"})
+    project.write("versions/1.ttl", READINGS)
+    project.ingest()
+    assert project.rows("transactions", "inserted", "deleted") == [(3, 0)]
+
+
+def test_a_blank_node_names_a_graph_of_its_own_in_every_version(project: Project) -> None:
+    graphs = (
+        "@prefix : <urn:> . _:g { :b :p 2 . :b :q _:x } _:h { :b :p 2 } _:g :about :b . :a :p 1 ."
+    )
+    project.write("versions/1.trig", graphs)
+    project.write("versions/2.trig", graphs.replace("_:g", "_:a").replace("_:h", "_:g"))
+    project.write("versions/3.trig", graphs.replace("_:g { :b :p 2", "_:g { :b :p 3"))
+    project.ingest()
+    assert project.rows("transactions", "epoch", "inserted", "deleted") == [
+        (1, 5, 0),
+        (2, 0, 0),
+        (3, 1, 1),
+    ]
+    names = {name for (name,) in project.rows("graphs", "graph") if str(name).startswith("_:")}
+    assert len(names) == 2
+
+
 @pytest.mark.parametrize("in_one_run", [True, False])
 def test_the_last_good_version_of_a_broken_document_stays(
     project: Project, in_one_run: bool

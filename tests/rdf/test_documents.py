@@ -66,7 +66,6 @@ BAD: dict[str, tuple[Format, str | bytes, int, int, str]] = {
     "triple term": ("turtle", "<a:s> <a:p> <<( <a:a> <a:b> <a:c> )>> .", 0, 0, "triple terms"),
     "reified": ("turtle", "<< <a:s> <a:p> <a:o> >> <a:p> 1 .", 0, 0, "triple terms"),
     "direction": ("turtle", '<a:s> <a:p> "x"@en--ltr .', 0, 0, "base direction"),
-    "blank graph": ("trig", "_:g { <a:s> <a:p> 1 }", 0, 0, "name of a graph"),
     "xml": ("rdf-xml", XML.replace("</a:b>", ""), 0, 0, "a:b"),
     "xml latin-1": ("rdf-xml", XML.encode("latin-1"), 0, 0, "utf-8"),
     "xml utf-16": ("rdf-xml", XML.encode("utf-16"), 0, 0, "UTF-8"),

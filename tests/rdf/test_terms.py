@@ -187,7 +187,6 @@ def test_parse_term_undoes_to_text(term: Term) -> None:
         ('"x"', "predicate", "a literal cannot be a predicate"),
         ('"x"', "graph", "a literal cannot be a graph"),
         ("_:b", "predicate", "a blank node cannot be a predicate"),
-        ("_:b", "graph", "a blank node cannot be a graph"),
         ("", "subject", "a term starts with"),
         ("<<( <a:a> <a:b> <a:c> )>>", "object", "triple terms"),
         ('"x"@en--ltr', "object", "base direction"),

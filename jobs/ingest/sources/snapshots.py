@@ -14,7 +14,7 @@ from jobs.ingest.sources.files import FileSource, natural_order, new_change_sets
 from jobs.ingest.sources.guards import NOTHING, Tolerance
 from jobs.ingest.sources.versions import Version, carried
 from jobs.rdf.files import FileInfo
-from jobs.rdf.records import Format, ParseRequest
+from jobs.rdf.records import BlankNodes, Format, ParseRequest
 from jobs.settings import Settings
 
 
@@ -24,6 +24,11 @@ class Snapshots(FileSource):
     kind: Literal["snapshots"]
     format: Format | None = Field(None, description="format of all files; else by their names")
     base_iri: str | None = Field(None, description="what relative IRIs are resolved against")
+    blank_nodes: BlankNodes = Field(
+        "count",
+        description="`count`: each blank node of a document is a node of its own; `merge`: those of"
+        " equal content are one",
+    )
 
     tolerates: ClassVar[Tolerance] = NOTHING
 
@@ -95,6 +100,7 @@ class Snapshots(FileSource):
             scope=f"{self.first_name}/{name}",
             graph=self.graph_term,
             base=self.base_iri,
+            blank_nodes=self.blank_nodes,
         )
         return Document(name, file.size, request, file.modified, file.refused)
 

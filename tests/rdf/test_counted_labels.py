@@ -1,0 +1,190 @@
+"""Labels of blank nodes that are counted: laws about names, orders, versions and scopes."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jobs.rdf.blank_nodes import Quad
+from jobs.rdf.counted_labels import counted_labels
+
+NODES = [f"_:n{i}" for i in range(7)]
+# Few values, so that equal content, chains, cycles and automorphic nodes are common.
+QUADS = st.lists(
+    st.tuples(
+        st.sampled_from(["", "", "", "<a:g>", *NODES[:3]]),
+        st.sampled_from([*NODES, "<a:s>", "<a:t>"]),
+        st.sampled_from(["<a:p>", "<a:p>", "<a:q>"]),
+        st.sampled_from([*NODES, *NODES, '"1"']),
+    ),
+    max_size=14,
+    unique=True,
+)
+
+
+def relabelled(quads: Iterable[Quad], scope: str = "s") -> set[Quad]:
+    quads = [*quads]
+    labels = counted_labels(quads, scope)
+    return {(labels.get(g, g), labels.get(s, s), p, labels.get(o, o)) for g, s, p, o in quads}
+
+
+def renamed(quads: Iterable[Quad], seed: int) -> list[Quad]:
+    """The same document with other names, in another order."""
+    choice = random.Random(seed)
+    names = sorted({term for quad in quads for term in quad if term.startswith("_:")})
+    other = dict(zip(names, choice.sample(range(1000), len(names)), strict=True))
+
+    def new(term: str) -> str:
+        return f"_:m{other[term]}" if term in other else term
+
+    quads = [(new(g), new(s), p, new(o)) for g, s, p, o in quads]
+    choice.shuffle(quads)
+    return quads
+
+
+@settings(max_examples=500, deadline=None)
+@given(quads=QUADS, seed=st.integers(0, 99))
+def test_labels_do_not_depend_on_names_or_order(quads: list[Quad], seed: int) -> None:
+    assert relabelled(quads) == relabelled(renamed(quads, seed))
+
+
+@settings(max_examples=300, deadline=None)
+@given(quads=QUADS)
+def test_what_is_stored_is_the_graph_that_was_read(quads: list[Quad]) -> None:
+    """One label for each node: that is an isomorphism."""
+    nodes = {term for quad in quads for term in quad if term.startswith("_:")}
+    labels = counted_labels(quads, "s")
+    assert labels.keys() == nodes
+    assert len(set(labels.values())) == len(nodes)
+
+
+@settings(max_examples=300, deadline=None)
+@given(quads=QUADS, more=QUADS)
+def test_what_has_nothing_in_common_with_a_change_keeps_its_labels(
+    quads: list[Quad], more: list[Quad]
+) -> None:
+    # Blank graphs of equal properties are distinguished by what is in them once there are several.
+    quads = [("" if g.startswith("_:") else g, s, p, o) for g, s, p, o in quads]
+    apart = [("", s.replace("_:n", "_:x"), "<b:r>", o.replace("_:n", "_:x")) for _, s, _, o in more]
+    before, after = counted_labels(quads, "s"), counted_labels([*quads, *apart], "s")
+    assert {node: after[node] for node in before} == before
+
+
+@given(quads=QUADS)
+def test_documents_of_two_scopes_share_no_label(quads: list[Quad]) -> None:
+    one, two = counted_labels(quads, "s"), counted_labels(quads, "t")
+    assert set(one.values()).isdisjoint(two.values())
+
+
+def readings(text: str) -> list[Quad]:
+    """Subjects with readings of a value each: `a:1 a:1 b:5`."""
+    quads = []
+    for number, reading in enumerate(text.split()):
+        subject, value = reading.split(":")
+        quads += [("", f"<{subject}>", "<p>", f"_:r{number}")]
+        quads += [("", f"_:r{number}", "<v>", f'"{value}"')]
+    return quads
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "gone", "new"),
+    [
+        ("a:5 a:5 b:5", "b:5 a:5 a:5", 0, 0),
+        ("a:5 a:5 b:5", "a:5 a:5 b:5 c:5", 0, 2),
+        ("a:5 a:5 b:5", "a:5 a:5 a:5 b:5", 0, 2),
+        ("a:5 a:5 b:5", "a:5 b:5", 2, 0),
+        ("a:5 a:5 b:5", "a:5 a:6 b:5", 2, 2),
+        ("b:5", "a:5 b:5", 0, 2),
+    ],
+)
+def test_a_change_of_one_of_several_equal_nodes_changes_the_quads_of_one(
+    before: str, after: str, gone: int, new: int
+) -> None:
+    old, quads = relabelled(readings(before)), relabelled(readings(after))
+    assert (len(old - quads), len(quads - old)) == (gone, new)
+
+
+def of_list(subject: str, values: Iterable[object]) -> list[Quad]:
+    """A list of RDF."""
+    quads, source, link = [], subject, "<p>"
+    for number, value in enumerate(values):
+        cell = f"_:{subject[1:-1]}{number}"
+        quads += [("", source, link, cell), ("", cell, "<first>", f'"{value}"')]
+        source, link = cell, "<rest>"
+    return [*quads, ("", source, link, "<nil>")]
+
+
+def test_an_item_that_is_put_before_a_list_changes_none_of_its_cells() -> None:
+    old = relabelled([*of_list("<a>", range(50)), *of_list("<b>", range(50))])
+    new = relabelled([*of_list("<a>", [99, *range(50)]), *of_list("<b>", range(50))])
+    # The head of the list, what points to it, and two triples of the new cell.
+    assert (len(old - new), len(new - old)) == (1, 3)
+
+
+def test_one_more_pointer_to_a_node_is_one_more_quad() -> None:
+    quads = [("", f"<a{i}>", "<p>", "_:x") for i in range(10)] + [("", "_:x", "<v>", '"5"')]
+    old, new = relabelled(quads), relabelled([*quads, ("", "<b>", "<p>", "_:x")])
+    assert (old - new, len(new - old)) == (set(), 1)
+
+
+def test_a_triple_in_a_blank_graph_is_one_change_where_something_is_said_of_the_graph() -> None:
+    graphs = [
+        quad
+        for name in ("g", "h")
+        for quad in (
+            ("", f"_:{name}", "<about>", f"<{name}>"),
+            (f"_:{name}", "<s>", "<p>", '"1"'),
+            (f"_:{name}", "<s>", "<p>", "_:x"),
+        )
+    ]
+    old, new = relabelled(graphs), relabelled([*graphs, ("_:g", "<s>", "<p>", '"2"')])
+    assert (old - new, len(new - old)) == (set(), 1)
+
+
+def test_blank_graphs_of_which_nothing_is_said_are_distinguished_by_what_is_in_them() -> None:
+    quads = [(f"_:g{value}", "<s>", "<p>", f'"{value}"') for value in range(5)]
+    old, new = relabelled(quads), relabelled([*quads, ("_:h", "<s>", "<q>", '"2"')])
+    assert (old - new, len(new - old)) == (set(), 1)
+
+
+def shape_of(name: str, size: int) -> list[Quad]:
+    match name:
+        case "list":
+            return of_list("<a>", range(size))
+        case "equal items of a blank root":
+            items = [quad for i in range(size) for quad in of_list(f"<_:i{i}>", [1])]
+            return [
+                ("", s.strip("<>"), p, o) if s.startswith("<_:") else (g, s, p, o)
+                for g, s, p, o in items
+            ] + [("", "_:root", "<item>", f"_:i{i}") for i in range(size)]
+        case "equal pairs that share a node":
+            return [
+                quad
+                for i in range(size)
+                for quad in (
+                    ("", f"_:a{i}", "<p>", f"_:c{i}"),
+                    ("", f"_:b{i}", "<p>", f"_:c{i}"),
+                    ("", f"_:c{i}", "<p>", "_:d"),
+                )
+            ]
+        case _:
+            return [("", f"_:{i}", "<p>", f"_:{(i + 1) % size}") for i in range(size)]
+
+
+@pytest.mark.parametrize(
+    ("name", "size"),
+    [
+        ("list", 50_000),
+        ("equal items of a blank root", 10_000),
+        ("equal pairs that share a node", 2_000),
+        ("ring", 3_000),
+    ],
+)
+def test_large_shapes_are_labelled_within_bounds(name: str, size: int) -> None:
+    quads = shape_of(name, size)
+    labels = counted_labels(quads, "s")
+    assert len(set(labels.values())) == len(labels)
