@@ -86,7 +86,10 @@ def _file_rows(task: FileTask, parsed: ParsedFile, most: int) -> Iterator[pa.Rec
 
 
 def _message(refusal: Rejection) -> str:
-    return f"line {refusal.line}: {refusal.reason}" if refusal.line else refusal.reason
+    if not refusal.line:
+        return refusal.reason
+    column = f", column {refusal.column}" if refusal.column else ""
+    return f"line {refusal.line}{column}: {refusal.reason}"
 
 
 def _parse_groups(

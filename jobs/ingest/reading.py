@@ -34,7 +34,8 @@ class ChangeSetReading:
     change_id, event_time: for `transactions`; the time in UTC. changes, rejections: numbers of its
     rows. is_usable: False if nothing of it can be used, so that a state is left as it was.
     malformed: the rejections that are lines, or rows, of what is used; not the documents that are
-    rejected as a whole. cut_off: how it ends in the middle, None if it does not.
+    rejected as a whole. cut_off: how it ends in the middle, None if it does not. broken: which
+    documents are rejected as a whole, and why, None if none is.
     """
 
     change_id: str | None
@@ -44,6 +45,7 @@ class ChangeSetReading:
     is_usable: bool = True
     malformed: int = 0
     cut_off: str | None = None
+    broken: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

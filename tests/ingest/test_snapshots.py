@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from jobs.ingest.reading import Carried
 from jobs.ingest.sources.versions import Version, carried
-from tests.support.projects.project import SNAPSHOTS, Project
+from tests.support.projects.project import PATCHES, SNAPSHOTS, Project
 
 BROKEN = "<urn:s> <urn:p> oops"
 
@@ -110,8 +110,43 @@ def test_a_blank_node_names_a_graph_of_its_own_in_every_version(project: Project
     assert len(names) == 2
 
 
+def ingest_all(project: Project) -> None:
+    """Ingest what there is, and accept each version at which the source stops."""
+    accept: list[str] = []
+    while project.ingest(accept=accept).errors:
+        accept = ["s"]
+
+
+def test_a_broken_document_stops_its_source_until_it_is_corrected(project: Project) -> None:
+    project.declare(SNAPSHOTS, PATCHES)
+    project.write("versions/1.ttl", turtle(1))
+    project.write("versions/2/a.ttl", turtle(2))
+    project.write("versions/2/b.ttl", BROKEN)
+    project.write("versions/3.ttl", turtle(3))
+    project.patch("changes/1.rdfp", 'A <urn:s> <urn:p> "9" .')
+    for _ in range(2):
+        result = project.ingest()
+        (error,) = result.errors
+        assert (error.exit_code, error.where) == (3, str(project.folder / "versions"))
+        assert "2 is broken: b.ttl, line 1, column 17: " in error.what
+        assert "(1 of 2 documents)" in error.what
+        assert "`weir ingest --accept s`" in error.hint
+    assert objects(project, 9) == "1 9"
+    assert project.rows("rejected", "position", "file", "line") == [("2", "b.ttl", 1)]
+    project.write("versions/2/b.ttl", turtle(4))
+    assert project.ingest().errors == ()
+    assert [objects(project, epoch) for epoch in (3, 4)] == ["2 4 9", "3 9"]
+
+
+def test_a_first_version_that_is_broken_makes_no_epoch(project: Project) -> None:
+    project.write("versions/1.ttl", BROKEN)
+    (error,) = project.ingest().errors
+    assert "1.ttl is broken: line 1" in error.what
+    assert project.rows("transactions", "position") == []
+
+
 @pytest.mark.parametrize("in_one_run", [True, False])
-def test_the_last_good_version_of_a_broken_document_stays(
+def test_the_last_good_version_of_a_broken_document_stays_once_it_is_accepted(
     project: Project, in_one_run: bool
 ) -> None:
     project.write("versions/1/a.ttl", turtle(1))
@@ -119,12 +154,12 @@ def test_the_last_good_version_of_a_broken_document_stays(
     project.write("versions/2/a.ttl", BROKEN)
     project.write("versions/2/b.ttl", turtle(3))
     if not in_one_run:
-        project.ingest()
+        ingest_all(project)
     project.write("versions/3/a.ttl", BROKEN)
     project.write("versions/3/b.ttl", turtle(4))
     project.write("versions/4/a.ttl", turtle(5))
     project.write("versions/4/b.ttl", BROKEN)
-    project.ingest()
+    ingest_all(project)
     states = [objects(project, epoch) for epoch in (1, 2, 3, 4)]
     assert states == ["1 2", "1 3", "1 4", "4 5"]
     rejected = project.rows("rejected", "position", "file", "line")
@@ -141,18 +176,18 @@ def test_a_version_without_usable_documents_removes_none(
         project.ingest()
     project.write("versions/2/a.ttl", BROKEN)
     if not in_one_run:
-        project.ingest()
+        ingest_all(project)
     project.write("versions/3/a.ttl", turtle(3))
     project.write("versions/3/b.ttl", BROKEN)
-    project.ingest()
+    ingest_all(project)
     assert [objects(project, epoch) for epoch in (1, 2, 3)] == ["1 2", "1 2", "2 3"]
 
 
-def test_a_version_that_is_broken_as_a_whole_changes_nothing(project: Project) -> None:
+def test_a_version_that_is_accepted_though_it_is_broken_changes_nothing(project: Project) -> None:
     project.write("versions/1.ttl", turtle(1))
     project.ingest()
     project.write("versions/2.ttl", BROKEN)
-    project.ingest()
+    ingest_all(project)
     project.write("versions/3.ttl", turtle(2))
     project.ingest()
     assert [objects(project, epoch) for epoch in (1, 2, 3)] == ["1", "1", "2"]

@@ -187,13 +187,18 @@ def test_equal_blank_nodes_of_two_events_are_one_node_at_two_instants(project: P
     assert len(nodes) == 2
 
 
-def test_a_broken_document_is_an_epoch_without_events(project: Project) -> None:
+def test_a_broken_document_stops_a_stream_and_gives_no_events_once_it_is_accepted(
+    project: Project,
+) -> None:
     project.declare(stream(EVENTS))
     project.write("r/1.ttl", event(1, 1))
     project.ingest()
     project.write("r/2.ttl", "broken")
     project.write("r/3.ttl", "")
-    assert project.ingest().errors == ()
+    (error,) = project.ingest().errors
+    assert "2.ttl is broken: line 1" in error.what
+    assert frontiers(project) == [(1, 1)]
+    assert project.ingest(accept=["r"]).errors == ()
     assert subjects(project) == ["<urn:e1>"]
     assert frontiers(project) == [(1, 1), (2, 1), (3, 1)]
     assert project.rows("transactions", "epoch", "rejected") == [(1, 0), (2, 1), (3, 0)]

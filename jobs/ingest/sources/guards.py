@@ -86,6 +86,8 @@ class Guards:
         found = []
         if reading.cut_off is not None:
             found.append(f"is cut off: {reading.cut_off}")
+        elif reading.broken is not None:
+            found.append(f"is broken: {reading.broken}")
         lines = reading.changes + reading.malformed
         if not self.max_rejected.allows(reading.malformed, lines):
             found.append(

@@ -62,6 +62,7 @@ class Snapshots(FileSource):
                     is_usable=versions[ordinal].is_usable,
                     malformed=sum(each.result.malformed for each in documents),
                     cut_off=_cut_off(documents),
+                    broken=_broken(documents),
                 )
                 for ordinal, documents in parsed.documents.items()
             },
@@ -112,6 +113,17 @@ def _cut_off(documents: tuple[ParsedDocument, ...]) -> str | None:
             name = each.document.name
             return f"{name}: {each.result.cut_off}" if name else each.result.cut_off
     return None
+
+
+def _broken(documents: tuple[ParsedDocument, ...]) -> str | None:
+    """The first document that is rejected as a whole, why, and how many there are."""
+    refused = [each for each in documents if each.result.refusal is not None]
+    if not refused:
+        return None
+    first = refused[0]
+    where = f"{first.document.name}, " if first.document.name else ""
+    others = f" ({len(refused)} of {len(documents)} documents)" if len(documents) > 1 else ""
+    return f"{where}{first.result.refusal}{others}"
 
 
 def _usable_numbers(documents: tuple[ParsedDocument, ...]) -> dict[str, int | None]:
