@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import islice
 from typing import IO, assert_never
@@ -16,12 +17,15 @@ from jobs.rdf.limits import ParseLimits
 from jobs.rdf.lines import changes
 from jobs.rdf.nesting import nesting_fault
 from jobs.rdf.parse_events import Changes, ParseEvent, Unusable, cut
+from jobs.rdf.rdf_xml import read_rdf_xml
 from jobs.rdf.records import Format, ParseRequest, Rejection
 from jobs.rdf.statements import BASE_DIRECTION, TRIPLE_TERM, fault_of, n_quads
 
 _BATCH_QUADS = 20_000
 _BLOCK_BYTES = 1 << 20
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_LINE_END = re.compile(b"\n")
+_XML_LINE_END = re.compile(b"\r\n?|\n")
 
 
 def parse_document(
@@ -30,7 +34,8 @@ def parse_document(
     """The quads of a document, each an insertion of line 0; `Unusable` if anything is wrong."""
 
     def unusable(reason: str, line: int = 0, column: int = 0) -> Unusable:
-        raw = cut(_line(text, line), limits.raw_bytes) if line else ""
+        ends = _XML_LINE_END if request.format == "rdf-xml" else _LINE_END
+        raw = cut(_line(text, line, ends), limits.raw_bytes) if line else ""
         return Unusable(Rejection(request.file, line, column, reason, raw))
 
     text = _read_at_most(file, limits.document_bytes + 1)
@@ -38,12 +43,15 @@ def parse_document(
         yield unusable(f"a document of more than {limits.document_bytes} bytes")
         return
     text = text.removeprefix(_BYTE_ORDER_MARK)
-    if fault := nesting_fault(text, request.format, limits.nesting):
+    if request.format == "rdf-xml":
+        batches = read_rdf_xml(text, request.base, limits.nesting)
+    elif fault := nesting_fault(text, request.format, limits.nesting):
         yield unusable(fault.reason, _line_number(text, fault.offset))
         return
+    else:
+        batches = _read_quads(text, request)
     try:
-        quads = iter(pyoxigraph.parse(text, _syntax(request.format), base_iri=request.base))
-        while batch := n_quads(islice(quads, _BATCH_QUADS)):
+        for batch in batches:
             lines = Lines.of(batch)
             terms = split_terms(lines, np.arange(len(lines)))
             if reason := _unsupported(terms):
@@ -53,6 +61,13 @@ def parse_document(
             yield Changes(changes(np.zeros(len(lines), np.int64), inserts, terms, request.graph))
     except SyntaxError as error:
         yield unusable(fault_of(error, 0).reason, error.lineno or 0, error.offset or 0)
+
+
+def _read_quads(text: bytes, request: ParseRequest) -> Iterator[bytes]:
+    """Canonical N-Quads, some at a time."""
+    quads = iter(pyoxigraph.parse(text, _syntax(request.format), base_iri=request.base))
+    while batch := n_quads(islice(quads, _BATCH_QUADS)):
+        yield batch
 
 
 def _read_at_most(file: IO[bytes], size: int) -> bytes:
@@ -70,10 +85,10 @@ def _syntax(format_: Format) -> RdfFormat:
             return RdfFormat.TURTLE
         case "trig":
             return RdfFormat.TRIG
-        case "rdf-xml":
-            return RdfFormat.RDF_XML
         case "json-ld":
             return RdfFormat.JSON_LD
+        case "rdf-xml":
+            raise ValueError(f"{format_} has a reader of its own")
         case "n-triples" | "n-quads" | "rdf-patch":
             raise ValueError(f"{format_} is no document")
         case _:
@@ -93,8 +108,9 @@ def _line_number(text: bytes, offset: int) -> int:
     return text.count(b"\n", 0, offset) + 1
 
 
-def _line(text: bytes, number: int) -> bytes:
+def _line(text: bytes, number: int, ends: re.Pattern[bytes]) -> bytes:
     start = 0
-    for _ in range(number - 1):
-        start = text.find(b"\n", start) + 1
-    return text[start:].partition(b"\n")[0]
+    for end in islice(ends.finditer(text), number - 1):
+        start = end.end()
+    end_of_line = ends.search(text, start)
+    return text[start : end_of_line.start() if end_of_line else len(text)]

@@ -66,10 +66,9 @@ BAD: dict[str, tuple[Format, str | bytes, int, int, str]] = {
     "triple term": ("turtle", "<a:s> <a:p> <<( <a:a> <a:b> <a:c> )>> .", 0, 0, "triple terms"),
     "reified": ("turtle", "<< <a:s> <a:p> <a:o> >> <a:p> 1 .", 0, 0, "triple terms"),
     "direction": ("turtle", '<a:s> <a:p> "x"@en--ltr .', 0, 0, "base direction"),
-    "xml": ("rdf-xml", XML.replace("</a:b>", ""), 0, 0, "a:b"),
-    "xml latin-1": ("rdf-xml", XML.encode("latin-1"), 0, 0, "utf-8"),
-    "xml utf-16": ("rdf-xml", XML.encode("utf-16"), 0, 0, "UTF-8"),
-    "xml garbage": ("rdf-xml", bytes(range(256)) * 10, 0, 0, ""),
+    "xml": ("rdf-xml", XML.replace("</a:b>", ""), 2, 47, "mismatched tag"),
+    "xml latin-1": ("rdf-xml", XML.encode("latin-1"), 2, 44, "not well-formed"),
+    "xml garbage": ("rdf-xml", bytes(range(256)) * 10, 1, 1, ""),
     "json": ("json-ld", '{"@id": "a:s",\n "a:p": }', 2, 9, ""),
     "json remote context": ("json-ld", '{"@context": "http://a/", "a:p": 1}', 0, 0, "remote"),
     "json garbage": ("json-ld", bytes(range(256)) * 10, 1, 1, ""),
@@ -82,9 +81,14 @@ BAD: dict[str, tuple[Format, str | bytes, int, int, str]] = {
         "nested",
     ),
     "too deep json": ("json-ld", '{"a:p":' * 5000 + "1" + "}" * 5000, 1, 0, "nested"),
-    "too deep xml": ("rdf-xml", f"<rdf:RDF {RDF}>" + "<a:B><a:p>" * 300, 1, 0, "nested"),
-    "entities": ("rdf-xml", '<!DOCTYPE x [<!ENTITY a "aaa">]>\n' + XML, 1, 0, "DOCTYPE"),
-    "late entities": ("rdf-xml", XML + '<!dOctype x "[" [<!ENTITY a "aaa">]>', 3, 0, "DOCTYPE"),
+    "too deep xml": ("rdf-xml", f"<rdf:RDF {RDF}>\n" + "<a:B><a:p>" * 300, 2, 1276, "nested"),
+    "late entities": (
+        "rdf-xml",
+        XML + '<!DOCTYPE x [<!ENTITY a "aaa">]>',
+        3,
+        11,
+        "junk after document element",
+    ),
 }
 
 
@@ -125,11 +129,6 @@ def test_relative_iris_are_resolved_against_the_base_of_the_request(parse_text: 
         ("turtle", "<a:s> <a:p> [], [], [], [], [], (), () ."),
         ("trig", "<a:g> { <a:s> <a:p> 1 } <a:h> { } <a:i> { } <a:j> { }"),
         ("json-ld", '{"a:p": ["[[[[", "\\"[[[[", {}, {}, {}, []]}'),
-        (
-            "rdf-xml",
-            "<!-- <a><a><a><a> --><a b='/>' c=\"<a><a>\"><![CDATA[<a><a><a>]]><b/><b/><b/></a>",
-        ),
-        ("rdf-xml", "<?x <a><a><a> ?><!DOCTYPE a SYSTEM \"[\"><a><b c='>'/><b/><b></b><b></b></a>"),
     ],
 )
 def test_brackets_inside_strings_comments_and_iris_do_not_count_as_nesting(
@@ -139,7 +138,8 @@ def test_brackets_inside_strings_comments_and_iris_do_not_count_as_nesting(
 
 
 @pytest.mark.parametrize(
-    "syntax", [f for f in get_args(Format) if f not in ("n-triples", "n-quads", "rdf-patch")]
+    "syntax",
+    [f for f in get_args(Format) if f not in ("n-triples", "n-quads", "rdf-patch", "rdf-xml")],
 )
 @pytest.mark.parametrize(
     "part",
@@ -149,16 +149,9 @@ def test_brackets_inside_strings_comments_and_iris_do_not_count_as_nesting(
         '"""',
         "'''",
         "<",
-        "<!--",
-        "<![CDATA[",
-        "<?",
         "\\",
-        "<a b='",
-        "<a/",
         '"\\',
         "<<",
-        "<!",
-        "<!DOCTYPE ",
     ],
 )
 def test_the_nesting_scan_takes_linear_time(syntax: Format, part: str) -> None:
