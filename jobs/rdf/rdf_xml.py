@@ -6,30 +6,27 @@ grammar does not allow is an error, also where other readers leave it out.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
-from functools import lru_cache
 from xml.parsers import expat
 
-import pyoxigraph
-from pyoxigraph import RdfFormat
+from jobs.rdf.rdf_xml_terms import as_iri, as_language, as_literal, is_name
+from jobs.rdf.statements import TRIPLE_TERM
+from jobs.rdf.xml_literal import XML, XmlLiteral
+from jobs.rdf.xml_parser import (
+    SEPARATOR,
+    ExternalSubset,
+    fault,
+    new_parser,
+    read_blocks,
+    standalone,
+)
 
-from jobs.rdf.statements import TRIPLE_TERM, fault_of
-from jobs.rdf.xml_literal import SEPARATOR, XML, XmlLiteral
-
-_BLOCK_BYTES = 1 << 20
 _OUTPUT_BYTES = 8 << 20
 _OUTPUT_FACTOR = 100
 """The statements may have so many bytes more than so many times the document, about what expat
 allows entities; a long namespace can make a short document as large."""
-_ENTITIES = 10_000
-"""Entities that a document may declare."""
-_COMPOSED_ENTITIES = 500
-"""Entities made of others that it may declare; expat calls itself for each that is in another."""
-_ENCODINGS = frozenset({"utf-8", "utf-16", "utf-16be", "utf-16le", "iso-8859-1", "us-ascii"})
-"""Encodings that expat knows by itself."""
 _NAMES = 10_000
 """Names of elements and attributes that are remembered."""
 
@@ -62,30 +59,6 @@ _LANGUAGE_STRING = f"<{_RDF}langString>"
 _XML_LITERAL = f"^^<{_RDF}XMLLiteral>"
 
 _SPACE = " \t\r\n"
-_SPECIAL = re.compile('["\\\\\t\n\r\x7f]')
-_ESCAPES = str.maketrans(
-    {'"': '\\"', "\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r", "\x7f": "\\u007F"}
-)
-_NAME_START = (
-    "A-Z_a-z\xc0-\xd6\xd8-\xf6\xf8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c\u200d"
-    "\u2070-\u218f\u2c00-\u2fef\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"
-)
-_NAME = re.compile(rf"[{_NAME_START}][-.0-9\xb7\u0300-\u036f\u203f\u2040{_NAME_START}]*+")
-# IRIs that are valid and absolute for certain; the others take a slower way.
-_LETTERS = r"[A-Za-z0-9_~!$&'()*+,;=:@\-]"
-_ABSOLUTE = re.compile(
-    rf"https?://[A-Za-z0-9.\-]+(?:/(?:{_LETTERS}(?:{_LETTERS}|\.)*+)?)*+"
-    rf"(?:\?(?:{_LETTERS}|[./?])*+)?(?:\#(?:{_LETTERS}|[./?])*+)?"
-)
-_INVALID = re.compile(r'[\x00-\x20<>"{}|^`\\]')
-_UTF_16 = {
-    b"\xff\xfe": "utf-16",
-    b"\xfe\xff": "utf-16",
-    b"<\0": "utf-16-le",
-    b"\0<": "utf-16-be",
-}
-_DECLARATION = re.compile(r"\A\ufeff?(?:<\?xml\s.*?\?>)?", re.DOTALL)
-_REFERENCE = re.compile("&[^#]")
 
 
 def read_rdf_xml(text: bytes, base: str | None, nesting: int) -> Iterator[bytes]:
@@ -100,35 +73,12 @@ def read_rdf_xml(text: bytes, base: str | None, nesting: int) -> Iterator[bytes]
         SyntaxError: it is no RDF/XML, has too much, or needs what is outside of it; with the line,
             and the column in characters from 1.
     """
+    room = _OUTPUT_BYTES + _OUTPUT_FACTOR * len(text)
     try:
-        yield from _Reader(base, nesting).read(text)
-    except _ExternalSubset as subset:
-        # In a document with an external subset expat leaves out what refers to an entity that is
-        # not declared, in attributes without a word, because the subset might declare it. In a
-        # standalone document it is an error.
-        alone = _standalone(text, subset.encoding)
-        yield from _Reader(base, nesting, "utf-8").read(alone)
-
-
-class _ExternalSubset(Exception):  # noqa: N818  (no error)
-    """The DOCTYPE of a document names a DTD outside of it."""
-
-    def __init__(self, encoding: str | None) -> None:
-        self.encoding = encoding
-
-
-def _standalone(text: bytes, encoding: str | None) -> bytes:
-    """The document in UTF-8, declared to need no other, with its lines."""
-    encoding = _UTF_16.get(text[:2], encoding or "utf-8")
-    try:
-        characters = text.decode(encoding)
-    except UnicodeDecodeError as error:
-        raise SyntaxError(str(error), (None, 0, 0, None)) from None
-    declaration = _DECLARATION.match(characters)
-    assert declaration is not None
-    lines = "\n" * declaration[0].count("\n")
-    rest = characters[declaration.end() :]
-    return f'<?xml version="1.0"{lines} standalone="yes"?>{rest}'.encode()
+        yield from _Reader(new_parser(), base, nesting, room).read(text)
+    except ExternalSubset as subset:
+        text = standalone(text, subset.encoding)
+        yield from _Reader(new_parser("utf-8"), base, nesting, room).read(text)
 
 
 class _Content(Enum):
@@ -170,10 +120,13 @@ class _Element:
 class _Reader:
     """The state of reading a document."""
 
-    def __init__(self, base: str | None, nesting: int, encoding: str | None = None) -> None:
+    def __init__(
+        self, parser: expat.XMLParserType, base: str | None, nesting: int, room: int
+    ) -> None:
+        self._parser = parser
         self._nesting = nesting
+        self._room = room
         self._lines: list[str] = []
-        self._room = _OUTPUT_BYTES
         self._open = [_Element(_Content.NODES, base, "")]
         self._names: dict[str, str] = {}
         self._attributes: dict[str, str] = {}
@@ -181,101 +134,17 @@ class _Reader:
         self._nodes: dict[str, str] = {}
         self._blanks = 0
         self._literal = XmlLiteral()
-        self._encoding: str | None = None
-        self._is_standalone = False
-        self._entities = self._composed = 0
-        self._parser = parser = expat.ParserCreate(encoding, SEPARATOR)
-        parser.namespace_prefixes = True
-        parser.buffer_text = True
-        parser.buffer_size = 1 << 16
-        parser.XmlDeclHandler = self._declaration
-        parser.StartDoctypeDeclHandler = self._start_doctype
-        parser.EndDoctypeDeclHandler = self._end_doctype
-        parser.EntityDeclHandler = self._entity
-        parser.ExternalEntityRefHandler = self._external_entity
-        parser.SkippedEntityHandler = self._skipped_entity
         self._read_elements()
 
     def read(self, text: bytes) -> Iterator[bytes]:
         """Its statements, a block of the document at a time."""
-        try:
-            for start in range(0, len(text), _BLOCK_BYTES):
-                block = memoryview(text)[start : start + _BLOCK_BYTES]
-                self._room += _OUTPUT_FACTOR * len(block)
-                self._parser.Parse(block)
-                if self._lines:
-                    yield "".join(self._lines).encode()
-                    self._lines.clear()
-            self._parser.Parse(b"", True)
-        except expat.ExpatError as error:
-            raise SyntaxError(
-                _xml_reason(error), (None, error.lineno, error.offset + 1, None)
-            ) from None
+        for _ in read_blocks(self._parser, text):
+            if self._lines:
+                yield "".join(self._lines).encode()
+                self._lines.clear()
 
     def _error(self, reason: str) -> SyntaxError:
-        line, column = self._parser.CurrentLineNumber, self._parser.CurrentColumnNumber + 1
-        return SyntaxError(reason, (None, line, column, None))
-
-    # What is before the elements.
-
-    def _declaration(self, version: str, encoding: str | None, standalone: int) -> None:
-        del version
-        if encoding is not None and encoding.lower() not in _ENCODINGS:
-            # Others are read by a table of their characters.
-            try:
-                characters = len(bytes(range(256)).decode(encoding, "replace"))
-            except (LookupError, UnicodeError):
-                characters = 0
-            if characters != 256:
-                raise self._error(
-                    f"the encoding {encoding} is unknown, or has characters of several bytes"
-                )
-        self._encoding = encoding
-        self._is_standalone = standalone == 1
-
-    def _start_doctype(
-        self, name: str, system: str | None, public: str | None, internal: int
-    ) -> None:
-        del name, public, internal
-        if system is not None and not self._is_standalone:
-            raise _ExternalSubset(self._encoding)
-        # It is told of what no other handler is.
-        self._parser.DefaultHandlerExpand = self._inside_doctype
-
-    def _inside_doctype(self, text: str) -> None:
-        if text.startswith("%") and len(text) > 1:
-            raise self._error(f"{text} is used, and parameter entities are never read")
-
-    def _end_doctype(self) -> None:
-        self._parser.DefaultHandlerExpand = None
-
-    def _entity(
-        self,
-        name: str,
-        is_parameter: int,
-        value: str | None,
-        base: str | None,
-        system: str | None,
-        public: str | None,
-        notation: str | None,
-    ) -> None:
-        del name, is_parameter, base, system, public, notation
-        self._entities += 1
-        self._composed += value is not None and _REFERENCE.search(value) is not None
-        if self._entities > _ENTITIES:
-            raise self._error(f"more than {_ENTITIES} entities")
-        if self._composed > _COMPOSED_ENTITIES:
-            raise self._error(f"more than {_COMPOSED_ENTITIES} entities made of others")
-
-    def _external_entity(
-        self, context: str, base: str | None, system: str | None, public: str | None
-    ) -> int:
-        del context, base, public
-        raise self._error(f"it needs the external entity {system}, and those are never read")
-
-    def _skipped_entity(self, name: str, is_parameter: bool) -> None:
-        del is_parameter
-        raise self._error(f"the entity {name} is not declared in the document")
+        return fault(self._parser, reason)
 
     # Elements.
 
@@ -315,7 +184,7 @@ class _Reader:
         if element.text is not None:
             text = "".join(element.text)
             if not element.object:
-                self._state(element, _literal(text, element.suffix))
+                self._state(element, as_literal(text, element.suffix))
             elif text.strip(_SPACE):
                 raise self._error("both text and a node element in a property element")
             else:
@@ -456,7 +325,7 @@ class _Reader:
         if self._literal.depth:
             self._literal.end()
             return
-        self._state(self._open.pop(), _literal(self._literal.value, _XML_LITERAL))
+        self._state(self._open.pop(), as_literal(self._literal.value, _XML_LITERAL))
         self._read_elements()
 
     # Names, attributes and terms.
@@ -500,7 +369,7 @@ class _Reader:
         base, language = parent.base, parent.language
         if (tag := attributes.pop(_XML_LANGUAGE, None)) is not None:
             try:
-                language = _language(tag)
+                language = as_language(tag)
             except ValueError as error:
                 raise self._error(f"xml:lang: {error}") from None
         if (iri := attributes.pop(_XML_BASE, None)) is not None and (iri or base is not None):
@@ -516,7 +385,7 @@ class _Reader:
             if predicate == _TYPE:
                 self._triple(subject, _TYPE, self._iri(value, base))
             else:
-                self._triple(subject, predicate, _literal(value, language and f"@{language}"))
+                self._triple(subject, predicate, as_literal(value, language and f"@{language}"))
 
     def _misplaced(self, attribute: str) -> SyntaxError:
         if attribute in _RDF_12:
@@ -524,15 +393,13 @@ class _Reader:
         return self._error(f"{attribute} cannot be an attribute here")
 
     def _iri(self, value: str, base: str | None) -> str:
-        if _ABSOLUTE.fullmatch(value):
-            return f"<{value}>"
         try:
-            return _resolved(value, base)
+            return as_iri(value, base)
         except SyntaxError as error:
-            raise self._error(f"{fault_of(error, 0).reason}: {value[:200]!r}") from None
+            raise self._error(error.msg) from None
 
     def _id(self, value: str, base: str | None) -> str:
-        if not _NAME.fullmatch(value):
+        if not is_name(value):
             raise self._error(f"rdf:ID must be a name: {value[:200]!r}")
         iri = self._iri(f"#{value}", base)
         if iri in self._ids:
@@ -541,7 +408,7 @@ class _Reader:
         return iri
 
     def _node_id(self, value: str) -> str:
-        if not _NAME.fullmatch(value):
+        if not is_name(value):
             raise self._error(f"rdf:nodeID must be a name: {value[:200]!r}")
         return self._nodes.get(value) or self._nodes.setdefault(value, self._blank())
 
@@ -569,40 +436,3 @@ class _Reader:
 
     def _too_large(self) -> SyntaxError:
         return self._error(f"its statements are more than {_OUTPUT_FACTOR} times as large as it is")
-
-
-def _literal(text: str, suffix: str) -> str:
-    if _SPECIAL.search(text):
-        text = text.translate(_ESCAPES)
-    return f'"{text}"{suffix}'
-
-
-@lru_cache(maxsize=1 << 14)
-def _resolved(value: str, base: str | None) -> str:
-    """An IRI against a base (RFC 3986).
-
-    Raises:
-        SyntaxError: it is none.
-    """
-    if _INVALID.search(value):
-        raise SyntaxError("a character that no IRI has", (None, 0, 0, None))
-    text = f"<{value}> <urn:p> <urn:o> ."
-    [quad] = pyoxigraph.parse(text, RdfFormat.TURTLE, base_iri=base)
-    return str(quad.subject)
-
-
-@lru_cache(maxsize=1 << 10)
-def _language(tag: str) -> str:
-    """A language tag in lower case; '' stays '', which is no language.
-
-    Raises:
-        ValueError: it is none.
-    """
-    return tag and (pyoxigraph.Literal("", language=tag).language or "").lower()
-
-
-def _xml_reason(error: expat.ExpatError) -> str:
-    reason = expat.ErrorString(error.code) or str(error)
-    if error.code == expat.errors.codes[expat.errors.XML_ERROR_UNDEFINED_ENTITY]:
-        return f"{reason} (what is outside of the document is never read)"
-    return reason

@@ -7,9 +7,9 @@ library chooses a prefix by its namespace, and so renames one of two prefixes of
 
 from __future__ import annotations
 
+from jobs.rdf.xml_parser import SEPARATOR
+
 XML = "http://www.w3.org/XML/1998/namespace"
-SEPARATOR = "\f"
-"""What expat puts between namespace, name and prefix: no character that XML may contain."""
 
 _TEXT = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "\r": "&#xD;"})
 _VALUE = str.maketrans(
@@ -20,8 +20,7 @@ _VALUE = str.maketrans(
 class XmlLiteral:
     """Canonical XML of what is between two tags, as it is read.
 
-    Names are those of expat with namespaces and prefixes: 'namespace SEPARATOR name SEPARATOR
-    prefix', without what is not there.
+    Names are those of `xml_parser.new_parser`.
     """
 
     def __init__(self) -> None:

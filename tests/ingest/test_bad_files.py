@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pyoxigraph
 import pytest
+import rdflib
 
 from jobs.ingest_changes import SourceResult
 from tests.support.laws import Seeds
@@ -34,7 +35,6 @@ SYNTAXES = {
     "rdfp": pyoxigraph.RdfFormat.N_QUADS,
     "ttl": pyoxigraph.RdfFormat.TURTLE,
     "trig": pyoxigraph.RdfFormat.TRIG,
-    "rdf": pyoxigraph.RdfFormat.RDF_XML,
     "jsonld": pyoxigraph.RdfFormat.JSON_LD,
 }
 
@@ -56,7 +56,7 @@ class BadFile:
 def bad_file(seed: int) -> BadFile:
     """A good file that was damaged in one to three ways."""
     draw = random.Random(seed)
-    ending = draw.choice([*SYNTAXES])
+    ending = draw.choice([*SYNTAXES, "rdf"])
     lines = [LINE.format(n) for n in range(draw.randint(0, 6))]
     if ending == "rdfp":
         body = "\n".join(f"{draw.choice('AAAD')} {line}" for line in lines)
@@ -110,6 +110,12 @@ def damaged(content: bytes, draw: random.Random) -> bytes:
 
 def statements(line: bytes, ending: str) -> set[tuple[str, ...]]:
     """The quads of a text, without their graphs, as an independent parser reads them."""
+    if ending == "rdf":
+        # rdflib for RDF/XML: pyoxigraph does not normalise line ends.
+        line, ending = (
+            rdflib.Graph().parse(data=line, format="xml").serialize(format="nt").encode(),
+            "nt",
+        )
     found = pyoxigraph.parse(line, SYNTAXES[ending])
     return {(str(quad.subject), str(quad.predicate), str(quad.object)) for quad in found}
 

@@ -1,0 +1,186 @@
+"""XML by expat: with namespaces, entities within bounds, and nothing from outside of the document.
+
+https://www.w3.org/TR/xml/. Beside the bounds here, expat refuses documents that their entities
+would make 100 times as large as they are, beyond 8 MiB (`pyexpat.features`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from xml.parsers import expat
+
+SEPARATOR = "\f"
+"""What is between namespace, name and prefix: no character that XML may contain."""
+
+_BLOCK_BYTES = 1 << 20
+_ENTITIES = 10_000
+"""Entities that a document may declare."""
+_COMPOSED_ENTITIES = 500
+"""Entities made of others that it may declare; expat calls itself for each that is in another."""
+_ENCODINGS = frozenset({"utf-8", "utf-16", "utf-16be", "utf-16le", "iso-8859-1", "us-ascii"})
+"""Encodings that expat knows by itself."""
+_UTF_16 = {
+    b"\xff\xfe": "utf-16",
+    b"\xfe\xff": "utf-16",
+    b"<\0": "utf-16-le",
+    b"\0<": "utf-16-be",
+}
+_DECLARATION = re.compile(r"\A\ufeff?(?:<\?xml\s.*?\?>)?", re.DOTALL)
+_REFERENCE = re.compile("&[^#]")
+
+
+class ExternalSubset(Exception):  # noqa: N818  (no error)
+    """The DOCTYPE of a document names a DTD outside of it: it is to be read as `standalone`.
+
+    In such a document expat leaves out what refers to an entity that is not declared, in attributes
+    without a word, because the DTD might declare it. In a standalone one it is an error.
+    """
+
+    def __init__(self, encoding: str | None) -> None:
+        self.encoding = encoding
+
+
+def standalone(text: bytes, encoding: str | None) -> bytes:
+    """The document in UTF-8, declared to need no other, its lines as they were.
+
+    Args:
+        text: the document.
+        encoding: the one that it declares.
+
+    Raises:
+        SyntaxError: it is in another encoding.
+    """
+    try:
+        characters = text.decode(_UTF_16.get(text[:2], encoding or "utf-8"))
+    except UnicodeDecodeError as error:
+        line = text.count(b"\n", 0, error.start) + 1
+        raise SyntaxError(str(error), (None, line, 0, None)) from None
+    declaration = _DECLARATION.match(characters)
+    assert declaration is not None
+    lines = "\n" * declaration[0].count("\n")
+    rest = characters[declaration.end() :]
+    return f'<?xml version="1.0"{lines} standalone="yes"?>{rest}'.encode()
+
+
+def new_parser(encoding: str | None = None) -> expat.XMLParserType:
+    """A parser for one document; handlers of elements and text are to be set.
+
+    Names are 'namespace SEPARATOR name SEPARATOR prefix', without what is not there. Text comes in
+    pieces, of which comments, processing instructions and CDATA sections are no boundaries.
+
+    Args:
+        encoding: the one that the document is in, whatever it declares; None = what it declares.
+    """
+    parser = expat.ParserCreate(encoding, SEPARATOR)
+    parser.namespace_prefixes = True
+    parser.buffer_text = True
+    parser.buffer_size = 1 << 16
+    prolog = _Prolog(parser)
+    parser.XmlDeclHandler = prolog.declaration
+    parser.StartDoctypeDeclHandler = prolog.start_doctype
+    parser.EndDoctypeDeclHandler = prolog.end_doctype
+    parser.EntityDeclHandler = prolog.entity
+    parser.ExternalEntityRefHandler = prolog.external_entity
+    parser.SkippedEntityHandler = prolog.skipped_entity
+    return parser
+
+
+def read_blocks(parser: expat.XMLParserType, text: bytes) -> Iterator[None]:
+    """Let the parser read a document; pauses after each block of it.
+
+    Raises:
+        SyntaxError: it is no XML, has too many entities, or needs what is outside of it; with the
+            line, and the column in characters from 1.
+        ExternalSubset: it is to be read as `standalone`.
+    """
+    view = memoryview(text)
+    try:
+        for start in range(0, max(len(text), 1), _BLOCK_BYTES):
+            end = start + _BLOCK_BYTES
+            parser.Parse(view[start:end], end >= len(text))
+            yield
+    except expat.ExpatError as error:
+        raise SyntaxError(_reason(error), (None, error.lineno, error.offset + 1, None)) from None
+
+
+def fault(parser: expat.XMLParserType, reason: str) -> SyntaxError:
+    """An error at the place where the parser is."""
+    line, column = parser.CurrentLineNumber, parser.CurrentColumnNumber + 1
+    return SyntaxError(reason, (None, line, column, None))
+
+
+class _Prolog:
+    """What a document says before its elements, and the entities that it uses."""
+
+    def __init__(self, parser: expat.XMLParserType) -> None:
+        self._parser = parser
+        self._encoding: str | None = None
+        self._is_standalone = False
+        self._entities = self._composed = 0
+
+    def declaration(self, version: str, encoding: str | None, standalone: int) -> None:
+        del version
+        if encoding is not None and encoding.lower() not in _ENCODINGS:
+            # expat reads others by a table of their characters.
+            try:
+                characters = len(bytes(range(256)).decode(encoding, "replace"))
+            except (LookupError, UnicodeError):
+                characters = 0
+            if characters != 256:
+                reason = f"the encoding {encoding} is unknown, or has characters of several bytes"
+                raise fault(self._parser, reason)
+        self._encoding = encoding
+        self._is_standalone = standalone == 1
+
+    def start_doctype(
+        self, name: str, system: str | None, public: str | None, internal: int
+    ) -> None:
+        del name, public, internal
+        if system is not None and not self._is_standalone:
+            raise ExternalSubset(self._encoding)
+        # It is told of what no other handler is.
+        self._parser.DefaultHandlerExpand = self._inside_doctype
+
+    def _inside_doctype(self, text: str) -> None:
+        if text.startswith("%") and len(text) > 1:
+            raise fault(self._parser, f"{text} is used, and parameter entities are never read")
+
+    def end_doctype(self) -> None:
+        self._parser.DefaultHandlerExpand = None
+
+    def entity(
+        self,
+        name: str,
+        is_parameter: int,
+        value: str | None,
+        base: str | None,
+        system: str | None,
+        public: str | None,
+        notation: str | None,
+    ) -> None:
+        del name, is_parameter, base, system, public, notation
+        self._entities += 1
+        self._composed += value is not None and _REFERENCE.search(value) is not None
+        if self._entities > _ENTITIES:
+            raise fault(self._parser, f"more than {_ENTITIES} entities")
+        if self._composed > _COMPOSED_ENTITIES:
+            raise fault(self._parser, f"more than {_COMPOSED_ENTITIES} entities made of others")
+
+    def external_entity(
+        self, context: str, base: str | None, system: str | None, public: str | None
+    ) -> int:
+        del context, base, public
+        reason = f"it needs the external entity {system}, and those are never read"
+        raise fault(self._parser, reason)
+
+    def skipped_entity(self, name: str, is_parameter: bool) -> None:
+        del is_parameter
+        raise fault(self._parser, f"the entity {name} is not declared in the document")
+
+
+def _reason(error: expat.ExpatError) -> str:
+    reason = expat.ErrorString(error.code) or str(error)
+    if error.code == expat.errors.codes[expat.errors.XML_ERROR_UNDEFINED_ENTITY]:
+        return f"{reason} (what is outside of the document is never read)"
+    return reason
