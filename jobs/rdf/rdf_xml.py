@@ -1,7 +1,9 @@
 """RDF/XML to statements: expat reads the XML, and what it reports is read by RDF/XML's grammar.
 
-https://www.w3.org/TR/rdf-syntax-grammar/, whose names of productions the comments have. What the
-grammar does not allow is an error, also where other readers leave it out.
+https://www.w3.org/TR/rdf-syntax-grammar/, whose names of productions stand below. What the grammar
+does not allow is an error, also where other readers leave it out: pyoxigraph leaves out an
+rdf:type that is the only attribute of a property element, attributes beside rdf:parseType, and all
+of a property element whose rdf:parseType it does not know.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ _NAMES = 10_000
 """Names of elements and attributes that are remembered."""
 
 _RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+_XML_SCHEMA_INSTANCE = "http://www.w3.org/2001/XMLSchema-instance"
 _XML_BASE = SEPARATOR.join((XML, "base", "xml"))
 _XML_LANGUAGE = SEPARATOR.join((XML, "lang", "xml"))
 
@@ -202,7 +205,9 @@ class _Reader:
         """Production RDF."""
         base, language = self._scope(attributes, parent)
         for name in self._rdf_attributes(attributes):
-            raise self._misplaced(name)
+            # Files of Europeana and others name their XML Schema there; it states nothing.
+            if not name.startswith(f"<{_XML_SCHEMA_INSTANCE}"):
+                raise self._misplaced(name)
         return _Element(_Content.NODES, base, language)
 
     def _node(self, iri: str, attributes: dict[str, str], parent: _Element) -> _Element:

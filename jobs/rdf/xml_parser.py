@@ -70,7 +70,7 @@ def new_parser(encoding: str | None = None) -> expat.XMLParserType:
     pieces, of which comments, processing instructions and CDATA sections are no boundaries.
 
     Args:
-        encoding: the one that the document is in, whatever it declares; None = what it declares.
+        encoding: the one of the document; None = the one that it declares.
     """
     parser = expat.ParserCreate(encoding, SEPARATOR)
     parser.namespace_prefixes = True

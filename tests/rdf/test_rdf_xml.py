@@ -347,6 +347,13 @@ READ: dict[str, tuple[str, list[str]]] = {
         f'<e:T xmlns:e="http://ex/" xmlns:r="{RDF}" r:about="http://ex/a"/>',
         [f"{A} rdf:type <http://ex/T> ."],
     ),
+    "the XML Schema of a document": (
+        document(
+            "<e:p>x</e:p>",
+            ' xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="a a.xsd"',
+        ),
+        [f'{P} "x" .'],
+    ),
     "names without a namespace that RDF had once": (
         f'{ROOT}><e:T about="http://ex/a"><e:p resource="http://ex/b"/></e:T></rdf:RDF>',
         [f"{A} rdf:type <http://ex/T> .", f"{P} <http://ex/b> ."],
@@ -372,7 +379,7 @@ READ: dict[str, tuple[str, list[str]]] = {
         document('<e:p rdf:resource="http://ex/b"> </e:p>'),
         [f"{P} <http://ex/b> ."],
     ),
-    "xml's own attributes, whatever their case": (
+    "xml's own attributes in any case": (
         document('<e:p xml:space="preserve" xml:id="x" XMLfoo="y">z</e:p>'),
         [f'{P} "z" .'],
     ),
