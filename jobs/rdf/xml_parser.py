@@ -139,7 +139,7 @@ class _Prolog:
         del name, public, internal
         if system is not None and not self._is_standalone:
             raise ExternalSubset(self._encoding)
-        # It is told of what no other handler is.
+        # It gets what no other handler does.
         self._parser.DefaultHandlerExpand = self._inside_doctype
 
     def _inside_doctype(self, text: str) -> None:
