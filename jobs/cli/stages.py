@@ -434,9 +434,8 @@ def print_rejected(settings: Any, run_id: str) -> None:
     if len(rows) > _SHOWN:
         print_line(f"rejected: {len(rows) - _SHOWN:,} more; weir sql 'SELECT * FROM rejected'")
     print_line(
-        "A malformed line is left out; a broken document keeps its last good version. Files that"
-        " were ingested are read once: add a corrected one under a later name. Of a source that"
-        " was stopped, correct the file itself."
+        "What is rejected is left out. Files that were ingested are read once: add a corrected one"
+        " under a later name. Of a source that was stopped, correct the file itself."
     )
 
 

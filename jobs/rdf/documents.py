@@ -1,4 +1,4 @@
-"""Turtle, TriG, RDF/XML and JSON-LD: a document is read as a whole or not at all."""
+"""Turtle, TriG, RDF/XML and JSON-LD: a document that is broken anywhere is not read at all."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ import pyoxigraph
 from pyoxigraph import RdfFormat
 
 from jobs.rdf.canonical_nquads import Lines, Terms, split_terms
+from jobs.rdf.json_ld import Dropped, read_json_ld
 from jobs.rdf.limits import ParseLimits
 from jobs.rdf.lines import changes
 from jobs.rdf.nesting import nesting_fault
-from jobs.rdf.parse_events import Changes, ParseEvent, Unusable, cut
+from jobs.rdf.parse_events import Changes, ParseEvent, Rejections, Unusable, cut
 from jobs.rdf.rdf_xml import read_rdf_xml
 from jobs.rdf.records import Format, ParseRequest, Rejection
 from jobs.rdf.statements import BASE_DIRECTION, TRIPLE_TERM, fault_of, n_quads
@@ -31,7 +32,10 @@ _XML_LINE_END = re.compile(b"\r\n?|\n")
 def parse_document(
     file: IO[bytes], request: ParseRequest, limits: ParseLimits
 ) -> Iterator[ParseEvent]:
-    """The quads of a document, each an insertion of line 0; `Unusable` if anything is wrong."""
+    """The quads of a document, each an insertion of line 0; `Unusable` if it is broken anywhere.
+
+    Values of JSON-LD that are no RDF are rejected one by one.
+    """
 
     def unusable(reason: str, line: int = 0, column: int = 0) -> Unusable:
         ends = _XML_LINE_END if request.format == "rdf-xml" else _LINE_END
@@ -44,14 +48,20 @@ def parse_document(
         return
     text = text.removeprefix(_BYTE_ORDER_MARK)
     if request.format == "rdf-xml":
-        batches = read_rdf_xml(text, request.base, limits.nesting)
+        batches: Iterator[bytes | Dropped] = read_rdf_xml(text, request.base, limits.nesting)
     elif fault := nesting_fault(text, request.format, limits.nesting):
         yield unusable(fault.reason, _line_number(text, fault.offset))
         return
+    elif request.format == "json-ld":
+        batches = read_json_ld(text, request.base, request.contexts, limits)
     else:
         batches = _read_quads(text, request)
     try:
         for batch in batches:
+            if isinstance(batch, Dropped):
+                raw = cut(batch.raw.encode(errors="replace"), limits.raw_bytes)
+                yield Rejections.of([Rejection(request.file, 0, 0, batch.reason, raw)])
+                continue
             lines = Lines.of(batch)
             terms = split_terms(lines, np.arange(len(lines)))
             if reason := _unsupported(terms):
@@ -85,9 +95,7 @@ def _syntax(format_: Format) -> RdfFormat:
             return RdfFormat.TURTLE
         case "trig":
             return RdfFormat.TRIG
-        case "json-ld":
-            return RdfFormat.JSON_LD
-        case "rdf-xml":
+        case "rdf-xml" | "json-ld":
             raise ValueError(f"{format_} has a reader of its own")
         case "n-triples" | "n-quads" | "rdf-patch":
             raise ValueError(f"{format_} is no document")

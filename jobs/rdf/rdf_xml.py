@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from xml.parsers import expat
 
-from jobs.rdf.rdf_xml_terms import as_iri, as_language, as_literal, is_name
+from jobs.rdf.spelling import as_iri, as_language, as_literal
 from jobs.rdf.statements import TRIPLE_TERM
 from jobs.rdf.xml_literal import XML, XmlLiteral
 from jobs.rdf.xml_parser import (
     SEPARATOR,
     ExternalSubset,
     fault,
+    is_name,
     new_parser,
     read_blocks,
     standalone,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
@@ -77,6 +78,7 @@ class ParseRequest:
     graph: `<iri>` of the quads that name no graph, or '' for the unnamed graph.
     base: IRI that relative IRIs of the document are resolved against; None = they are errors.
     blank_nodes: of a document, whether each is a node of its own, or those of equal content one.
+    contexts: by IRI of a remote context of JSON-LD, path or URI of a file that has it.
     copy: path of a local copy of its bytes; None if `file` is a path itself.
     """
 
@@ -87,6 +89,7 @@ class ParseRequest:
     graph: str = ""
     base: str | None = None
     blank_nodes: BlankNodes = "count"
+    contexts: Mapping[str, str] = field(default_factory=dict, hash=False)
     copy: str | None = None
 
     @property

@@ -139,9 +139,13 @@ class ParserProcess:
             try:
                 # The child has no keys of stores.
                 copy = stack.enter_context(local_copy(request.file))
+                contexts = {
+                    iri: stack.enter_context(local_copy(file)) or file
+                    for iri, file in request.contexts.items()
+                }
             except OSError as error:
                 return _unreadable(request, str(error))
-            parsed = self._parse(replace(request, copy=copy), room)
+            parsed = self._parse(replace(request, copy=copy, contexts=contexts), room)
             return replace(parsed, request=request)
 
     def _parse(self, request: ParseRequest, room: Volume | None) -> ParsedFile:

@@ -28,6 +28,16 @@ _UTF_16 = {
 }
 _DECLARATION = re.compile(r"\A\ufeff?(?:<\?xml\s.*?\?>)?", re.DOTALL)
 _REFERENCE = re.compile("&[^#]")
+_NAME_START = (
+    "A-Z_a-z\xc0-\xd6\xd8-\xf6\xf8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c\u200d"
+    "\u2070-\u218f\u2c00-\u2fef\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"
+)
+_NAME = re.compile(rf"[{_NAME_START}][-.0-9\xb7\u0300-\u036f\u203f\u2040{_NAME_START}]*+")
+
+
+def is_name(text: str) -> bool:
+    """Whether it is a name without a colon (NCName of XML namespaces)."""
+    return _NAME.fullmatch(text) is not None
 
 
 class ExternalSubset(Exception):  # noqa: N818  (no error)

@@ -508,7 +508,9 @@ def test_status_says_what_of_the_last_change_set_could_not_be_used_until_it_is_c
     weir("ingest")
     good = sorted(Path("data/versions").glob("*.ttl"))[-1]
     good.with_name("900.ttl").write_text("<html>")
-    weir("ingest")
+    assert weir("ingest").code == 3
+    assert "museum: 1 rejected" not in weir("status").out
+    weir("ingest", "--accept", "museum")
     called = weir("status", "--fail-on", "rejected")
     assert called.code == 3
     assert "museum: 1 rejected in 900.ttl, its last change set;" in called.out

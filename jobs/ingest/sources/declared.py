@@ -12,7 +12,7 @@ from jobs.errors import ConfigurationError
 from jobs.ingest.sources.delta import DeltaTable
 from jobs.ingest.sources.patches import Patches
 from jobs.ingest.sources.snapshots import Snapshots
-from jobs.ingest.sources.source import Source
+from jobs.ingest.sources.source import Source, absolute
 from jobs.text_files import read_text
 from jobs.yaml_file import YamlFile
 
@@ -24,6 +24,11 @@ class _SourcesFile(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     sources: tuple[Annotated[AnySource, Field(discriminator="kind")], ...]
+    contexts: dict[str, str] = Field(
+        default_factory=dict,
+        description="files that have the remote contexts of JSON-LD documents, by IRI; no context"
+        " is fetched",
+    )
 
 
 _FILE = TypeAdapter(_SourcesFile)
@@ -55,13 +60,15 @@ def _declared(file: Path, folder: Path, text: str) -> tuple[Source, ...]:
     if read.content is None:
         raise ConfigurationError("it declares no source", str(file), _HINT)
     try:
-        sources: tuple[Source, ...] = _FILE.validate_python(read.content).sources
+        declared = _FILE.validate_python(read.content)
     except ValidationError as error:
         raise read.mistake(error, _SourcesFile, tags=1) from None
+    sources: tuple[Source, ...] = declared.sources
     names = [source.name for source in sources]
     for index, name in enumerate(names):
         if name in names[:index]:
             raise ConfigurationError(
                 f"two sources are named {name}", read.place(["sources", index, "name"])
             )
-    return tuple(source.located_in(folder) for source in sources)
+    contexts = {iri: absolute(file, folder) for iri, file in declared.contexts.items()}
+    return tuple(source.located_in(folder).with_contexts(contexts) for source in sources)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from collections.abc import Mapping
+from typing import ClassVar, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, PrivateAttr
 
 from jobs.ingest.changesets import AcceptedChangeSets, ChangeSet, Document, SourcePosition, State
 from jobs.ingest.reading import ChangeSetReading, ParsedDocument, Reader, SourceReading
@@ -31,6 +32,14 @@ class Snapshots(FileSource):
     )
 
     tolerates: ClassVar[Tolerance] = NOTHING
+
+    _contexts: Mapping[str, str] = PrivateAttr(default_factory=dict)
+
+    def with_contexts(self, contexts: Mapping[str, str]) -> Self:
+        """The source with the files of remote contexts, by their IRIs."""
+        copy = self.model_copy()
+        copy._contexts = contexts
+        return copy
 
     def pending(self, position: SourcePosition, settings: Settings) -> list[ChangeSet]:
         """The versions that are not ingested."""
@@ -102,6 +111,7 @@ class Snapshots(FileSource):
             graph=self.graph_term,
             base=self.base_iri,
             blank_nodes=self.blank_nodes,
+            contexts=self._contexts if format_ == "json-ld" else {},
         )
         return Document(name, file.size, request, file.modified, file.refused)
 

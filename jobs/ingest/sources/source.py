@@ -186,11 +186,16 @@ class Source(BaseModel, ABC):
         found = (getattr(self, key) for key in self.locations)
         return tuple(location for location in found if location is not None)
 
+    def with_contexts(self, contexts: Mapping[str, str]) -> Self:
+        """The source with the files of remote contexts of JSON-LD, by their IRIs."""
+        del contexts
+        return self
+
     def located_in(self, folder: Path) -> Self:
         """The source with absolute locations; relative ones are relative to `folder`."""
         located = self.model_copy(
             update={
-                key: _absolute(location, folder)
+                key: absolute(location, folder)
                 for key in self.locations
                 if (location := getattr(self, key)) is not None
             }
@@ -233,7 +238,8 @@ def _unread_text(names: Mapping[str, Sequence[str]]) -> str:
     return f"{counted(number, 'file')} not read: {', '.join(parts)}"
 
 
-def _absolute(location: str, folder: Path) -> str:
+def absolute(location: str, folder: Path) -> str:
+    """A location: relative paths are relative to `folder`, URIs stay as they are."""
     # One letter before the colon is a drive.
     if len(urlparse(location).scheme) > 1:
         return location

@@ -1,4 +1,4 @@
-"""The terms of RDF/XML: what its attributes, its names and its text become, in N-Triples form."""
+"""The terms that readers of documents make, in N-Triples form: checked, and in the one spelling."""
 
 from __future__ import annotations
 
@@ -9,16 +9,9 @@ import pyoxigraph
 from pyoxigraph import RdfFormat
 
 from jobs.rdf.statements import fault_of
+from jobs.rdf.terms import escape
 
-_SPECIAL = re.compile('["\\\\\t\n\r\x7f]')
-_ESCAPES = str.maketrans(
-    {'"': '\\"', "\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r", "\x7f": "\\u007F"}
-)
-_NAME_START = (
-    "A-Z_a-z\xc0-\xd6\xd8-\xf6\xf8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c\u200d"
-    "\u2070-\u218f\u2c00-\u2fef\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"
-)
-_NAME = re.compile(rf"[{_NAME_START}][-.0-9\xb7\u0300-\u036f\u203f\u2040{_NAME_START}]*+")
+_SPECIAL = re.compile('[\x00-\x1f"\\\\\x7f\ufffe\uffff]')
 # IRIs that are valid and absolute for certain; the others take a slower way.
 _LETTERS = r"[A-Za-z0-9_~!$&'()*+,;=:@\-]"
 _ABSOLUTE = re.compile(
@@ -28,15 +21,10 @@ _ABSOLUTE = re.compile(
 _INVALID = re.compile(r'[\x00-\x20<>"{}|^`\\]')
 
 
-def is_name(text: str) -> bool:
-    """Whether it is a name without a colon (NCName of XML namespaces)."""
-    return _NAME.fullmatch(text) is not None
-
-
 def as_literal(text: str, suffix: str) -> str:
     """A literal; `suffix` is its language after `@`, its datatype after `^^`, or nothing."""
     if _SPECIAL.search(text):
-        text = text.translate(_ESCAPES)
+        text = escape(text)
     return f'"{text}"{suffix}'
 
 
