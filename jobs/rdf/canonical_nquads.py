@@ -31,7 +31,7 @@ _IRI = f"<{_INSIDE}>"
 # Not rdf:langString, which needs a language; xsd:string is cut off when the terms are split.
 _DATATYPE = rf"(?:<{_INSIDE}[A-Za-fh-z0-9]>|<http://www\.w3\.org/2001/XMLSchema#string>)"
 _STRING = f'"^^<{XSD_STRING}>'
-_BLANK = "_:[A-Za-z0-9]+"
+_BLANK = r"_:[A-Za-z0-9][A-Za-z0-9_\-]*"
 _LANGUAGE = "@[a-z]{2,3}(?:-[a-z]{4})?(?:-(?:[a-z]{2}|[0-9]{3}))?"
 _TEXT = r'"(?:[^"\\\x00-\x1F\x7F\x{FFFE}\x{FFFF}]|\\[btnfr"\\])*"'
 _LITERAL = rf"{_TEXT}(?:{_LANGUAGE}|\^\^{_DATATYPE})?"

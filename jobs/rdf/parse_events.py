@@ -33,7 +33,10 @@ class Rejections:
 
 @dataclass(frozen=True, slots=True)
 class Discarded:
-    """An aborted transaction: changes of the lines since <= line < until are discarded."""
+    """An aborted transaction: the changes since <= number < until of the file are discarded.
+
+    They are numbered from 0, in the order of the events.
+    """
 
     since: int
     until: int

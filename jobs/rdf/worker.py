@@ -48,8 +48,8 @@ class ParserError(RuntimeError):
     """The child process does not start, or has a defect; no file is rejected because of it."""
 
 
-class _DiscardedLines:
-    """The lines of the aborted transactions of a file, which come in their order."""
+class _DiscardedChanges:
+    """The changes of the aborted transactions of a file, which come in their order."""
 
     def __init__(self) -> None:
         self._since, self._until = array("q"), array("q")
@@ -65,15 +65,15 @@ class _DiscardedLines:
         return 16 * len(self._since)
 
     def append(self, since: int, until: int) -> None:
-        """Add the lines from `since` to before `until`."""
+        """Add the changes number `since` to before `until`."""
         self._since.append(since)
         self._until.append(until)
 
-    def have(self, lines: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-        """Which of the lines are among them."""
+    def have(self, numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        """Which of the changes are among them."""
         since, until = (np.frombuffer(each, np.int64) for each in (self._since, self._until))
-        last = np.searchsorted(since, lines, side="right") - 1
-        return (last >= 0) & (lines < until[last])
+        last = np.searchsorted(since, numbers, side="right") - 1
+        return (last >= 0) & (numbers < until[last])
 
 
 class NoRoom(Exception):  # noqa: N818  (named after what is wrong)
@@ -87,7 +87,7 @@ class Volume:
     rows: int
     bytes: int
 
-    def holds(self, *found: Spool | _DiscardedLines) -> bool:
+    def holds(self, *found: Spool | _DiscardedChanges) -> bool:
         """Whether what was found is at most so much."""
         rows, size = sum(each.rows for each in found), sum(each.bytes for each in found)
         return rows <= self.rows and size <= self.bytes
@@ -225,7 +225,7 @@ class _Child:
         self._send(asdict(request))
         started = False
         header = Header()
-        discarded = _DiscardedLines()
+        discarded = _DiscardedChanges()
         refusal: Rejection | None = None
         unreadable: str | None = None
         cut_off: str | None = None
@@ -278,7 +278,9 @@ class _Child:
             cut_off,
         )
 
-    def _excess(self, changes: Spool, rejections: Spool, discarded: _DiscardedLines) -> str | None:
+    def _excess(
+        self, changes: Spool, rejections: Spool, discarded: _DiscardedChanges
+    ) -> str | None:
         """Which limit the rows of a file are beyond; None if they are within all."""
         limits = self._limits
         if rejections.rows > limits.rejected_rows:
@@ -289,13 +291,16 @@ class _Child:
             return f"it gives more than {limits.parsed_bytes:,} bytes of rows (parsed_bytes)"
         return None
 
-    def _without(self, changes: Spool, discarded: _DiscardedLines) -> pa.Table:
+    def _without(self, changes: Spool, discarded: _DiscardedChanges) -> pa.Table:
         """The changes but for those of aborted transactions."""
         if not discarded.rows:
             return changes.take()
         kept = Spool(CHANGES, self._limits.parsed_memory_bytes)
+        first = 0
         for batch in changes.take().to_batches():
-            kept.append(batch.filter(pa.array(~discarded.have(batch.column("line").to_numpy()))))
+            numbers = np.arange(first, first + batch.num_rows)
+            kept.append(batch.filter(pa.array(~discarded.have(numbers))))
+            first += batch.num_rows
         return kept.take()
 
     def close(self) -> None:

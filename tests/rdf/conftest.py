@@ -38,6 +38,7 @@ class Parsed:
         self.rejections: list[Rejection] = []
         self.header = Header()
         self.usable = True
+        discarded: set[int] = set()
         for piece in parse(request, limits):
             match piece:
                 case Changes(batch):
@@ -45,12 +46,13 @@ class Parsed:
                 case Rejections(batch):
                     self.rejections += [Rejection(**row) for row in batch.to_pylist()]
                 case Discarded(since, until):
-                    self.changes = [c for c in self.changes if not since <= c.line < until]
+                    discarded.update(range(since, until))
                 case Unusable(rejection):
                     self.rejections.append(rejection)
                     self.usable = False
                 case Header():
                     self.header = piece
+        self.changes = [c for n, c in enumerate(self.changes) if n not in discarded]
 
     @property
     def quads(self) -> list[tuple[str, str, str, str]]:

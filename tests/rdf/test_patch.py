@@ -75,7 +75,7 @@ def test_a_line_of_a_patch_has_the_quads_that_it_has_alone(
 
 
 def test_an_aborted_transaction_changes_nothing(parse_text: ParseText) -> None:
-    text = f"A {TRIPLE} .\nTX .\nA <a:x> <a:p> 1 .\nA {TRIPLE} .\nTA .\nTX .\nD {TRIPLE} .\nTC .\n"
+    text = f"A {TRIPLE} .\nTX .\nA <a:x> <a:p> ! .\nA {TRIPLE} .\nTA .\nTX .\nD {TRIPLE} .\nTC .\n"
     parsed = parse_text(text, **PATCH)
     assert [(c.line, c.insert) for c in parsed.changes] == [(1, True), (7, False)]
     assert parsed.rejected_lines == [3]
@@ -93,16 +93,16 @@ def test_a_transaction_without_end_makes_the_file_unusable(parse_text: ParseText
     [
         ("A <a:s> <a:p> .", 15, "object"),
         ("D <a:s> <a b> <a:o> .", 9, "IRI"),
-        ("A", 1, "not a line of an RDF Patch"),
+        ("A", 2, "ends without a dot"),
         ("X <a:s> <a:p> <a:o> .", 1, "not a line of an RDF Patch"),
         ("TX .", 1, "TX inside the transaction of line 1"),
-        ("H id id .", 1, "term in N-Triples form"),
-        ("H id _:b .", 1, "names nothing"),
-        ('H at "yesterday"^^<http://www.w3.org/2001/XMLSchema#dateTime> .', 1, "date and time"),
-        (f'H at "-0044-03-15T00:00:00Z"^^<{XSD}dateTime> .', 1, "not within the years 1 to 9999"),
-        (f'H at "12026-01-01T00:00:00Z"^^<{XSD}dateTime> .', 1, "not within the years 1 to 9999"),
-        (f'H at "0001-01-01T00:00:00+05:00"^^<{XSD}dateTime> .', 1, "not within the years"),
-        ("PA", 1, "not a line of an RDF Patch"),
+        ("H id id .", 6, "the value of a header is a term"),
+        ("H id _:b .", 6, "names nothing"),
+        ('H at "yesterday"^^<http://www.w3.org/2001/XMLSchema#dateTime> .', 6, "date and time"),
+        (f'H at "-0044-03-15T00:00:00Z"^^<{XSD}dateTime> .', 6, "not within the years 1 to 9999"),
+        (f'H at "12026-01-01T00:00:00Z"^^<{XSD}dateTime> .', 6, "not within the years 1 to 9999"),
+        (f'H at "0001-01-01T00:00:00+05:00"^^<{XSD}dateTime> .', 6, "not within the years"),
+        ("PA", 2, "after PA comes a prefix"),
     ],
 )
 def test_a_malformed_line_is_rejected_alone(

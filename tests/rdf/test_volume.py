@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from jobs.rdf.limits import ParseLimits
 from jobs.rdf.records import ParsedFile, ParseRequest
 from jobs.rdf.spool import Spool
-from jobs.rdf.worker import NoRoom, ParserProcess, Volume, _DiscardedLines
+from jobs.rdf.worker import NoRoom, ParserProcess, Volume, _DiscardedChanges
 from lake.scratch import scratch_folder
 from tests.rdf.conftest import LIMITS
 
@@ -100,15 +100,15 @@ def test_a_file_for_which_there_is_no_room_is_an_error_of_its_own(tmp_path: Path
     assert parse(tmp_path, GOOD * 1000, LIMITS, Volume(1000, 10**9))[0].changes.num_rows == 1000
 
 
-def test_lines_are_discarded_if_an_aborted_transaction_has_them() -> None:
+def test_changes_are_discarded_if_an_aborted_transaction_has_them() -> None:
     numbers = random.Random(1).sample(range(1, 1000), 40)
     ends = sorted(numbers)
-    aborted = _DiscardedLines()
+    aborted = _DiscardedChanges()
     for since, until in zip(ends[::2], ends[1::2], strict=True):
         aborted.append(since, until)
-    lines = np.arange(1000)
+    changes = np.arange(1000)
     expected = [
-        any(since <= line < until for since, until in zip(ends[::2], ends[1::2], strict=True))
-        for line in lines
+        any(since <= change < until for since, until in zip(ends[::2], ends[1::2], strict=True))
+        for change in changes
     ]
-    assert aborted.have(lines).tolist() == expected
+    assert aborted.have(changes).tolist() == expected
