@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 import re
 import shutil
@@ -18,6 +17,14 @@ from urllib.parse import quote
 
 from pyarrow import fs
 
+from jobs.rdf.compression import (
+    RefusedArchive,
+    decompressed,
+    ending_of,
+    name_in_zip,
+    refused_archive,
+    without_ending,
+)
 from jobs.rdf.records import Format
 from lake.scratch import scratch_folder
 
@@ -157,9 +164,37 @@ def local_stat(path: str) -> tuple[int, datetime] | None:
 
 
 def format_of(name: str) -> Format | None:
-    """The format by the ending of a file name (with or without `.gz`); None if it is unknown."""
-    _, dot, ending = name.lower().removesuffix(".gz").rpartition(".")
+    """The format by the ending of a file name, compressed or not; None if it is unknown."""
+    if refused_archive(name) is not None:
+        return None
+    _, dot, ending = without_ending(name.lower()).rpartition(".")
     return _FORMATS.get(ending) if dot else None
+
+
+def format_in(file: FileInfo, declared: Format | None = None) -> tuple[Format | None, str]:
+    """The format of a file, and why it has none.
+
+    It is the declared one, that of its name, or of `x.zip` that of the name inside.
+
+    Raises:
+        ArchiveError: `x.zip` is broken.
+        OSError: it cannot be read.
+    """
+    if refused := refused_archive(file.name):
+        return None, refused
+    known = declared or format_of(file.name)
+    if known is None and ending_of(file.name) == ".zip" and file.refused is None:
+        try:
+            return _format_in_zip(file.path)
+        except RefusedArchive as error:
+            return None, str(error)
+    return known, "its name has no known ending"
+
+
+def _format_in_zip(path: str) -> tuple[Format | None, str]:
+    system, inner = _resolve(path)
+    with system.open_input_file(inner) as archive:
+        return format_of(name_in_zip(archive)), "the name of the file in it has no known ending"
 
 
 @contextmanager
@@ -189,8 +224,9 @@ def local_copy(file: str) -> Iterator[str | None]:
         yield inner
         return
     # By the ending of its name a file is known to be compressed.
-    ending = ".gz" if inner.lower().endswith(".gz") else ""
-    with tempfile.NamedTemporaryFile(prefix="object-", suffix=ending, dir=scratch_folder()) as copy:
+    with tempfile.NamedTemporaryFile(
+        prefix="object-", suffix=ending_of(inner), dir=scratch_folder()
+    ) as copy:
         with system.open_input_stream(inner, compression=None) as raw:
             shutil.copyfileobj(cast(IO[bytes], raw), copy, _BLOCK)
         copy.flush()
@@ -199,20 +235,21 @@ def local_copy(file: str) -> Iterator[str | None]:
 
 @contextmanager
 def opened(path: str) -> Iterator[IO[bytes]]:
-    """The bytes of a file, decompressed if its name ends with `.gz`.
+    """The bytes of a file, decompressed if its name has an ending of `compression`.
 
     Raises:
         OSError: it cannot be opened.
+        ArchiveError: it is compressed, and broken; also when it is read.
     """
     system, inner = _resolve(path)
-    # A pyarrow file has the methods that gzip and the parsers use.
-    with system.open_input_stream(inner, compression=None) as raw:
-        file = cast(IO[bytes], raw)
-        if inner.lower().endswith(".gz"):
-            with gzip.open(file) as unzipped:
-                yield cast(IO[bytes], unzipped)
-        else:
-            yield file
+    ending = ending_of(inner)
+    # A pyarrow file has the methods that the parsers use.
+    with (
+        system.open_input_file(inner)
+        if ending
+        else system.open_input_stream(inner, compression=None)
+    ) as raw:
+        yield decompressed(raw, ending)
 
 
 def _below(location: str, name: str) -> str:

@@ -40,7 +40,7 @@ def read_blocks(file: IO[bytes], limits: ParseLimits) -> Iterator[Block]:
     """The lines of a file, about a megabyte at a time; lines end at line feeds only.
 
     Raises:
-        EOFError, zlib.error, gzip.BadGzipFile: a compressed file is broken.
+        ArchiveError: a compressed file is broken.
     """
     rest, first, skipping, start = b"", 1, False, True
     while data := file.read(_BLOCK_BYTES):

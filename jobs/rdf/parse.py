@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import gzip
-import zlib
 from collections.abc import Iterator
-from typing import assert_never
+from typing import IO, assert_never
 
+from jobs.rdf.compression import ArchiveError, CutOffArchive
 from jobs.rdf.documents import parse_document
-from jobs.rdf.files import opened, opened_raw
+from jobs.rdf.files import opened
 from jobs.rdf.labelling import label_by_content, label_by_name
 from jobs.rdf.limits import ParseLimits
 from jobs.rdf.lines import parse_lines
@@ -21,35 +20,30 @@ def parse(request: ParseRequest, limits: ParseLimits) -> Iterator[ParseEvent]:
     """The events of parsing one file; an `Unusable` discards all others.
 
     Raises:
-        OSError: the file cannot be opened or read (a broken gzip file is `Unusable`).
+        OSError: the file cannot be opened or read (a broken compressed file is `Unusable`).
     """
-    with opened(request.path) as file:
-        try:
-            if request.file.lower().endswith(".gz") and not _has_content(request.path):
-                raise EOFError("it is empty")
-            match request.format:
-                case "rdf-patch":
-                    yield from label_by_name(parse_patch(file, request, limits), request.scope)
-                case "n-triples" | "n-quads":
-                    events = parse_lines(file, request, limits)
-                    if request.role == "patch":
-                        yield from label_by_name(events, request.scope)
-                    else:
-                        yield from label_by_content(events, request.scope, request.blank_nodes)
-                case "turtle" | "trig" | "rdf-xml" | "json-ld":
-                    # By content for patches too: labels mean nothing outside a document.
-                    events = parse_document(file, request, limits)
-                    yield from label_by_content(events, request.scope, request.blank_nodes)
-                case _:
-                    assert_never(request.format)
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            reason = f"the compressed file is broken: {error}"
-            if isinstance(error, EOFError):
-                yield CutOff(reason)
-            yield Unusable(Rejection(request.file, 0, 0, reason, ""))
+    try:
+        with opened(request.path) as file:
+            yield from _parse(file, request, limits)
+    except ArchiveError as error:
+        if isinstance(error, CutOffArchive):
+            yield CutOff(str(error))
+        yield Unusable(Rejection(request.file, 0, 0, str(error), ""))
 
 
-def _has_content(file: str) -> bool:
-    """Whether a file has a byte: gzip takes an empty one for the archive of nothing."""
-    with opened_raw(file) as raw:
-        return bool(raw.read(1))
+def _parse(file: IO[bytes], request: ParseRequest, limits: ParseLimits) -> Iterator[ParseEvent]:
+    match request.format:
+        case "rdf-patch":
+            yield from label_by_name(parse_patch(file, request, limits), request.scope)
+        case "n-triples" | "n-quads":
+            events = parse_lines(file, request, limits)
+            if request.role == "patch":
+                yield from label_by_name(events, request.scope)
+            else:
+                yield from label_by_content(events, request.scope, request.blank_nodes)
+        case "turtle" | "trig" | "rdf-xml" | "json-ld":
+            # By content for patches too: labels mean nothing outside a document.
+            events = parse_document(file, request, limits)
+            yield from label_by_content(events, request.scope, request.blank_nodes)
+        case _:
+            assert_never(request.format)

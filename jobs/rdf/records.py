@@ -103,7 +103,7 @@ class ParsedFile:
     """A parsed file.
 
     changes: schema `CHANGES`. rejections: schema `REJECTIONS`.
-    refusal: why the file was rejected as a whole (broken document, truncated gzip, transaction
+    refusal: why the file was rejected as a whole (broken document, broken archive, transaction
         without end, parser process died), one of the rejections; then `changes` is empty.
     unreadable: why the file could not be opened or read; then its content is unknown.
     cut_off: how it ends in the middle, None if it does not; it may be usable all the same.

@@ -15,7 +15,8 @@ from jobs.ingest.changesets import ChangeSet, Document
 from jobs.ingest.sources.errors import SourceError, refused_link
 from jobs.ingest.sources.source import Source
 from jobs.ingest.sources.stream import Stream
-from jobs.rdf.files import FileInfo, format_of, list_files
+from jobs.rdf.compression import ENDINGS, ArchiveError
+from jobs.rdf.files import FileInfo, format_in, list_files
 from jobs.rdf.records import Format
 
 
@@ -64,7 +65,7 @@ def rdf_files(
 
     Raises:
         ConfigurationError: nothing is there, or none of the files has a known format.
-        SourceError: a link to a folder is not followed.
+        SourceError: a link to a folder is not followed, or a zip cannot be opened.
     """
     try:
         files = list_files(location)
@@ -84,26 +85,41 @@ def rdf_files(
             raise refused_link(source, file.path, file.refused)
     named = [file for file in files if fnmatchcase(file.name, glob)]
     matching = [file for file in named if file.no_file is None]
-    found = [
-        (file, known) for file in matching if (known := format_ or format_of(file.name)) is not None
-    ]
-    read = {file.name for file, _ in found}
+    formats = {file.name: _format_in(source, file, format_) for file in matching}
+    known = [(file, one) for file in matching if (one := formats[file.name][0]) is not None]
+    read = {file.name for file, _ in known}
     source.leave_unread(
         location,
         (
-            (file.name, file.no_file or "its name has no known ending")
+            (file.name, file.no_file or formats[file.name][1])
             for file in named
             if file.name not in read
         ),
     )
-    if matching and not found:
+    if matching and not known:
+        example = matching[0].name
         raise ConfigurationError(
             f"source {source.name}: none of {len(matching)} files has a name with a known ending,"
-            f" for example {matching[0].name}",
+            f" for example {example} ({formats[example][1]})",
             location,
-            "Name them .nt, .nq, .ttl, .trig, .rdf, .jsonld or .rdfp (.gz or not).",
+            "Name them .nt, .nq, .ttl, .trig, .rdf, .jsonld or .rdfp, compressed or not"
+            f" ({', '.join(ENDINGS)}).",
         )
-    return found
+    return known
+
+
+def _format_in(
+    source: Source, file: FileInfo, declared: Format | None
+) -> tuple[Format | None, str]:
+    try:
+        return format_in(file, declared)
+    except (ArchiveError, OSError) as error:
+        # What is in it, and whether it belongs to the source, cannot be known.
+        raise SourceError(
+            f"source {source.name}: {error}",
+            file.path,
+            "Complete or remove it; a zip file named x.ttl.zip is not opened to know its format.",
+        ) from None
 
 
 def new_change_sets(

@@ -1,0 +1,268 @@
+"""Compressed files: which endings are read, and the bytes inside, in blocks.
+
+All members of a file are read (gzip members, bz2 and xz streams, Zstandard frames); of a zip, its
+one file. No reader holds more than a block of the content, so that the limits of parsing hold.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable
+from typing import IO, cast
+
+import pyarrow as pa
+
+ENDINGS = (".gz", ".bz2", ".xz", ".zst", ".zip")
+"""Of the files that are read."""
+_OTHERS = (
+    *(".tar", ".tgz", ".tbz", ".tbz2", ".txz", ".tzst", ".7z", ".rar", ".lz4", ".br", ".z"),
+    *(".lz", ".lzma", ".lzo", ".zstd", ".sz", ".jar", ".cab", ".arj"),
+)
+_BLOCK = 1 << 16
+_BUFFER = 1 << 20
+_XZ_PADDING = 4
+_ZIP_END = struct.Struct("<4s8xL6x")  # signature, bytes of the central directory
+_ZIP_END_BYTES = 22
+_ZIP_COMMENT_BYTES = (1 << 16) - 1
+_ZIP_DIRECTORY_BYTES = 1 << 20
+_ENCRYPTED = 1
+
+
+class ArchiveError(Exception):
+    """A compressed file that cannot be used; the message is the reason."""
+
+
+class RefusedArchive(ArchiveError):  # noqa: N818  (named after what is wrong)
+    """A zip that is whole, and is not read: of several files, or encrypted."""
+
+
+class CutOffArchive(ArchiveError):  # noqa: N818  (named after what is wrong)
+    """A compressed file that ends before its end."""
+
+
+def ending_of(name: str) -> str:
+    """Which of `ENDINGS` a name has; '' if none."""
+    return next((ending for ending in ENDINGS if name.lower().endswith(ending)), "")
+
+
+def without_ending(name: str) -> str:
+    """The name of what is in a file."""
+    return name[: len(name) - len(ending_of(name))]
+
+
+def refused_archive(name: str) -> str | None:
+    """Why a file of this name is not read, if it is an archive of another kind."""
+    if without_ending(name).lower().endswith(_OTHERS):
+        return f"an archive that is not read: {', '.join(ENDINGS)} with one file are"
+    return None
+
+
+def decompressed(file: pa.NativeFile, ending: str) -> IO[bytes]:
+    """The content of a file, which can be sought in; `ending` is one of `ENDINGS` or ''.
+
+    It raises when it is opened, or when it is read:
+
+    Raises:
+        CutOffArchive: the file ends before its end, or is empty.
+        ArchiveError: it is no such file, has bytes after its end, or more than one file.
+        OSError: it cannot be read.
+    """
+    if not ending:
+        return cast(IO[bytes], file)
+    if not file.read(1):
+        raise CutOffArchive("the compressed file is broken: it is empty")
+    file.seek(0)
+    read = _OPENERS[ending](file)
+    return io.BufferedReader(_Content(read), _BUFFER)
+
+
+def name_in_zip(file: pa.NativeFile) -> str:
+    """The name of the one file in a zip.
+
+    Raises:
+        RefusedArchive: it has no file or several, or it is encrypted.
+        ArchiveError: it is broken.
+        OSError: it cannot be read.
+    """
+    with _zip(file) as archive:
+        return _only_file(archive).filename
+
+
+class _Content(io.RawIOBase):
+    """What a function reads, with its errors as ours."""
+
+    def __init__(self, read: Callable[[int], bytes]) -> None:
+        self._read = read
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def readinto(self, buffer: object) -> int:
+        """Read at most as many bytes as there is room for."""
+        target = memoryview(buffer).cast("B")  # type: ignore[arg-type]
+        try:
+            content = self._read(min(len(target), _BLOCK))
+        except EOFError as error:
+            raise CutOffArchive(
+                f"the compressed file is broken: {str(error) or 'it is cut off'}"
+            ) from None
+        except (zlib.error, gzip.BadGzipFile, lzma.LZMAError, zipfile.BadZipFile) as error:
+            raise ArchiveError(f"the compressed file is broken: {error}") from None
+        target[: len(content)] = content
+        return len(content)
+
+
+def _gzip(file: pa.NativeFile) -> Callable[[int], bytes]:
+    return gzip.GzipFile(fileobj=file).read
+
+
+def _zstandard(file: pa.NativeFile) -> Callable[[int], bytes]:
+    stream = pa.CompressedInputStream(file, "zstd")
+
+    def read(size: int) -> bytes:
+        try:
+            return stream.read(size)
+        except OSError as error:
+            # Errors of the system have a number; those of the codec have none.
+            if error.errno is not None:
+                raise
+            if "Truncated" in str(error):
+                raise EOFError(str(error)) from None
+            raise zlib.error(str(error)) from None
+
+    return read
+
+
+def _bzip2(file: pa.NativeFile) -> Callable[[int], bytes]:
+    return _Streams(file, bz2.BZ2Decompressor, padding=0).read
+
+
+def _xz(file: pa.NativeFile) -> Callable[[int], bytes]:
+    return _Streams(file, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ), _XZ_PADDING).read
+
+
+class _Streams:
+    """The content of one compressed stream after the other.
+
+    The readers of the standard library stop without a word at bytes that are no stream.
+
+    Args:
+        file: the compressed file.
+        decompressor: makes one for a stream.
+        padding: zeros between streams come in this number; 0 if there are none.
+    """
+
+    def __init__(
+        self,
+        file: pa.NativeFile,
+        decompressor: Callable[[], bz2.BZ2Decompressor | lzma.LZMADecompressor],
+        padding: int,
+    ) -> None:
+        self._file, self._new, self._padding = file, decompressor, padding
+        self._decompressor = decompressor()
+        self._rest = b""
+
+    def read(self, size: int) -> bytes:
+        """At most `size` bytes; b'' at the end."""
+        while True:
+            if self._decompressor.eof:
+                if not self._next_stream():
+                    return b""
+            elif self._decompressor.needs_input and not self._rest:
+                self._rest = self._file.read(_BLOCK)
+                if not self._rest:
+                    raise EOFError("it ends in the middle of a stream")
+            try:
+                content = self._decompressor.decompress(self._rest, size)
+            except (OSError, ValueError) as error:
+                raise lzma.LZMAError(str(error)) from None
+            self._rest = self._decompressor.unused_data if self._decompressor.eof else b""
+            if content:
+                return content
+
+    def _next_stream(self) -> bool:
+        """Go to the next stream, if there is one."""
+        zeros = 0
+        while not (rest := self._rest.lstrip(b"\0") if self._padding else self._rest):
+            zeros += len(self._rest)
+            self._rest = self._file.read(_BLOCK)
+            if not self._rest:
+                break
+        zeros += len(self._rest) - len(rest)
+        if self._padding and zeros % self._padding:
+            raise lzma.LZMAError("bytes after its end")
+        self._rest = rest
+        if rest:
+            self._decompressor = self._new()
+        return bool(rest)
+
+
+def _zip_content(file: pa.NativeFile) -> Callable[[int], bytes]:
+    archive = _zip(file)
+    try:
+        return archive.open(_only_file(archive)).read
+    except (zipfile.BadZipFile, NotImplementedError) as error:
+        raise ArchiveError(f"the compressed file is broken: {error}") from None
+
+
+def _zip(file: pa.NativeFile) -> zipfile.ZipFile:
+    """An archive whose directory is of a bounded size.
+
+    Raises:
+        ArchiveError: it is none.
+    """
+    size = file.size()
+    file.seek(max(0, size - _ZIP_END_BYTES - _ZIP_COMMENT_BYTES))
+    tail = file.read()
+    end = tail.rfind(b"PK\5\6")
+    if end < 0 or len(tail) - end < _ZIP_END_BYTES:
+        file.seek(0)
+        if file.read(4) == b"PK\3\4":
+            raise CutOffArchive("the compressed file is broken: it has no directory at its end")
+        raise ArchiveError("the compressed file is broken: it is no zip file")
+    _, directory_bytes = _ZIP_END.unpack_from(tail, end)
+    if not directory_bytes:
+        raise RefusedArchive("a zip file with 0 files; one is read")
+    if directory_bytes > _ZIP_DIRECTORY_BYTES:
+        raise RefusedArchive("a zip file with many files; one is read")
+    if len(tail) - end - _ZIP_END_BYTES != int.from_bytes(tail[end + 20 : end + 22], "little"):
+        raise ArchiveError("the compressed file is broken: bytes after its end")
+    try:
+        return zipfile.ZipFile(cast(IO[bytes], file))
+    except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
+        raise ArchiveError(f"the compressed file is broken: {error}") from None
+
+
+def _only_file(archive: zipfile.ZipFile) -> zipfile.ZipInfo:
+    """The file in a zip; folders, and what is in names that begin with `.` or `_`, do not count."""
+    files = [
+        info
+        for info in archive.infolist()
+        if not info.is_dir()
+        and not any(part.startswith((".", "_")) for part in info.filename.split("/"))
+    ]
+    if len(files) != 1:
+        names = ", ".join(f"{info.filename[:80]!a}" for info in files[:3])
+        shown = f" ({names}{', ...' if len(files) > 3 else ''})" if files else ""
+        raise RefusedArchive(f"a zip file with {len(files)} files{shown}; one is read")
+    if ending_of(files[0].filename) or refused_archive(files[0].filename):
+        raise RefusedArchive("a zip file with a compressed file in it")
+    if files[0].flag_bits & _ENCRYPTED:
+        raise RefusedArchive("a zip file that is encrypted")
+    return files[0]
+
+
+_OPENERS: dict[str, Callable[[pa.NativeFile], Callable[[int], bytes]]] = {
+    ".gz": _gzip,
+    ".bz2": _bzip2,
+    ".xz": _xz,
+    ".zst": _zstandard,
+    ".zip": _zip_content,
+}
