@@ -4,7 +4,7 @@ Jena writes every blank node as `<_:label>` and abbreviates numbers and booleans
 https://github.com/apache/jena/tree/main/jena-rdfpatch (TokenWriterText)
 
 Each expression begins at the start of the line and counts its spaces, so that what it respells is a
-term of its own: whatever stands inside a literal comes after a quote.
+term of its own: what stands inside a literal comes after a quote.
 """
 
 from __future__ import annotations

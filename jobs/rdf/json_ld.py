@@ -89,6 +89,8 @@ def _loads(text: bytes) -> Any:
         raise _fault("it is no UTF-8", line) from None
     except ValueError:
         raise _fault("a number of more than 4,300 digits") from None
+    except RecursionError:
+        raise _fault("nested deeper than Python reads it") from None
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 
+from jobs.rdf.statements import TRIPLE_TERM
 from jobs.rdf.terms import TermError, iri, literal, parse_term, to_text, unescape
 
 CODES = frozenset((b"A", b"D", b"H", b"TX", b"TB", b"TC", b"TA", b"PA", b"PD", b"Z"))
@@ -117,6 +118,8 @@ def read_row(text: bytes, start: int, end: int, is_last: bool) -> Row:
         if token is None:
             if text.startswith(_LONG_STRINGS, offset, end):
                 raise UnfinishedRow("a string in triple quotes that is not closed", offset)
+            if text.startswith(b"<<", offset, end):
+                raise RowError(TRIPLE_TERM, offset)
             if text.startswith(b"^^", offset, end) and next_token(text, offset + 2, end) == end:
                 raise UnfinishedRow("a string without its datatype", offset)
             raise RowError("neither a term nor the dot at the end of a row", offset)

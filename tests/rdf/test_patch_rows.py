@@ -259,7 +259,7 @@ def test_an_aborted_transaction_changes_nothing_wherever_it_stands(parse_text: P
         ("A <a:s> <_:b> <a:o> .", 3, 9, "a blank node cannot be a predicate"),
         (f"A {SP} '\\x' .", 3, 15, "not an escape"),
         (f"A {SP} <a:o> . .", 3, 23, "not a line of an RDF Patch"),
-        (f"A {SP} <<( <a:s> <a:p> <a:o> )>> .", 3, 15, "neither a term"),
+        (f"A {SP} <<( <a:s> <a:p> <a:o> )>> .", 3, 15, "triple terms (RDF 1.2)"),
         ("TX <a:s> .", 3, 4, "after TX comes nothing"),
         ("PA 5 <a:> .", 3, 4, "neither a word nor a string"),
     ],
@@ -330,7 +330,7 @@ def test_a_patch_is_read_the_same_wherever_blocks_end(
 
 
 def flattened(text: bytes, block: int) -> tuple[list[object], list[object], list[ParseEvent]]:
-    """Changes, rejected lines and all other events, whatever the batches."""
+    """Changes, rejected lines and all other events, in any batches."""
     request = ParseRequest("f", "rdf-patch", "patch", "s")
     changes: list[object] = []
     rejected: list[object] = []
