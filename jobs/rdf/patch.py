@@ -6,21 +6,18 @@ https://jena.apache.org/documentation/rdf-patch/
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import IO
 
 import numpy as np
-import pyarrow as pa
-from pyoxigraph import RdfFormat
 
-from jobs.rdf.canonical_nquads import Lines, Mask, Terms, canonical
-from jobs.rdf.jena_lines import read_jena_lines
+from jobs.rdf.canonical_nquads import Lines
 from jobs.rdf.limits import ParseLimits
-from jobs.rdf.lines import Block, block_events, is_empty, overlong_faults, read_blocks
+from jobs.rdf.lines import Block, block_events, is_empty, read_blocks
 from jobs.rdf.parse_events import CutOff, Discarded, ParseEvent, Unusable
+from jobs.rdf.patch_block import BlockRows
+from jobs.rdf.patch_header import HeaderError, with_value
 from jobs.rdf.patch_rows import (
     Row,
     RowError,
@@ -32,14 +29,10 @@ from jobs.rdf.patch_rows import (
     word_of,
 )
 from jobs.rdf.records import Header, ParseRequest, Rejection
-from jobs.rdf.statements import Fault, Quads, Statement, read_quads
+from jobs.rdf.statements import Statement
 from jobs.rdf.terms import (
     POSITIONS,
-    Blank,
-    Iri,
-    Literal,
     Position,
-    Term,
     TermError,
     canonical_term,
     parse_term,
@@ -52,11 +45,6 @@ _TERM = (
 # A row that is a line and, after its code, a statement of N-Quads.
 _CHANGE = re.compile(rb"[ \t]*([AD])[ \t]+(?=(?:" + _TERM + rb"[ \t]*){3,4}\.[ \t]*(?:#[^\r]*)?\Z)")
 _TRANSACTION = re.compile(rb"[ \t]*(TX|TC|TA)[ \t]*\.[ \t]*(?:#[^\r]*)?")
-_TIMES = tuple(f"http://www.w3.org/2001/XMLSchema#{name}" for name in ("dateTime", "dateTimeStamp"))
-_FAR = re.compile(r"(?:-\d{4,}|0000|[1-9]\d{4,})-\d\d-\d\dT")
-_TOO_FAR = "its time is not within the years 1 to 9999 of UTC"
-_MIDNIGHT = re.compile(r"T24:00:00(?:\.0+)?")
-_ADD = ord("A")
 _TWICE = "the quad is changed before and after TX, TC or TA in one line"
 
 
@@ -79,7 +67,7 @@ def parse_patch(
     for following in chain(read_blocks(file, limits), [None]):
         if block is not None:
             joined = block if rest is None else _joined(rest, block)
-            rows = _BlockRows(joined, limits)
+            rows = BlockRows(joined, limits)
             rest = reader.read_block(rows, is_last=following is None)
             yield from reader.events(rows)
         block = following
@@ -96,120 +84,6 @@ def _joined(rest: Block, block: Block) -> Block:
     return Block(rest.first, lines, overlong, block.is_cut)
 
 
-@dataclass(frozen=True, slots=True)
-class _Bound:
-    """A TX, TC or TA: index of its line, how many changes of that line are before it."""
-
-    keyword: bytes
-    row: int
-    before: int
-
-
-class _BlockRows:
-    """The rows of a block, as they are found.
-
-    Of the lines that are `plain` the terms are taken by column; `statements` are for pyoxigraph;
-    the changes of other rows are added one by one.
-    """
-
-    def __init__(self, block: Block, limits: ParseLimits) -> None:
-        self.block = block
-        self.inserts: Mask = _letters(block) == _ADD
-        self.canonical = canonical(block.lines, prefix="[AD] ")
-        self.canonical[list(block.overlong)] = False
-        others = np.flatnonzero(~self.canonical)
-        self.jena, self._jena_terms = read_jena_lines(
-            block.lines, others[~np.isin(others, list(block.overlong))]
-        )
-        self.plain = self.canonical.copy()
-        self.plain[self.jena] = True
-        self.statements: list[Statement] = []
-        self.faults: list[Fault] = overlong_faults(block, limits)
-        self.bounds: list[_Bound] = []
-        self.cut_off: str | None = None
-        self._quads: list[tuple[int, bool, tuple[str, ...]]] = []
-        self._line = -1
-        self._earlier: set[tuple[str, ...]] = set()
-        self._newest: dict[tuple[str, ...], bool] = {}
-
-    def add(self, row: int, inserts: bool, quad: tuple[str, ...]) -> bool:
-        """Add a change of the line `row`: graph, subject, predicate, object.
-
-        Changes of a quad are in the order of their lines: of several in one line, the last counts.
-        Whether it was added: it is not if a transaction begins or ends between the two.
-        """
-        self._go_to(row)
-        if quad in self._earlier:
-            return False
-        self._newest.pop(quad, None)
-        self._newest[quad] = inserts
-        return True
-
-    def add_bound(self, keyword: bytes, row: int) -> None:
-        """Add a TX, TC or TA of the line `row`."""
-        self._go_to(row)
-        self._keep()
-        self.bounds.append(_Bound(keyword, row, len(self._earlier)))
-
-    def add_fault(self, offset: int, reason: str) -> int:
-        """Add the fault of a row; the index of the line that `offset` is in."""
-        lines = self.block.lines
-        row = int(np.searchsorted(lines.starts, offset, side="right")) - 1
-        before = lines.text[lines.starts[row] : offset]
-        self.faults.append(Fault(row, len(before.decode(errors="replace")) + 1, reason))
-        return row
-
-    def quads(self, limits: ParseLimits) -> tuple[Quads, Mask, list[Fault]]:
-        """All quads in the order of their lines, whether each is inserted, and more faults."""
-        self._go_to(-1)
-        quads, faults = read_quads(
-            self.block.lines,
-            self.canonical & self.plain,
-            len("A "),
-            self.statements,
-            RdfFormat.N_QUADS,
-            limits,
-        )
-        parts = [(quads, self.inserts[quads.rows])]
-        chosen = self.plain[self.jena]
-        if chosen.any():
-            rows = self.jena[chosen]
-            columns = (column.filter(pa.array(chosen)) for column in _columns(self._jena_terms))
-            parts.append((Quads(rows, Terms(*columns)), self.inserts[rows]))
-        if self._quads:
-            numbers, inserts, texts = zip(*self._quads, strict=True)
-            columns = (pa.array(column, pa.string()) for column in zip(*texts, strict=True))
-            parts.append((Quads(np.array(numbers), Terms(*columns)), np.array(inserts)))
-        return *_in_order(parts), faults
-
-    def _go_to(self, row: int) -> None:
-        if row != self._line:
-            self._keep()
-            self._line, self._earlier = row, set()
-
-    def _keep(self) -> None:
-        self._quads += ((self._line, inserts, quad) for quad, inserts in self._newest.items())
-        self._earlier |= self._newest.keys()
-        self._newest = {}
-
-
-def _columns(terms: Terms) -> tuple[pa.StringArray, ...]:
-    return terms.graph, terms.subject, terms.predicate, terms.object
-
-
-def _in_order(parts: Sequence[tuple[Quads, Mask]]) -> tuple[Quads, Mask]:
-    if len(parts) == 1:
-        return parts[0]
-    rows = np.concatenate([quads.rows for quads, _ in parts])
-    order = np.argsort(rows, kind="stable")
-    columns = (
-        pa.concat_arrays(column).take(pa.array(order))
-        for column in zip(*(_columns(quads.terms) for quads, _ in parts), strict=True)
-    )
-    inserts = np.concatenate([inserts for _, inserts in parts])
-    return Quads(rows[order], Terms(*columns)), inserts[order]
-
-
 class _Reader:
     """Reads the blocks of a patch, one after the other."""
 
@@ -223,7 +97,7 @@ class _Reader:
         self.begun: int | None = None
         """The line of the transaction that is open."""
 
-    def read_block(self, rows: _BlockRows, is_last: bool) -> Block | None:
+    def read_block(self, rows: BlockRows, is_last: bool) -> Block | None:
         """Find the rows of a block; the lines of a row that it does not end, with what follows."""
         block, lines = rows.block, rows.block.lines
         resume = 0
@@ -249,7 +123,7 @@ class _Reader:
                     return rest
         return None
 
-    def events(self, rows: _BlockRows) -> Iterator[ParseEvent]:
+    def events(self, rows: BlockRows) -> Iterator[ParseEvent]:
         """What a block gives, after `read_block`."""
         quads, inserts, faults = rows.quads(self._limits)
         faults += rows.faults
@@ -264,16 +138,14 @@ class _Reader:
         if rows.cut_off is not None:
             yield CutOff(f"it ends in the middle of a row: {rows.cut_off}")
 
-    def _read_by_tokens(
-        self, rows: _BlockRows, row: int, is_last: bool
-    ) -> tuple[int, Block | None]:
+    def _read_by_tokens(self, rows: BlockRows, row: int, is_last: bool) -> tuple[int, Block | None]:
         """Use the rows from a line on, until one ends where a line does.
 
         The offset of the next line to read; the lines of a row that the block does not end.
         """
         block, text = rows.block, rows.block.lines.text
         # Of a line that is too long only the beginning is there: no row goes on in it.
-        next_overlong = min((each for each in block.overlong if each > row), default=None)
+        next_overlong = min((line for line in block.overlong if line > row), default=None)
         end = len(text) if next_overlong is None else int(block.lines.starts[next_overlong])
         ends_file = is_last and end == len(text)
         complete: list[Row] = []
@@ -314,8 +186,8 @@ class _Reader:
                     complete.pop()
                 break
             last = complete[-1].end
-        for each in complete:
-            self._use(rows, each)
+        for parsed in complete:
+            self._use(rows, parsed)
         return resume, rest
 
     def _skipped(self, text: bytes, offset: int, is_last: bool) -> int:
@@ -324,7 +196,7 @@ class _Reader:
         self._is_skipping = start == len(text) and not is_last
         return start
 
-    def _use(self, rows: _BlockRows, row: Row) -> None:
+    def _use(self, rows: BlockRows, row: Row) -> None:
         line = int(np.searchsorted(rows.block.lines.starts, row.start, side="right")) - 1
         try:
             match row.code:
@@ -421,22 +293,13 @@ def _with_row(header: Header, row: Row, prefixes: Mapping[str, str]) -> Header:
     except TermError as error:
         raise RowError(f"the value of a header is a term: {error}", value.start()) from None
     try:
-        return _with(header, _header_key(key), parse_term(term))
-    except _ValueError as error:
+        return with_value(header, _header_key(key), parse_term(term))
+    except HeaderError as error:
         raise RowError(str(error), value.start()) from None
 
 
 def _header_key(token: re.Match[bytes]) -> str:
     return word_of(token) or token[0].decode(errors="replace")
-
-
-class _ValueError(Exception):
-    """A value of a header that cannot be used; the message is the reason."""
-
-
-def _letters(block: Block) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
-    # Every line has a first byte, its line feed if no other.
-    return np.frombuffer(block.lines.text, np.uint8)[block.lines.starts]
 
 
 def _next_state(keyword: bytes, begun: int | None, line: int, offset: int) -> int | None:
@@ -448,31 +311,3 @@ def _next_state(keyword: bytes, begun: int | None, line: int, offset: int) -> in
     if begun is None:
         raise RowError(f"{keyword.decode()} without TX", offset)
     return None
-
-
-def _with(header: Header, key: str, term: Term) -> Header:
-    """The header with one more line; the first of several wins."""
-    match key, term:
-        case "id", Iri(text) | Literal(text) if header.change_id is None:
-            return replace(header, change_id=text)
-        case "prev", Iri(text) | Literal(text) if header.previous_id is None:
-            return replace(header, previous_id=text)
-        case "id" | "prev", Blank():
-            raise _ValueError("a blank node names nothing outside the file")
-        case _, Literal(text, datatype) if datatype in _TIMES and header.event_time is None:
-            return replace(header, event_time=_instant(text))
-    return header
-
-
-def _instant(text: str) -> datetime:
-    try:
-        # The end of a day is the begin of the next one: Python does not read it.
-        moment = datetime.fromisoformat(_MIDNIGHT.sub("T00:00:00", text))
-        if _MIDNIGHT.search(text):
-            moment += timedelta(days=1)
-        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
-    except OverflowError:
-        what = _TOO_FAR
-    except ValueError as error:
-        what = _TOO_FAR if _FAR.match(text) else f"not a date and time: {error}"
-    raise _ValueError(what)

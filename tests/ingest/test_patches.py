@@ -253,6 +253,19 @@ def test_a_patch_that_kills_the_parser_stops_its_source(project: Project) -> Non
     assert {quad[3] for quad in project.state(9)} == {'"1"'}
 
 
+def test_what_one_form_of_a_row_adds_another_deletes(project: Project) -> None:
+    project.declare(PATCHES)
+    project.patch("changes/1.rdfp", f"A {S} {P} 5 .", f"A _:b {P} true .", f"A <_:c> {P} 'x' .")
+    integer = '"5"^^<http://www.w3.org/2001/XMLSchema#integer>'
+    boolean = '"true"^^<http://www.w3.org/2001/XMLSchema#boolean>'
+    project.patch("changes/2.rdfp", f"D {S} {P} {integer} .", f"D <_:b> {P} {boolean} .")
+    project.patch("changes/3.rdfp", f'D _:c {P} "x" .')
+    result = project.ingest()
+    assert not result.errors
+    assert project.rows("rejected") == []
+    assert [len(project.state(epoch)) for epoch in (1, 2, 3)] == [3, 1, 0]
+
+
 def test_of_a_broken_chain_and_a_broken_patch_after_it_the_chain_is_reported(
     project: Project,
 ) -> None:

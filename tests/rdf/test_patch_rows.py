@@ -298,6 +298,62 @@ def test_a_row_has_less_bytes_than_a_line_may_have(
     assert len(parse_text(text, limits=ParseLimits(line_bytes=len(long) + 1), **PATCH).changes) == 3
 
 
+NUMBERS = st.sampled_from(["5", "-05", "1.5", "-.5", "1e3", "1.E-3", "true", "false"])
+SUBJECTS = st.sampled_from(["<http://e/s>", "_:b0", "_:a-b", "_:a.b", "_:0"])
+LITERALS = st.builds(
+    lambda text, end: f"{pyoxigraph.Literal(text)}{end}",
+    st.text(st.sampled_from(" a<>_:\"'\\.é\t\n#"), max_size=8),
+    st.sampled_from(["", "@en", "@en-GB", f"^^<{XSD}date>"]),
+)
+OBJECTS = st.one_of(SUBJECTS, LITERALS, NUMBERS)
+
+
+def by_jena(term: str) -> str:
+    return f"<{term}>" if term.startswith("_:") else term
+
+
+def by_ourselves(term: str) -> str:
+    if term.startswith(("<", "_", '"')):
+        return term
+    kinds = {"e": "double", "E": "double", ".": "decimal"}
+    kind = next((kind for mark, kind in kinds.items() if mark in term), "integer")
+    return f'"{term}"^^<{XSD}{"boolean" if term in ("true", "false") else kind}>'
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    rows=st.lists(
+        st.tuples(st.sampled_from("AD"), SUBJECTS, OBJECTS, st.sampled_from(["", " <http://e/g>"])),
+        max_size=8,
+    ),
+    feed=st.sampled_from(["\n", "\r\n", " "]),
+)
+def test_the_forms_of_a_patch_are_the_same_changes(
+    rows: list[tuple[str, str, str, str]], feed: str
+) -> None:
+    jena, own = (
+        "".join(
+            f"{letter} {spelled(subject)} <http://e/p> {spelled(object_)}{graph} .{end}"
+            for letter, subject, object_, graph in rows
+        )
+        for spelled, end in ((by_jena, feed), (by_ourselves, "\n"))
+    )
+    ours, theirs = (flattened(text.encode(), 1 << 20)[:2] for text in (own, jena))
+    lines = [without_line(change) for change in ours[0]]
+    if feed != " ":
+        assert [without_line(change) for change in theirs[0]] == lines
+    else:
+        # Of the changes of a quad in one line there is the last.
+        last = {tuple(line.items())[1:]: line for line in lines}
+        shown = {tuple(line.items())[1:]: line for line in map(without_line, theirs[0])}
+        assert shown == last
+    assert ours[1] == theirs[1] == []
+
+
+def without_line(change: dict[str, object]) -> dict[str, object]:
+    return {name: value for name, value in change.items() if name != "line"}
+
+
 ROWS = st.sampled_from(
     [
         *(f"A {SP} <a:o> .", f"D {SP} _:b .", f"A {SP} <_:b> .", "D <_:a-b> <a:p> 5 .", "# c"),
@@ -329,10 +385,12 @@ def test_a_patch_is_read_the_same_wherever_blocks_end(
     assert flattened(text.encode(), block) == whole
 
 
-def flattened(text: bytes, block: int) -> tuple[list[object], list[object], list[ParseEvent]]:
+def flattened(
+    text: bytes, block: int
+) -> tuple[list[dict[str, object]], list[object], list[ParseEvent]]:
     """Changes, rejected lines and all other events, in any batches."""
     request = ParseRequest("f", "rdf-patch", "patch", "s")
-    changes: list[object] = []
+    changes: list[dict[str, object]] = []
     rejected: list[object] = []
     others: list[ParseEvent] = []
     with pytest.MonkeyPatch.context() as patch:
