@@ -26,6 +26,8 @@ _ITEMS = 500
 """Items of a graph that are expanded together: what is expanded takes ten times its text."""
 _FRAMES = 8
 """Calls of Python for each level of a document, at most."""
+_MOST_NESTING = 10_000
+"""The levels that can be read, if the limit is higher."""
 _SHOWN = 200
 """Characters of a key that an error shows."""
 
@@ -69,7 +71,7 @@ def read_json_ld(
     """
     expand = _Expansion(base, contexts, limits)
     depth = sys.getrecursionlimit()
-    sys.setrecursionlimit(depth + _FRAMES * limits.nesting)
+    sys.setrecursionlimit(depth + _FRAMES * min(limits.nesting, _MOST_NESTING))
     statements = _Statements()
     try:
         for items in _parts(_loads(text)):
