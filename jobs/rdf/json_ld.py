@@ -38,6 +38,7 @@ _RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 _XSD = "http://www.w3.org/2001/XMLSchema#"
 _TYPE, _FIRST, _REST, _NIL = (f"<{_RDF}{name}>" for name in ("type", "first", "rest", "nil"))
 _LANG_STRING = f"{_RDF}langString"
+_ERRORS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 _LEAST_DOUBLE = 1e21
 """From here on a whole number is a double."""
 _ZEROS = re.compile(r"(\d)0*E\+?(-)?0*(\d)")
@@ -76,6 +77,7 @@ def read_json_ld(
     try:
         for items in _parts(_loads(text)):
             statements.add(expand(items))
+            yield from expand.dropped()
             yield from statements.take()
     finally:
         sys.setrecursionlimit(depth)
@@ -149,7 +151,8 @@ class _Expansion:
 
         load = partial(_remote, contexts, limits.document_bytes)
         self._error = jsonld.JsonLdError
-        self._expand = jsonld.expand
+        self._expand = partial(jsonld.expand, on_property_dropped=self._drop)
+        self._keys: list[str] = []
         self._options = {
             "base": base or _NO_BASE,
             "documentLoader": load,
@@ -165,7 +168,20 @@ class _Expansion:
             raise _cause(error) from None
         except RecursionError:
             raise _fault("contexts that contain each other without end") from None
+        except _ERRORS as error:
+            # PyLD does not expect every document.
+            raise _fault(f"it cannot be expanded: {error}") from None
         return expanded
+
+    def dropped(self) -> Iterator[Dropped]:
+        """The keys that were left out since though they look like IRIs."""
+        for key in self._keys:
+            yield Dropped("a key that is no IRI", key)
+        self._keys = []
+
+    def _drop(self, key: str | None) -> None:
+        if key is not None and ":" in key:
+            self._keys.append(key)
 
 
 def _remote(contexts: Contexts, size: int, iri: str, options: object) -> dict[str, Any]:
@@ -342,13 +358,12 @@ def _lexical(content: Any, datatype: str | None) -> tuple[str, str]:
         case bool():
             return ("true" if content else "false"), f"{_XSD}boolean"
         case int() | float():
-            number = float(content) if abs(content) < sys.float_info.max else math.inf
-            if math.isinf(number):
+            if math.isinf(content):
                 raise ValueError("a number that is larger than any of xsd:double")
-            whole = number.is_integer() and abs(number) < _LEAST_DOUBLE
+            whole = content == int(content) and abs(content) < _LEAST_DOUBLE
             if whole and datatype != f"{_XSD}double":
                 return str(int(content)), f"{_XSD}integer"
-            return _ZEROS.sub(r"\1E\2\3", f"{number:1.15E}"), f"{_XSD}double"
+            return _ZEROS.sub(r"\1E\2\3", f"{float(content):1.15E}"), f"{_XSD}double"
         case _:
             return content, f"{_XSD}string"
 

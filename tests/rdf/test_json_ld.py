@@ -1,0 +1,247 @@
+"""JSON-LD: what is read, what is rejected by value, what refuses the document."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jobs.rdf import json_ld
+from tests.rdf.conftest import LIMITS, Parsed
+
+ParseText = Callable[..., Parsed]
+INTEGER = "http://www.w3.org/2001/XMLSchema#integer"
+DOUBLE = "http://www.w3.org/2001/XMLSchema#double"
+
+
+@pytest.fixture
+def read(parse_text: ParseText) -> Callable[..., Parsed]:
+    """Parse a document, given as a value or as text."""
+
+    def run(document: Any, **request: Any) -> Parsed:
+        text = document if isinstance(document, str | bytes) else json.dumps(document)
+        return parse_text(text, format="json-ld", role="snapshot", **request)
+
+    return run
+
+
+def objects(parsed: Parsed) -> list[str]:
+    return sorted(quad[3] for quad in parsed.quads)
+
+
+DROPPED: dict[str, tuple[dict[str, Any], str, str]] = {
+    "an IRI with a space": ({"a:q": {"@id": "http://ex/b c"}}, "no IRI has", "http://ex/b c"),
+    "a relative IRI": ({"a:q": {"@id": "rel/x"}}, "relative IRI", "rel/x"),
+    "a relative type": ({"@type": "Thing"}, "relative IRI", "Thing"),
+    "a language that is none": (
+        {"a:q": {"@value": "x", "@language": "en_US"}},
+        "language",
+        '{"@language": "en_us", "@value": "x"}',
+    ),
+    "a predicate with a space": ({"http://ex/p q": 1}, "a key that is no IRI", "http://ex/p q"),
+    "a blank node as a predicate": ({"_:p": 1}, "blank node cannot be a predicate", "_:p"),
+    "half of a surrogate pair": ({"a:q": "\ud800"}, "surrogate", ""),
+    "a language string without a language": (
+        {"a:q": {"@value": "x", "@type": json_ld._LANG_STRING}},
+        "needs a language tag",
+        "",
+    ),
+}
+
+
+@pytest.mark.parametrize(("part", "reason", "raw"), DROPPED.values(), ids=DROPPED)
+def test_a_value_that_is_no_rdf_is_rejected_and_the_others_are_read(
+    read: Callable[..., Parsed], part: dict[str, Any], reason: str, raw: str
+) -> None:
+    parsed = read({"@id": "http://ex/a", "http://ex/ok": "ok"} | part)
+    assert objects(parsed) == ['"ok"']
+    [rejection] = parsed.rejections
+    assert reason in rejection.reason
+    assert not raw or rejection.raw == raw
+
+
+def test_the_statements_of_a_node_without_a_usable_name_are_left_out_but_not_those_in_it(
+    read: Callable[..., Parsed],
+) -> None:
+    inner = {"@id": "http://ex/b", "http://ex/p": "inner"}
+    parsed = read({"@id": "rel", "http://ex/p": "outer", "http://ex/q": inner})
+    assert objects(parsed) == ['"inner"']
+    assert [rejection.raw for rejection in parsed.rejections] == ["rel"]
+
+
+@pytest.mark.parametrize(
+    ("number", "object_"),
+    [
+        ("1", f'"1"^^<{INTEGER}>'),
+        ("1.0", f'"1"^^<{INTEGER}>'),
+        ("-0", f'"0"^^<{INTEGER}>'),
+        ("100000000000000000000", f'"100000000000000000000"^^<{INTEGER}>'),
+        ("999999999999999999999", f'"999999999999999999999"^^<{INTEGER}>'),
+        ("1e20", f'"100000000000000000000"^^<{INTEGER}>'),
+        ("1e21", f'"1.0E21"^^<{DOUBLE}>'),
+        ("1000000000000000000000", f'"1.0E21"^^<{DOUBLE}>'),
+        ("2.5", f'"2.5E0"^^<{DOUBLE}>'),
+        ("5.3e0", f'"5.3E0"^^<{DOUBLE}>'),
+        ("-1.5e-7", f'"-1.5E-7"^^<{DOUBLE}>'),
+        ("true", '"true"^^<http://www.w3.org/2001/XMLSchema#boolean>'),
+        ('{"@value": 5, "@type": "' + DOUBLE + '"}', f'"5.0E0"^^<{DOUBLE}>'),
+        ('{"@value": 5.5, "@type": "http://ex/d"}', '"5.5E0"^^<http://ex/d>'),
+        ('{"@value": {"b": 1, "a": [2.0]}, "@type": "@json"}', ""),
+    ],
+)
+def test_numbers_have_the_lexical_form_of_the_specification(
+    read: Callable[..., Parsed], number: str, object_: str
+) -> None:
+    parsed = read(f'{{"@id": "http://ex/a", "http://ex/p": {number}}}')
+    assert not parsed.rejections
+    assert objects(parsed) == [
+        object_ or r'"{\"a\":[2],\"b\":1}"^^<http://www.w3.org/1999/02/22-rdf-syntax-ns#JSON>'
+    ]
+
+
+def test_a_number_beyond_all_doubles_is_rejected(read: Callable[..., Parsed]) -> None:
+    parsed = read('{"@id": "http://ex/a", "http://ex/p": 1e400}')
+    assert parsed.quads == []
+    assert "larger than any" in parsed.rejections[0].reason
+
+
+REFUSED: dict[str, tuple[str | bytes, int, int, str]] = {
+    "no JSON": ('{"@id": "a:s",\n "a:p": }', 2, 9, "Expecting value"),
+    "no UTF-8": (b'{"@id": "a:s",\n "a:p": "\xe9"}', 2, 0, "UTF-8"),
+    "a key twice": ('{"@id": "a:s", "a:p": 1, "a:p": 2}', 0, 0, "twice in one object: 'a:p'"),
+    "no number": ('{"@id": "a:s", "a:p": NaN}', 0, 0, "NaN is no number"),
+    "a datatype that is no IRI": (
+        '{"a:p": {"@value": "x", "@type": "http://ex/d e"}}', 0, 0, "absolute IRI",
+    ),
+    "a whole number beyond all doubles": ('{"a:p": 1' + "0" * 400 + "}", 0, 0, "too large"),
+    "too many digits": ('{"a:p": 1' + "0" * 5_000 + "}", 0, 0, "digits"),
+    "neither object nor array": ('"http://ex/a"', 0, 0, "an object or an array"),
+    "a remote context": (
+        '{"@context": "http://ex/c", "p": 1}', 0, 0, "context http://ex/c is not fetched",
+    ),
+    "a wrong context": ('{"@context": {"a": 1}, "a": 1}', 0, 0, "@context"),
+    "a context in a circle": (
+        '{"@context": {"a": {"@id": "b:x"}, "b": {"@id": "a:x"}}, "a": 1}', 0, 0, "yclic",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "line", "column", "reason"), REFUSED.values(), ids=REFUSED)
+def test_a_document_that_is_no_json_ld_is_refused_whole(
+    read: Callable[..., Parsed], text: str | bytes, line: int, column: int, reason: str
+) -> None:
+    parsed = read(text)
+    assert not parsed.usable
+    [rejection] = parsed.rejections
+    assert reason in rejection.reason
+    assert (rejection.line, rejection.column) == (line, column)
+
+
+def test_a_context_is_read_from_the_file_that_its_iri_is_mapped_to(
+    read: Callable[..., Parsed], tmp_path: Path
+) -> None:
+    file = tmp_path / "context.jsonld"
+    file.write_text('{"@context": {"name": "http://schema.org/name"}}')
+    document = {"@context": "http://schema.org/", "@id": "http://ex/a", "name": "A"}
+    parsed = read(document, contexts={"http://schema.org/": str(file)})
+    assert [quad[1:] for quad in parsed.quads] == [
+        ("<http://ex/a>", "<http://schema.org/name>", '"A"')
+    ]
+
+
+def test_a_relative_context_is_resolved_against_the_base(
+    read: Callable[..., Parsed], tmp_path: Path
+) -> None:
+    file = tmp_path / "context.jsonld"
+    file.write_text('{"@context": {"p": "http://ex/p"}}')
+    document = {"@context": "c.jsonld", "@id": "", "p": 1}
+    parsed = read(document, base="http://ex/d/x", contexts={"http://ex/d/c.jsonld": str(file)})
+    assert [quad[1] for quad in parsed.quads] == ["<http://ex/d/x>"]
+
+
+def test_a_context_that_is_broken_or_too_large_refuses_the_document_with_its_name(
+    parse_text: ParseText, tmp_path: Path
+) -> None:
+    file = tmp_path / "context.jsonld"
+    file.write_text("{\n]")
+    document = '{"@context": "http://ex/c", "p": 1}'
+    for size, reason in ((1000, "context.jsonld, line 2"), (40, "more than 40 bytes")):
+        if size == 40:
+            file.write_text(" " * 41)
+        parsed = parse_text(
+            document,
+            replace(LIMITS, document_bytes=size),
+            format="json-ld",
+            role="snapshot",
+            contexts={"http://ex/c": str(file)},
+        )
+        assert not parsed.usable
+        assert reason in parsed.rejections[0].reason
+
+
+def test_the_file_of_a_context_that_is_gone_is_an_error_and_no_rejection(
+    read: Callable[..., Parsed], tmp_path: Path
+) -> None:
+    with pytest.raises(FileNotFoundError):
+        read('{"@context": "http://ex/c"}', contexts={"http://ex/c": str(tmp_path / "gone")})
+
+
+def test_a_graph_without_a_name_is_a_graph_that_a_blank_node_names(
+    read: Callable[..., Parsed],
+) -> None:
+    claim = {"@graph": [{"@id": "http://ex/b", "http://ex/p": 1}]}
+    parsed = read({"@id": "http://ex/a", "http://ex/claims": [claim, claim]})
+    claims = {quad[3] for quad in parsed.quads if quad[2] == "<http://ex/claims>"}
+    graphs = {quad[0] for quad in parsed.quads if quad[2] == "<http://ex/p>"}
+    assert len(claims) == 2
+    assert claims == graphs
+
+
+@pytest.mark.parametrize("outer", [{}, {"@id": "http://ex/g"}, {"@id": "_:g"}, {"@id": "rel"}])
+@pytest.mark.parametrize("in_array", [True, False])
+def test_a_long_graph_is_the_same_in_parts(
+    read: Callable[..., Parsed],
+    monkeypatch: pytest.MonkeyPatch,
+    outer: dict[str, Any],
+    in_array: bool,
+) -> None:
+    items: list[dict[str, Any]] = [
+        {"@id": f"_:n{i % 7}", "p": [{"@id": f"_:n{(i + 1) % 7}"}, {"q": i}, {"@list": [i, {}]}]}
+        for i in range(40)
+    ]
+    context = {"p": "http://ex/p", "q": "http://ex/q"}
+    graph: Any = outer | {"@context": context, "@graph": items}
+    document = [graph] if in_array else graph
+    whole = read(document).quads
+    monkeypatch.setattr(json_ld, "_ITEMS", 3)
+    assert sorted(read(document).quads) == sorted(whole)
+    assert bool(whole) == (outer != {"@id": "rel"})
+
+
+def test_what_no_context_maps_to_an_iri_is_left_out_as_the_specification_says(
+    read: Callable[..., Parsed],
+) -> None:
+    parsed = read({"@id": "http://ex/a", "comment": "x", "http://ex/p": [None, "y"]})
+    assert objects(parsed) == ['"y"']
+    assert parsed.rejections == []
+
+
+def test_nothing_in_a_document_without_a_base_gets_one(read: Callable[..., Parsed]) -> None:
+    """PyLD takes <http://example.org/base/> where it is given none."""
+    document = {"@context": {"@base": "x/"}, "@id": "y", "http://ex/p": {"@id": "../z"}}
+    parsed = read(document)
+    assert parsed.quads == []
+    assert {rejection.reason for rejection in parsed.rejections} == {
+        "a relative IRI, and there is no base"
+    }
+
+
+def test_a_document_nested_to_the_limit_is_read(parse_text: ParseText) -> None:
+    depth = 250
+    text = '{"http://ex/p":' * depth + "1" + "}" * depth
+    parsed = parse_text(text, format="json-ld", role="snapshot")
+    assert len(parsed.quads) == depth
