@@ -145,7 +145,7 @@ class _Keys:
         if targets.isdisjoint(group):
             (node,) = group
             links = self._document.properties[node]
-            self._content[node] = _hash("node", *sorted({p.line(self._content) for p in links}))
+            self._content[node] = _hash("node", *sorted(link.line(self._content) for link in links))
             self.is_tree[node] = self._has_tree(node)
         else:
             members = set(group)
@@ -171,8 +171,8 @@ class _Keys:
         edges: list[Edge] = []
         for node in group:
             links = self._document.properties[node]
-            lines = {link.line(self._content) for link in links if link.other not in members}
-            own[node] = tuple(sorted(lines))
+            others = (link for link in links if link.other not in members)
+            own[node] = tuple(sorted(link.line(self._content) for link in others))
             edges += [
                 (node, f"{link.graph} {link.predicate}", link.other)
                 for link in links

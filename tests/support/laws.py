@@ -65,6 +65,7 @@ LAWS: Mapping[str, Law] = {
     "asking": Law(2000, 500, "an evaluation of a remote that fails now and then"),
     "hostile server": Law(10, 10, "a round of each behaviour of a hostile server"),
     "bad files": Law(2000, 250, "a damaged file of one of seven formats"),
+    "labels of blank nodes": Law(2_000, 500, "a document with blank nodes, renamed and shuffled"),
     "spellings of XML": Law(2000, 500, "a document of RDF/XML in any spelling"),
     "flips of data files": Law(340, 340, "a flipped bit, read in each of six ways"),
     "flips of a lake": Law(400, 100, "a flipped bit in a table of a whole lake"),
