@@ -35,7 +35,6 @@ SYNTAXES = {
     "rdfp": pyoxigraph.RdfFormat.N_QUADS,
     "ttl": pyoxigraph.RdfFormat.TURTLE,
     "trig": pyoxigraph.RdfFormat.TRIG,
-    "jsonld": pyoxigraph.RdfFormat.JSON_LD,
 }
 
 
@@ -56,7 +55,7 @@ class BadFile:
 def bad_file(seed: int) -> BadFile:
     """A good file that was damaged in one to three ways."""
     draw = random.Random(seed)
-    ending = draw.choice([*SYNTAXES, "rdf"])
+    ending = draw.choice([*SYNTAXES, "jsonld", "rdf"])
     lines = [LINE.format(n) for n in range(draw.randint(0, 6))]
     if ending == "rdfp":
         body = "\n".join(f"{draw.choice('AAAD')} {line}" for line in lines)
@@ -110,12 +109,11 @@ def damaged(content: bytes, draw: random.Random) -> bytes:
 
 def statements(line: bytes, ending: str) -> set[tuple[str, ...]]:
     """The quads of a text, without their graphs, as an independent parser reads them."""
-    if ending == "rdf":
-        # rdflib for RDF/XML: pyoxigraph does not normalise line ends.
-        line, ending = (
-            rdflib.Graph().parse(data=line, format="xml").serialize(format="nt").encode(),
-            "nt",
-        )
+    if ending in ("rdf", "jsonld"):
+        # pyoxigraph does not normalise line ends, and refuses keys that JSON-LD ignores.
+        syntax = "xml" if ending == "rdf" else "json-ld"
+        graph = rdflib.Graph().parse(data=line, format=syntax)
+        line, ending = graph.serialize(format="nt").encode(), "nt"
     found = pyoxigraph.parse(line, SYNTAXES[ending])
     return {(str(quad.subject), str(quad.predicate), str(quad.object)) for quad in found}
 
@@ -149,8 +147,7 @@ def lost(
             return None
         expected = statements(file.content.removeprefix(BYTE_ORDER_MARK), file.ending)
         lacking = without_labels(expected) ^ without_labels(state)
-        # Blank nodes with equal content are one node.
-        return None if not lacking and len(state) <= len(expected) else f"{lacking}"
+        return None if not lacking and len(state) == len(expected) else f"{lacking}"
     if 0 in rejected:
         return None
     holds: dict[tuple[str, ...], bool] = {}
@@ -161,7 +158,8 @@ def lost(
         if file.ending == "rdfp":
             if line[:1] not in b"AD":
                 continue
-            text, is_added = line[1:], line[:1] == b"A"
+            # For Jena a carriage return is a space; N-Quads ends its lines there.
+            text, is_added = line[1:].replace(b"\r", b" "), line[:1] == b"A"
         for quad in statements(text, file.ending):
             holds[quad] = is_added
     if file.ending == "rdfp" and b"TA" in file.content:
@@ -206,6 +204,7 @@ def outcomes(project: Project, seeds: Seeds) -> dict[int, str | None]:
 
 
 @pytest.mark.law("bad files")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning:rdflib")
 def test_nothing_of_a_bad_file_is_lost_without_a_word(tmp_path: Path, seeds: Seeds) -> None:
     lost = outcomes(Project(tmp_path), seeds)
     seeds.failed += [seed for seed, what in lost.items() if what is not None]
