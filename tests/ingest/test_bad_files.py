@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import gzip
 import random
+import re
 import zlib
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -131,6 +132,21 @@ def lines_of(content: bytes) -> Iterator[tuple[int, bytes]]:
             yield number, text
 
 
+def rows_of(lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[set[int], bytes]]:
+    """The rows of a patch, each with the numbers of its lines: a row begins with a word or after a dot."""
+    numbers: set[int] = set()
+    text = b""
+    for number, line in lines:
+        if numbers and (re.match(rb"[A-Za-z]+[ \t]", line) or text.endswith(b". ")):
+            yield numbers, text
+            numbers, text = set(), b""
+        numbers.add(number)
+        # For Jena a line end is a space; N-Quads ends its lines there.
+        text += line.replace(b"\r", b" ") + b" "
+    if numbers:
+        yield numbers, text
+
+
 def lost(
     file: BadFile,
     source: SourceResult,
@@ -151,15 +167,15 @@ def lost(
     if 0 in rejected:
         return None
     holds: dict[tuple[str, ...], bool] = {}
-    for number, line in lines_of(file.content):
-        if number in rejected:
+    lines = [*lines_of(file.content)]
+    for numbers, text in rows_of(lines) if file.ending == "rdfp" else (({n}, t) for n, t in lines):
+        if rejected & numbers:
             continue
-        text, is_added = line, True
+        is_added = True
         if file.ending == "rdfp":
-            if line[:1] not in b"AD":
+            if text[:1] not in b"AD":
                 continue
-            # For Jena a carriage return is a space; N-Quads ends its lines there.
-            text, is_added = line[1:].replace(b"\r", b" "), line[:1] == b"A"
+            text, is_added = text[1:], text[:1] == b"A"
         for quad in statements(text, file.ending):
             holds[quad] = is_added
     if file.ending == "rdfp" and b"TA" in file.content:
