@@ -132,12 +132,18 @@ def lines_of(content: bytes) -> Iterator[tuple[int, bytes]]:
             yield number, text
 
 
-def rows_of(lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[set[int], bytes]]:
-    """The rows of a patch, each with the numbers of its lines: a row begins with a word or after a dot."""
+def rows_of(
+    lines: Iterable[tuple[int, bytes]], rejected: set[int]
+) -> Iterator[tuple[set[int], bytes]]:
+    """The rows of a patch, with the numbers of their lines.
+
+    A row begins with a word or after a dot, but after a rejected one with a word only.
+    """
     numbers: set[int] = set()
     text = b""
     for number, line in lines:
-        if numbers and (re.match(rb"[A-Za-z]+[ \t]", line) or text.endswith(b". ")):
+        is_after = text.endswith(b". ") and not numbers & rejected
+        if numbers and (is_after or re.match(rb"[A-Za-z]+[ \t]", line)):
             yield numbers, text
             numbers, text = set(), b""
         numbers.add(number)
@@ -168,7 +174,9 @@ def lost(
         return None
     holds: dict[tuple[str, ...], bool] = {}
     lines = [*lines_of(file.content)]
-    for numbers, text in rows_of(lines) if file.ending == "rdfp" else (({n}, t) for n, t in lines):
+    for numbers, text in (
+        rows_of(lines, rejected) if file.ending == "rdfp" else (({n}, t) for n, t in lines)
+    ):
         if rejected & numbers:
             continue
         is_added = True
