@@ -3,7 +3,7 @@
     make bench                              all, in full size: hours
     make bench ARGS='--only empty'          one of initial, empty, nomisma20, spark, bulk,
                                             operators, generated, fleet, runs, growth, resident,
-                                            streams, streams_spark, rules, refreshes
+                                            streams, streams_spark, rules, refreshes, formats
     make bench ARGS='--only generated --quads 1000000 --repeats 1'
     make bench ARGS='--write-docs --only'   docs/benchmarks.md and bench/RESULTS.md from them
 
@@ -22,6 +22,7 @@ from rich.console import Console
 
 from bench.beside_spark import BesideSpark
 from bench.fleet import FULL_QUERIES, Fleet
+from bench.formats import FULL_MEGABYTES, formats
 from bench.generated import FULL_QUADS, Generated, growth
 from bench.late_rows import FULL_WINDOW
 from bench.nomisma import CHANGE_SETS, FULL_REPEATS, Nomisma
@@ -52,6 +53,7 @@ NAMES = (
     "streams_spark",
     "rules",
     "refreshes",
+    "formats",
 )
 PAGE = ROOT / "docs" / "benchmarks.md"
 DETAILS = ROOT / "bench" / "RESULTS.md"
@@ -70,6 +72,9 @@ def arg_parser() -> argparse.ArgumentParser:
     parser.add_argument("--runs", type=int, default=FULL_RUNS, help="of the scenario runs")
     parser.add_argument(
         "--patches", type=int, default=FULL_PATCHES, help="of the scenario resident"
+    )
+    parser.add_argument(
+        "--megabytes", type=int, default=FULL_MEGABYTES, help="of the files of the scenario formats"
     )
     parser.add_argument("--queries", type=int, default=FULL_QUERIES, help="of the scenario fleet")
     parser.add_argument(
@@ -140,6 +145,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "streams_spark": BesideSpark(options.repeats, progress).run,
         "rules": lambda: rules(progress),
         "refreshes": Refreshes(options.evaluations, progress).run,
+        "formats": lambda: formats(options.megabytes, options.repeats, progress),
     }
     wanted = NAMES if options.only is None else options.only
     failed = False

@@ -10,11 +10,12 @@ exchanged, others in the order of a canonical labelling of the part that they ar
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, KeysView, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from itertools import groupby
+from typing import NamedTuple
 
 from jobs.rdf.blank_nodes import Quad, hashed_label
 from jobs.rdf.canonical_labelling import Edge, canonical_labelling, equal_colours
@@ -34,17 +35,17 @@ def counted_labels(quads: Iterable[Quad], scope: str) -> dict[str, str]:
     return _Labels(_Document.of(quads), scope).all()
 
 
-@dataclass(frozen=True, slots=True)
-class _Link:
-    """A triple, seen from a blank node in it: graph, predicate, and what is at the other end."""
+class _Link(NamedTuple):
+    """A triple, seen from a blank node in it: what is at the other end, predicate, and graph."""
 
-    graph: str
-    predicate: str
     other: str
+    predicate: str
+    graph: str
 
     def line(self, names: Mapping[str, str]) -> str:
         """As text; the IRI comes first, so that the least of some lines has the least IRI."""
-        return f"{names.get(self.other, self.other)} {self.predicate} {self.graph}"
+        other, predicate, graph = self
+        return f"{names.get(other, other)} {predicate} {graph}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,48 +67,65 @@ class _Document:
         """Collect them."""
         document = cls()
         for graph, subject, predicate, object_ in dict.fromkeys(quads):
-            document._add(graph, subject, predicate, object_)
+            ends = [node for node in (subject, object_) if node.startswith("_:")]
+            if graph.startswith("_:"):
+                document._add_inside(graph, subject, predicate, object_, ends)
+                graph = _SOME_GRAPH
+            for node in ends:
+                document._has(node)
+            if subject in ends:
+                document.properties[subject].append(_Link(object_, predicate, graph))
+            if object_ in ends:
+                document.pointers[object_].append(_Link(subject, predicate, graph))
         return document
 
-    def _add(self, graph: str, subject: str, predicate: str, object_: str) -> None:
-        ends = [node for node in (subject, object_) if _is_blank(node)]
-        if _is_blank(graph):
-            self._has(graph)
-            self.inside.setdefault(graph, []).append((subject, predicate, object_))
-            for node in ends:
-                self.graphs[node].add(graph)
-            graph = _SOME_GRAPH
+    def _add_inside(
+        self, graph: str, subject: str, predicate: str, object_: str, ends: Iterable[str]
+    ) -> None:
+        self._has(graph)
+        self.inside.setdefault(graph, []).append((subject, predicate, object_))
         for node in ends:
-            self._has(node)
-        if _is_blank(subject):
-            self.properties[subject].append(_Link(graph, predicate, object_))
-        if _is_blank(object_):
-            self.pointers[object_].append(_Link(graph, predicate, subject))
+            self.graphs[node].add(graph)
 
     def _has(self, node: str) -> None:
-        self.properties.setdefault(node, [])
-        self.pointers.setdefault(node, [])
+        if node not in self.properties:
+            self.properties[node] = []
+            self.pointers[node] = []
 
     @property
-    def nodes(self) -> Iterable[str]:
+    def nodes(self) -> KeysView[str]:
         """The blank nodes, in the order of the document."""
-        return self.properties
+        return self.properties.keys()
 
     def targets(self, node: str) -> Iterator[str]:
         """The blank nodes that a node points to."""
-        return (link.other for link in self.properties[node] if _is_blank(link.other))
+        return (other for other, _, _ in self.properties[node] if other in self.properties)
+
+    def groups(self) -> list[list[str]]:
+        """The nodes that reach each other together, those that they point to before them."""
+        # Most nodes point to none.
+        ends = [node for node in self.nodes if not any(self.targets(node))]
+        rest = self.nodes - {*ends}
+        groups = strongly_connected(
+            (node for node in self.nodes if node in rest),
+            lambda node: (other for other, _, _ in self.properties[node] if other in rest),
+        )
+        return [*([node] for node in ends), *groups]
 
     def edges(self, nodes: Iterable[str]) -> Iterator[Edge]:
         """How some nodes, and those that are connected with them, are connected."""
         for node in nodes:
-            for link in self.properties[node]:
-                if _is_blank(link.other):
-                    yield node, f"{link.graph} {link.predicate}", link.other
+            for other, predicate, graph in self.properties[node]:
+                if other in self.properties:
+                    yield node, f"{graph} {predicate}", other
             for subject, predicate, object_ in self.inside.get(node, ()):
-                if _is_blank(subject):
-                    yield node, f"subject {predicate} {_known(object_)}", subject
-                if _is_blank(object_):
-                    yield node, f"object {predicate} {_known(subject)}", object_
+                if subject in self.properties:
+                    yield node, f"subject {predicate} {self._known(object_)}", subject
+                if object_ in self.properties:
+                    yield node, f"object {predicate} {self._known(subject)}", object_
+
+    def _known(self, term: str) -> str:
+        return _SOME_GRAPH if term in self.properties else term
 
 
 class _Keys:
@@ -124,17 +142,16 @@ class _Keys:
         self._document = document
         self._content: dict[str, str] = {}
         self.height: dict[str, int] = {}
-        self.group: dict[str, set[str]] = {}
+        self.group: dict[str, frozenset[str]] = {}
         self.is_tree: dict[str, bool] = {}
-        groups = list(strongly_connected(document.nodes, document.targets))
+        groups = document.groups()
         for group in groups:
             self._add(group)
         least: dict[str, str] = {}
         for group in reversed(groups):
-            members = set(group)
-            begins = (begin for node in group for begin in self._begins(node, members, least))
+            begins = (begin for node in group for begin in self._begins(node, group, least))
             least |= dict.fromkeys(group, min(begins, default=""))
-        self.of = {node: _hash(self._content[node], least[node]) for node in document.nodes}
+        self.of = {node: f"{self._content[node]}\n{least[node]}" for node in document.nodes}
         self._distinguish_graphs()
 
     def _add(self, group: Sequence[str]) -> None:
@@ -148,7 +165,7 @@ class _Keys:
             self._content[node] = _hash("node", *sorted(link.line(self._content) for link in links))
             self.is_tree[node] = self._has_tree(node)
         else:
-            members = set(group)
+            members = frozenset(group)
             self.group |= dict.fromkeys(group, members)
             self.is_tree |= dict.fromkeys(group, False)
             self._content |= self._cycle(group)
@@ -182,10 +199,11 @@ class _Keys:
         form = _form(colours, own, edges)
         return {node: _hash("cycle", str(colours[node]), form) for node in group}
 
-    def _begins(self, node: str, members: set[str], least: Mapping[str, str]) -> Iterator[str]:
+    def _begins(self, node: str, group: Sequence[str], least: Mapping[str, str]) -> Iterator[str]:
         """How paths to a node begin that come from outside its group."""
+        members = self.group.get(node, group)
         for link in self._document.pointers[node]:
-            if not _is_blank(link.other):
+            if link.other not in self._document.properties:
                 yield link.line({})
             elif link.other not in members:
                 # Blank nodes to which nothing leads come after all IRIs.
@@ -221,22 +239,25 @@ class _Labels:
     def all(self) -> dict[str, str]:
         """The labels of all nodes."""
         keys, height = self._keys.of, self._keys.height
-        alike: defaultdict[str, list[str]] = defaultdict(list)
+        nodes_of: defaultdict[str, list[str]] = defaultdict(list)
         for node in self._document.nodes:
-            alike[keys[node]].append(node)
+            nodes_of[keys[node]].append(node)
+        alike: list[list[str]] = []
+        for key, nodes in nodes_of.items():
+            if len(nodes) > 1:
+                alike.append(nodes)
+            else:
+                self._labels[nodes[0]] = hashed_label(self._scope, "counted", key)
         # What points to nodes of one content is higher than they are, and is labelled before them.
-        for key, nodes in sorted(alike.items(), key=lambda item: -height[item[1][0]]):
+        for nodes in sorted(alike, key=lambda nodes: -height[nodes[0]]):
             # The label of the first is that which it has alone: one more node changes no other.
             for number, (node, more) in enumerate(self._distinguished(nodes)):
                 names = more if number else ()
-                self._labels[node] = hashed_label(self._scope, "counted", key, *names)
+                self._labels[node] = hashed_label(self._scope, "counted", keys[node], *names)
         return self._labels
 
     def _distinguished(self, nodes: list[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
         """Nodes of one key, each with what distinguishes it from the others."""
-        if len(nodes) == 1:
-            yield nodes[0], ()
-            return
         parents = {node: self._parents(node) for node in nodes}
         nodes.sort(key=parents.__getitem__)
         for above, siblings in groupby(nodes, parents.__getitem__):
@@ -270,7 +291,9 @@ class _Labels:
 
     def _iris(self, node: str) -> list[str]:
         links = self._document.pointers[node]
-        return sorted(link.line({}) for link in links if not _is_blank(link.other))
+        return sorted(
+            link.line({}) for link in links if link.other not in self._document.properties
+        )
 
     @cached_property
     def _neighbours(self) -> Mapping[str, Iterable[str]]:
@@ -296,11 +319,3 @@ def _form(
 def _hash(*lines: str) -> str:
     # Terms in N-Triples form hold no line feed, so that different lines give different text.
     return sha256("\n".join(lines).encode()).hexdigest()[:32]
-
-
-def _is_blank(term: str) -> bool:
-    return term.startswith("_:")
-
-
-def _known(term: str) -> str:
-    return _SOME_GRAPH if _is_blank(term) else term
