@@ -192,8 +192,12 @@ def _remote(contexts: Contexts, size: int, iri: str, options: object) -> dict[st
             f"the remote context {iri} is not fetched: name a local file that has it, under"
             " `contexts` in sources.yml"
         )
-    with Path(contexts[iri]).open("rb") as file:
-        text = file.read(size + 1)
+    try:
+        with Path(contexts[iri]).open("rb") as file:
+            text = file.read(size + 1)
+    except OSError as error:
+        reason = f"the context {iri}, {contexts[iri]}: {error.strerror}"
+        raise OSError(error.errno, reason) from None
     if len(text) > size:
         raise _fault(f"the context {iri} has more than {size} bytes")
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -66,6 +67,29 @@ def test_an_unchanged_blank_node_is_no_change(project: Project) -> None:
     project.write("versions/2.ttl", '<urn:a> <urn:p> "new", [ <urn:q> 3 ] .\n' + node)
     project.ingest()
     assert project.rows("transactions", "epoch", "inserted", "deleted") == [(1, 4, 0), (2, 3, 0)]
+
+
+def test_a_remote_context_of_json_ld_is_the_file_that_sources_yml_names(project: Project) -> None:
+    project.write("contexts/c.jsonld", '{"@context": {"p": "urn:p"}}')
+    project.write(
+        "sources.yml",
+        yaml.safe_dump({"sources": [SNAPSHOTS], "contexts": {"http://ex/c": "contexts/c.jsonld"}}),
+    )
+    project.write("versions/1.jsonld", '{"@context": "http://ex/c", "@id": "urn:s", "p": "1"}')
+    assert project.ingest().errors == ()
+    assert objects(project, 1) == "1"
+    project.write("versions/2.jsonld", '{"@context": "http://ex/d", "@id": "urn:s", "p": "1"}')
+    (error,) = project.ingest().errors
+    assert "the remote context http://ex/d is not fetched: name a local file" in error.what
+
+
+def test_a_context_whose_file_is_gone_stops_the_source(project: Project) -> None:
+    declared = {"sources": [SNAPSHOTS], "contexts": {"http://ex/c": "gone.jsonld"}}
+    project.write("sources.yml", yaml.safe_dump(declared))
+    project.write("versions/1.jsonld", '{"@context": "http://ex/c", "@id": "urn:s", "p": "1"}')
+    (error,) = project.ingest().errors
+    assert "gone.jsonld" in error.what
+    assert project.rows("transactions", "position") == []
 
 
 READINGS = """@prefix : <urn:> .
