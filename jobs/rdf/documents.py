@@ -13,7 +13,7 @@ import pyoxigraph
 from pyoxigraph import RdfFormat
 
 from jobs.rdf.canonical_nquads import Lines, Terms, split_terms
-from jobs.rdf.json_ld import Dropped, read_json_ld
+from jobs.rdf.json_ld import Contexts, Dropped, read_json_ld
 from jobs.rdf.limits import ParseLimits
 from jobs.rdf.lines import changes
 from jobs.rdf.nesting import nesting_fault
@@ -25,6 +25,12 @@ from jobs.rdf.statements import BASE_DIRECTION, TRIPLE_TERM, fault_of, n_quads
 _BATCH_QUADS = 20_000
 _BLOCK_BYTES = 1 << 20
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_SYNTAXES = {
+    "turtle": RdfFormat.TURTLE,
+    "trig": RdfFormat.TRIG,
+    "n-triples": RdfFormat.N_TRIPLES,
+    "n-quads": RdfFormat.N_QUADS,
+}
 _LINE_END = re.compile(b"\n")
 _XML_LINE_END = re.compile(b"\r\n?|\n")
 
@@ -46,18 +52,8 @@ def parse_document(
     if len(text) > limits.document_bytes:
         yield unusable(f"a document of more than {limits.document_bytes} bytes")
         return
-    text = text.removeprefix(_BYTE_ORDER_MARK)
-    if request.format == "rdf-xml":
-        batches: Iterator[bytes | Dropped] = read_rdf_xml(text, request.base, limits.nesting)
-    elif fault := nesting_fault(text, request.format, limits.nesting):
-        yield unusable(fault.reason, _line_number(text, fault.offset))
-        return
-    elif request.format == "json-ld":
-        batches = read_json_ld(text, request.base, request.contexts, limits)
-    else:
-        batches = _read_quads(text, request)
     try:
-        for batch in batches:
+        for batch in read_document(text, request.format, request.base, request.contexts, limits):
             if isinstance(batch, Dropped):
                 raw = cut(batch.raw.encode(errors="replace"), limits.raw_bytes)
                 yield Rejections.of([Rejection(request.file, 0, 0, batch.reason, raw)])
@@ -73,11 +69,41 @@ def parse_document(
         yield unusable(fault_of(error, 0).reason, error.lineno or 0, error.offset or 0)
 
 
-def _read_quads(text: bytes, request: ParseRequest) -> Iterator[bytes]:
-    """Canonical N-Quads, some at a time."""
-    quads = iter(pyoxigraph.parse(text, _syntax(request.format), base_iri=request.base))
-    while batch := n_quads(islice(quads, _BATCH_QUADS)):
-        yield batch
+def read_document(
+    text: bytes, syntax: Format, base: str | None, contexts: Contexts, limits: ParseLimits
+) -> Iterator[bytes | Dropped]:
+    """The statements of a document, canonical N-Quads, some at a time; and values that are no RDF.
+
+    Args:
+        text: the document.
+        syntax: its format.
+        base: IRI that relative IRIs are resolved against; None = they are errors.
+        contexts: the remote contexts that a document of JSON-LD may name.
+        limits: the nesting.
+
+    Raises:
+        SyntaxError: it is broken, with line and column where they are known.
+        OSError: the file of a context cannot be read.
+    """
+    text = text.removeprefix(_BYTE_ORDER_MARK)
+    if syntax in ("turtle", "trig", "json-ld"):
+        # Parsers of these call themselves for each level.
+        fault = nesting_fault(text, syntax, limits.nesting)
+        if fault is not None:
+            raise SyntaxError(fault.reason, (None, _line_number(text, fault.offset), 0, None))
+    match syntax:
+        case "rdf-xml":
+            yield from read_rdf_xml(text, base, limits.nesting)
+        case "json-ld":
+            yield from read_json_ld(text, base, contexts, limits)
+        case "turtle" | "trig" | "n-triples" | "n-quads":
+            quads = iter(pyoxigraph.parse(text, _SYNTAXES[syntax], base_iri=base))
+            while batch := n_quads(islice(quads, _BATCH_QUADS)):
+                yield batch
+        case "rdf-patch":
+            raise ValueError(f"{syntax} is no document")
+        case _:
+            assert_never(syntax)
 
 
 def _read_at_most(file: IO[bytes], size: int) -> bytes:
@@ -87,20 +113,6 @@ def _read_at_most(file: IO[bytes], size: int) -> bytes:
         blocks.append(block)
         size -= len(block)
     return b"".join(blocks)
-
-
-def _syntax(format_: Format) -> RdfFormat:
-    match format_:
-        case "turtle":
-            return RdfFormat.TURTLE
-        case "trig":
-            return RdfFormat.TRIG
-        case "rdf-xml" | "json-ld":
-            raise ValueError(f"{format_} has a reader of its own")
-        case "n-triples" | "n-quads" | "rdf-patch":
-            raise ValueError(f"{format_} is no document")
-        case _:
-            assert_never(format_)
 
 
 def _unsupported(terms: Terms) -> str | None:

@@ -1,6 +1,6 @@
 """The child process that answers a query from a document of a remote, with little memory.
 
-It reads one JSON line (media type, base IRI, query, most solutions, memory in bytes), then the
+It reads one JSON line (format, base IRI, query, most solutions, memory in bytes), then the
 document, from its standard input; it writes a JSON line per solution, or one that says what is
 wrong with the document, to its standard output.
 """
@@ -16,6 +16,8 @@ from typing import Any
 
 import pyoxigraph as ox
 
+from jobs.rdf.documents import read_document
+from jobs.rdf.limits import ParseLimits
 from jobs.sandbox import OUT_OF_MEMORY
 
 
@@ -49,11 +51,11 @@ def _answer(task: dict[str, Any]) -> None:
 
 
 def _store(document: bytes, task: dict[str, Any]) -> ox.Store:
+    read = read_document(document, task["format"], task["base"], {}, ParseLimits())
+    # Of JSON-LD, what is no RDF is left out, as its algorithm says.
+    statements = b"".join(each for each in read if isinstance(each, bytes))
     store = ox.Store()
-    format_ = ox.RdfFormat.from_media_type(task["media_type"])
-    if format_ is None:
-        raise ValueError(f"{task['media_type']} is no RDF format that is read")
-    store.load(document, format=format_, base_iri=task["base"])
+    store.load(statements, format=ox.RdfFormat.N_QUADS)
     return store
 
 

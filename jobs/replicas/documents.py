@@ -12,6 +12,8 @@ from datetime import datetime
 from urllib.parse import urlsplit
 
 from jobs import sandbox
+from jobs.rdf.files import format_of
+from jobs.rdf.records import Format
 from jobs.rdf.terms import TermError, canonical_term
 from jobs.replicas.answers import Solution
 from jobs.replicas.asking import Fetched
@@ -25,14 +27,16 @@ ACCEPT = (
     "text/turtle, application/n-triples, application/trig, application/n-quads,"
     " application/ld+json, application/rdf+xml;q=0.9"
 )
-_BY_SUFFIX = {
-    ".ttl": "text/turtle",
-    ".nt": "application/n-triples",
-    ".trig": "application/trig",
-    ".nq": "application/n-quads",
-    ".jsonld": "application/ld+json",
-    ".rdf": "application/rdf+xml",
-    ".owl": "application/rdf+xml",
+_FORMATS: dict[str, Format] = {
+    "text/turtle": "turtle",
+    "application/n-triples": "n-triples",
+    "application/trig": "trig",
+    "application/n-quads": "n-quads",
+    "application/ld+json": "json-ld",
+    "application/json": "json-ld",
+    "application/rdf+xml": "rdf-xml",
+    "application/xml": "rdf-xml",
+    "text/xml": "rdf-xml",
 }
 _OVERHEAD = 0.5
 """Seconds of a request for what is neither fetching nor searching."""
@@ -43,7 +47,7 @@ _MEMORY = 1 << 30
 @dataclass(frozen=True, slots=True)
 class _Document:
     content: bytes
-    media_type: str
+    format: Format
 
 
 @dataclass(slots=True)
@@ -80,9 +84,9 @@ class DocumentFetcher:
             assert self._document is not None, "it was fetched"
             left = most.seconds - _OVERHEAD - (time.monotonic() - began)
             result = self._answer(self._document, text, bindings, left)
-            if isinstance(result, Failure) and result.kind == "not_results":
-                # It would be no other one for other keys.
-                self._unusable = result
+        if isinstance(result, Failure) and result.kind == "not_results":
+            # It would be no other one for other keys.
+            self._unusable = result
         took = Amount(requests, most.keys, used, time.monotonic() - began)
         return Fetched(result, took, started_at, "GET", peer)
 
@@ -101,14 +105,19 @@ class DocumentFetcher:
         used = usage.bytes if usage.measured else most.bytes
         if isinstance(outcome, Failure):
             return outcome, used, usage.peer
-        media_type = _media_type(request.url, outcome.content_type)
-        return _Document(outcome.value, media_type), used, usage.peer
+        syntax = _format(request.url, outcome.content_type)
+        if syntax is None:
+            what = (
+                f"{outcome.content_type or 'a document of no type'} is no RDF format that is read"
+            )
+            return Failure("not_results", f"the document cannot be read: {what}"), used, usage.peer
+        return _Document(outcome.value, syntax), used, usage.peer
 
     def _answer(
         self, document: _Document, text: str, bindings: int, seconds: float
     ) -> Sequence[Solution] | Failure:
         task = {
-            "media_type": document.media_type,
+            "format": document.format,
             "base": self.remote.url or self.remote.iri,
             "query": text,
             "most": bindings,
@@ -153,11 +162,9 @@ def _solutions(output: bytes) -> Sequence[Solution] | Failure:
         return Failure("not_results", f"the document has a term that is none: {error}")
 
 
-def _media_type(url: str, content_type: str) -> str:
+def _format(url: str, content_type: str) -> Format | None:
     """The format of a document: as its server says, unless that is only `text/plain`."""
     said = content_type.partition(";")[0].strip().lower()
-    path = urlsplit(url).path.lower()
-    for suffix, media_type in _BY_SUFFIX.items():
-        if path.endswith(suffix) and said in ("", "text/plain", "application/octet-stream"):
-            return media_type
-    return said
+    if said in ("", "text/plain", "application/octet-stream"):
+        return format_of(urlsplit(url).path)
+    return _FORMATS.get(said)
