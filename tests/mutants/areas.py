@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from tests.mutants.documents import DOCUMENT_MUTANTS
 from tests.mutants.engine import ENGINE_MUTANTS
 from tests.mutants.exists import EXISTS_MUTANTS
 from tests.mutants.mutant import Mutant
@@ -59,4 +60,5 @@ AREAS: Mapping[str, tuple[Mutant, ...]] = {
     "policies": _by(REPLICA_MUTANTS, "tests/refresh/test_elections.py"),
     "remotes": tuple(map(_of_remotes, REMOTE_MUTANTS)),
     "protocol": PROTOCOL_MUTANTS,
+    "documents": DOCUMENT_MUTANTS,
 }
