@@ -202,6 +202,42 @@ def test_blank_graphs_of_which_nothing_is_said_are_distinguished_by_what_is_in_t
     assert (old - new, len(new - old)) == (set(), 1)
 
 
+def undirected(*rings: str) -> list[Quad]:
+    """Rings of nodes, a letter each, whose edges go both ways."""
+    pairs = [pair for ring in rings for pair in zip(ring, ring[1:] + ring[0], strict=True)]
+    return [
+        ("", f"_:{source}", "<p>", f"_:{target}")
+        for one, other in pairs
+        for source, target in ((one, other), (other, one))
+    ]
+
+
+ALIKE: dict[str, list[Quad]] = {
+    "blank graphs of different content": [
+        ("_:g", "<s>", "<p>", '"1"'), ("_:h", "<s>", "<p>", '"2"'), ("_:i", "<s>", "<p>", '"3"'),
+    ],
+    "equal cycles of nodes that differ": [
+        quad
+        for x in "abc"
+        for quad in (
+            ("", f"_:{x}1", "<p>", f"_:{x}2"), ("", f"_:{x}2", "<p>", f"_:{x}1"),
+            ("", f"_:{x}1", "<v>", '"1"'), ("", f"_:{x}2", "<v>", '"2"'),
+        )
+    ],
+    "nodes in rings of other lengths, which have equal neighbours": [
+        *undirected("abcdef", "ghi", "jkl"),
+        *(("", "_:hub", "<p>", f"_:{x}") for x in "abcdefghijkl"),
+        *(("", f"_:{x}", "<p>", "_:hub") for x in "abcdefghijkl"),
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("quads", ALIKE.values(), ids=ALIKE)
+def test_nodes_that_are_alike_have_the_same_labels_in_any_order(quads: list[Quad]) -> None:
+    stored = relabelled(quads)
+    assert all(relabelled(renamed(quads, seed)) == stored for seed in range(30))
+
+
 def shape_of(name: str, size: int) -> list[Quad]:
     match name:
         case "list":

@@ -201,7 +201,9 @@ def test_a_graph_without_a_name_is_a_graph_that_a_blank_node_names(
     assert claims == graphs
 
 
-@pytest.mark.parametrize("outer", [{}, {"@id": "http://ex/g"}, {"@id": "_:g"}, {"@id": "rel"}])
+@pytest.mark.parametrize(
+    "outer", [{}, {"@id": "http://ex/g"}, {"@id": "_:g"}, {"@id": "rel"}, {"q": "of the graph"}]
+)
 @pytest.mark.parametrize("in_array", [True, False])
 def test_a_long_graph_is_the_same_in_parts(
     read: Callable[..., Parsed],
