@@ -146,12 +146,14 @@ class _Expansion:
     def __init__(self, base: str | None, contexts: Contexts, limits: ParseLimits) -> None:
         # Importing it takes as long as reading a thousand small documents of other formats.
         from cachetools import LRUCache
-        from pyld import jsonld
         from pyld.context_resolver import ContextResolver
+        from pyld.jsonld import JsonLdError
+
+        from jobs.rdf.json_ld_processor import Processor
 
         load = partial(_remote, contexts, limits.document_bytes)
-        self._error = jsonld.JsonLdError
-        self._expand = partial(jsonld.expand, on_property_dropped=self._drop)
+        self._error = JsonLdError
+        self._expand = Processor(on_property_dropped=self._drop).expand
         self._keys: list[str] = []
         self._options = {
             "base": base or _NO_BASE,
@@ -169,8 +171,8 @@ class _Expansion:
         except RecursionError:
             raise _fault("contexts that contain each other without end") from None
         except _ERRORS as error:
-            # PyLD does not expect every document.
-            raise _fault(f"it cannot be expanded: {error}") from None
+            # PyLD does not check the type of everything that a document and its contexts have.
+            raise _fault(f"it cannot be expanded: {type(error).__name__}: {error}") from error
         return expanded
 
     def dropped(self) -> Iterator[Dropped]:
@@ -215,7 +217,9 @@ def _cause(error: BaseException) -> SyntaxError | OSError:
     while cause is not None:
         if isinstance(cause, SyntaxError | OSError):
             return cause
-        reasons.append(str(cause.args[0]) if cause.args else type(cause).__name__)
+        reason = str(cause.args[0]) if cause.args else type(cause).__name__
+        iri = (getattr(cause, "details", None) or {}).get("iri")
+        reasons.append(f"{reason} <{iri}>" if isinstance(iri, str) else reason)
         cause = cause.__cause__
     # The innermost says what, the outermost only what PyLD was doing.
     return _fault(" ".join(reasons[-1].split()))
@@ -281,6 +285,8 @@ class _Statements:
                     for inside in values:
                         self._node(inside, inner)
                 case "@included":
+                    if not isinstance(values, list) or not all(map(_is_object, values)):
+                        raise _fault(f"the value of @included is no node: {values!r:.{_SHOWN}}")
                     for other in values:
                         self._node(other, graph)
                 case "@reverse":
@@ -313,6 +319,8 @@ class _Statements:
     def _literal(self, value: dict[str, Any]) -> str | None:
         content, datatype, language = value["@value"], value.get("@type"), value.get("@language")
         try:
+            if not isinstance(datatype, str | None):
+                raise ValueError("a datatype that is no IRI")
             if datatype == "@json":
                 return as_literal(_canonical_json(content), f"^^<{_RDF}JSON>")
             if language is not None:
@@ -354,6 +362,10 @@ class _Statements:
     def _blank(self) -> str:
         self._issued += 1
         return f"_:b{self._issued}"
+
+
+def _is_object(value: object) -> bool:
+    return isinstance(value, dict)
 
 
 def _lexical(content: Any, datatype: str | None) -> tuple[str, str]:

@@ -247,3 +247,71 @@ def test_a_document_nested_to_the_limit_is_read(parse_text: ParseText) -> None:
     text = '{"http://ex/p":' * depth + "1" + "}" * depth
     parsed = parse_text(text, format="json-ld", role="snapshot")
     assert len(parsed.quads) == depth
+
+
+_CLEARED = ("@language", "@vocab", "@direction", "@base")
+
+
+@pytest.mark.parametrize("key", _CLEARED)
+def test_a_context_may_clear_what_is_not_set(parse_text: ParseText, key: str) -> None:
+    """PyLD 3.3.0 has a KeyError there, which ended the run of all sources."""
+    name = {"@id": "http://e/name"}
+    inner = {"@id": "http://e/inner", "@context": {key: None, "name": name}}
+    context = {key: None, "name": name, "inner": inner}
+    document = {"@context": context, "@id": "http://e/a", "name": "x"}
+    parsed = parse_text(json.dumps(document), format="json-ld", role="snapshot")
+    assert parsed.quads == [("", "<http://e/a>", "<http://e/name>", '"x"')]
+    document["inner"] = {"@id": "http://e/b", "name": "y"}
+    parsed = parse_text(json.dumps(document), format="json-ld", role="snapshot")
+    assert ("", "<http://e/b>", "<http://e/name>", '"y"') in parsed.quads
+
+
+def test_what_is_set_is_cleared(parse_text: ParseText) -> None:
+    inner = {"@id": "http://e/inner", "@context": {"@language": None, "@vocab": None}}
+    context = {"@language": "en", "@vocab": "http://e/", "inner": inner}
+    document = {"@context": context, "@id": "http://e/a", "p": "x"}
+    document["inner"] = {"@id": "http://e/b", "p": "is lost", "http://e/q": "y"}
+    parsed = parse_text(json.dumps(document), format="json-ld", role="snapshot")
+    assert {*parsed.quads} == {
+        ("", "<http://e/a>", "<http://e/p>", '"x"@en'),
+        ("", "<http://e/a>", "<http://e/inner>", "<http://e/b>"),
+        ("", "<http://e/b>", "<http://e/q>", '"y"'),
+    }
+
+
+@pytest.mark.parametrize(
+    ("document", "reason"),
+    [
+        ({"@context": {"x": {"@id": {}}}, "_:p": "x"}, "it cannot be expanded: TypeError"),
+        ({"@context": {"@vocab": "@foo"}, "a": 1}, "it cannot be expanded: TypeError"),
+        ({"@context": {"": "http://e/", "p": {"@id": "@none", "@nest": ""}}, "p": 1}, ""),
+        ({"@context": [], "@included": 5}, "the value of @included is no node: [5]"),
+        (
+            {"@context": {"Xsd:date": "http://e/date"}, "@id": "http://e/a"},
+            "Invalid JSON-LD syntax; term in form of IRI must expand to definition."
+            " <http://e/date>",
+        ),
+    ],
+)
+def test_a_context_or_keyword_of_another_type_rejects_the_document(
+    parse_text: ParseText, document: object, reason: str
+) -> None:
+    parsed = parse_text(json.dumps(document), format="json-ld", role="snapshot")
+    assert not parsed.usable
+    (rejection,) = parsed.rejections
+    assert rejection.reason.startswith(reason)
+
+
+def test_a_value_whose_type_is_no_iri_is_rejected(parse_text: ParseText) -> None:
+    context = {"t": {"@id": "http://e/t", "@container": ["@set", "@type"]}, "@vocab": "http://v/"}
+    document = {"@context": context, "@id": "http://e/a", "t": {"@json": True}}
+    parsed = parse_text(json.dumps(document), format="json-ld", role="snapshot")
+    assert not parsed.quads
+    assert [rejection.reason for rejection in parsed.rejections] == ["a datatype that is no IRI"]
+
+
+def test_a_key_that_occurs_twice_is_found_in_linear_time(parse_text: ParseText) -> None:
+    keys = "".join(f'"http://e/{number}": 1, ' for number in range(200_000))
+    parsed = parse_text(f'{{{keys}"twice": 1, "twice": 2}}', format="json-ld", role="snapshot")
+    (rejection,) = parsed.rejections
+    assert rejection.reason == "a key occurs twice in one object: 'twice'"
