@@ -175,7 +175,7 @@ class Check:
             expected = _hidden(solutions(store, _PREFIXES + text))
             ours = _hidden(self.project.answer(name))
             rows += expected.total()
-            for row in expected.keys() | ours.keys():
+            for row in sorted(expected.keys() | ours.keys()):
                 if ours[row] != expected[row]:
                     wrong.append(f"{name}: {ours[row]} times instead of {expected[row]}: {row}")
         return rows, wrong
