@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import traceback
 from array import array
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, fields, replace
@@ -378,6 +379,13 @@ def _answer(request: ParseRequest, limits: ParseLimits, output: IO[bytes]) -> No
             write_message(output, event)
     except OSError as error:
         write_message(output, Failed(error.errno or 0, error.strerror or str(error)))
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001 - see below
+        # One file that a reader did not expect must not end the run of all sources: its own stops.
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        reason = f"a defect of its reader: {type(error).__name__} in {place.name}: {error}"
+        write_message(output, Unusable(Rejection(request.file, 0, 0, reason, "")))
     write_message(output, End())
     output.flush()
 

@@ -231,6 +231,13 @@ def test_a_file_that_cannot_be_read_is_unreadable_and_not_rejected(write: Write,
     assert not result.rejections.num_rows
 
 
+def test_a_defect_of_a_reader_rejects_its_file_and_no_other(write: Write) -> None:
+    request = replace(write("a.nq", GOOD), format="nonsense")  # type: ignore[arg-type]
+    result = parse_between_neighbours(write, request, LIMITS)
+    assert not result.usable
+    assert "a defect of its reader: AssertionError" in reasons(result)
+
+
 def test_without_files_no_process_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subprocess, "Popen", pytest.fail)
     assert not list(parse_files([], LIMITS))
