@@ -13,13 +13,14 @@ Edge = tuple[str, str, str]
 _COMPARISONS = 4_000
 """Nodes to choose from, times edges, up to which all choices are compared."""
 _VISITS = 2_000_000
-"""Visits of edges after which nodes that are still alike are taken in the order of `own`."""
+"""Visits of nodes and edges after which nodes that are still alike stay in the order of `own`."""
 
 
 def canonical_labelling(
     own: Mapping[str, tuple[str, ...]],
     pointers: Mapping[str, tuple[str, ...]],
     edges: Iterable[Edge],
+    budget: Budget | None = None,
 ) -> dict[str, int]:
     """The place (from 0) of each node in an order that does not depend on the nodes' names.
 
@@ -27,18 +28,21 @@ def canonical_labelling(
     `pointers`. Of the nodes that still share a colour, each is tried as the first, and the one that
     gives the least graph is chosen; of several that give the same graph (usually automorphic) the
     first in the order of `own`. Where there are too many to compare, the first is chosen without
-    trying: the same document then gives the same order, but an isomorphic one may give another.
+    trying, and beyond the budget those that are still alike stay in the order of `own`: the same
+    document then gives the same order, but an isomorphic one may give another.
 
     Args:
         own: by node, its properties that point out of the graph.
         pointers: by node, what points to it from outside the graph.
         edges: between the nodes.
+        budget: what may be spent, by several labellings together; by default that of one.
     """
-    graph = _Graph([*edges])
+    budget = budget or Budget()
+    graph = _Graph([*edges], budget)
     colours = graph.refined(_ranked(own))
     pointed = {node: (colour, pointers[node]) for node, colour in colours.items()}
     colours = graph.refined(_ranked(pointed))
-    while graph.visits > 0 and (alike := _first_alike(colours)):
+    while budget.visits > 0 and (alike := _first_alike(colours)):
         tried = alike if len(alike) * len(graph.edges) <= _COMPARISONS else alike[:1]
         colours = min((graph.refined(_set_apart(n, colours)) for n in tried), key=graph.form)
     return _ranked({node: (colour, i) for i, (node, colour) in enumerate(colours.items())})
@@ -51,20 +55,27 @@ def equal_colours(own: Mapping[str, tuple[str, ...]], edges: Iterable[Edge]) -> 
         own: by node, its properties that point out of the graph.
         edges: between the nodes.
     """
-    return _Graph([*edges]).refined(_ranked(own))
+    return _Graph([*edges], Budget()).refined(_ranked(own))
+
+
+@dataclass(slots=True)
+class Budget:
+    """How many visits of nodes and edges are left."""
+
+    visits: int = _VISITS
 
 
 @dataclass(slots=True)
 class _Graph:
-    """The edges of a graph, and how many of them may still be visited."""
+    """The edges of a graph, and what may be spent on it."""
 
     edges: list[Edge]
-    visits: int = _VISITS
+    budget: Budget
 
     def refined(self, colours: dict[str, int]) -> dict[str, int]:
         """Split colours until nodes of one colour have equal edges to and from equal colours."""
-        while self.visits > 0:
-            self.visits -= len(self.edges) + 1
+        while self.budget.visits > 0:
+            self.budget.visits -= len(self.edges) + len(colours)
             around: dict[str, list[tuple[bool, str, int]]] = {node: [] for node in colours}
             for source, label, target in self.edges:
                 around[source].append((True, label, colours[target]))
@@ -91,7 +102,8 @@ def _ranked(values: Mapping[str, Any]) -> dict[str, int]:
 def _first_alike(colours: Mapping[str, int]) -> list[str]:
     """The nodes of the lowest colour that several nodes have; none if every node has its own."""
     shared = [colour for colour, nodes in Counter(colours.values()).items() if nodes > 1]
-    return [node for node, colour in colours.items() if colour == min(shared)] if shared else []
+    least = min(shared, default=None)
+    return [node for node, colour in colours.items() if colour == least]
 
 
 def _set_apart(chosen: str, colours: Mapping[str, int]) -> dict[str, int]:

@@ -12,8 +12,8 @@ import io
 import lzma
 import struct
 import zipfile
-import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import IO, cast
 
 import pyarrow as pa
@@ -31,6 +31,7 @@ _ZIP_END = struct.Struct("<4s8xL6x")  # signature, bytes of the central director
 _ZIP_END_BYTES = 22
 _ZIP_COMMENT_BYTES = (1 << 16) - 1
 _ZIP_DIRECTORY_BYTES = 1 << 20
+_ZIP64 = 0xFFFFFFFF
 _ENCRYPTED = 1
 
 
@@ -75,10 +76,11 @@ def decompressed(file: pa.NativeFile, ending: str) -> IO[bytes]:
     """
     if not ending:
         return cast(IO[bytes], file)
-    if not file.read(1):
-        raise CutOffArchive("the compressed file is broken: it is empty")
-    file.seek(0)
-    read = _OPENERS[ending](file)
+    with _errors_as_ours():
+        if not file.read(1):
+            raise CutOffArchive("the compressed file is broken: it is empty")
+        file.seek(0)
+        read = _OPENERS[ending](file)
     return io.BufferedReader(_Content(read), _BUFFER)
 
 
@@ -90,8 +92,25 @@ def name_in_zip(file: pa.NativeFile) -> str:
         ArchiveError: it is broken.
         OSError: it cannot be read.
     """
-    with _zip(file) as archive:
+    with _errors_as_ours(), _zip(file) as archive:
         return _only_file(archive).filename
+
+
+@contextmanager
+def _errors_as_ours() -> Iterator[None]:
+    """Errors of the readers of archives as `ArchiveError`; damage makes them raise any."""
+    try:
+        yield
+    except (ArchiveError, MemoryError):
+        raise
+    except EOFError as error:
+        how = str(error) or "it is cut off"
+        raise CutOffArchive(f"the compressed file is broken: {how}") from None
+    except Exception as error:
+        # Errors of the system have a number.
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise ArchiveError(f"the compressed file is broken: {error}") from None
 
 
 class _Content(io.RawIOBase):
@@ -107,14 +126,8 @@ class _Content(io.RawIOBase):
     def readinto(self, buffer: object) -> int:
         """Read at most as many bytes as there is room for."""
         target = memoryview(buffer).cast("B")  # type: ignore[arg-type]
-        try:
+        with _errors_as_ours():
             content = self._read(min(len(target), _BLOCK))
-        except EOFError as error:
-            raise CutOffArchive(
-                f"the compressed file is broken: {str(error) or 'it is cut off'}"
-            ) from None
-        except (zlib.error, gzip.BadGzipFile, lzma.LZMAError, zipfile.BadZipFile) as error:
-            raise ArchiveError(f"the compressed file is broken: {error}") from None
         target[: len(content)] = content
         return len(content)
 
@@ -130,12 +143,9 @@ def _zstandard(file: pa.NativeFile) -> Callable[[int], bytes]:
         try:
             return stream.read(size)
         except OSError as error:
-            # Errors of the system have a number; those of the codec have none.
-            if error.errno is not None:
-                raise
-            if "Truncated" in str(error):
+            if error.errno is None and "Truncated" in str(error):
                 raise EOFError(str(error)) from None
-            raise zlib.error(str(error)) from None
+            raise
 
     return read
 
@@ -206,10 +216,7 @@ class _Streams:
 
 def _zip_content(file: pa.NativeFile) -> Callable[[int], bytes]:
     archive = _zip(file)
-    try:
-        return archive.open(_only_file(archive)).read
-    except (zipfile.BadZipFile, NotImplementedError) as error:
-        raise ArchiveError(f"the compressed file is broken: {error}") from None
+    return archive.open(_only_file(archive)).read
 
 
 def _zip(file: pa.NativeFile) -> zipfile.ZipFile:
@@ -230,14 +237,13 @@ def _zip(file: pa.NativeFile) -> zipfile.ZipFile:
     _, directory_bytes = _ZIP_END.unpack_from(tail, end)
     if not directory_bytes:
         raise RefusedArchive("a zip file with 0 files; one is read")
+    if directory_bytes == _ZIP64:
+        raise RefusedArchive("a zip file in the form zip64; write it without, or another archive")
     if directory_bytes > _ZIP_DIRECTORY_BYTES:
         raise RefusedArchive("a zip file with many files; one is read")
     if len(tail) - end - _ZIP_END_BYTES != int.from_bytes(tail[end + 20 : end + 22], "little"):
         raise ArchiveError("the compressed file is broken: bytes after its end")
-    try:
-        return zipfile.ZipFile(cast(IO[bytes], file))
-    except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
-        raise ArchiveError(f"the compressed file is broken: {error}") from None
+    return zipfile.ZipFile(cast(IO[bytes], file))
 
 
 def _only_file(archive: zipfile.ZipFile) -> zipfile.ZipInfo:
@@ -245,7 +251,7 @@ def _only_file(archive: zipfile.ZipFile) -> zipfile.ZipInfo:
     files = [
         info
         for info in archive.infolist()
-        if not info.is_dir()
+        if not info.filename.endswith("/")
         and not any(part.startswith((".", "_")) for part in info.filename.split("/"))
     ]
     if len(files) != 1:

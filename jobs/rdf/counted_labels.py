@@ -18,7 +18,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from jobs.rdf.blank_nodes import Quad, hashed_label
-from jobs.rdf.canonical_labelling import Edge, canonical_labelling, equal_colours
+from jobs.rdf.canonical_labelling import Budget, Edge, canonical_labelling, equal_colours
 from jobs.rdf.connected import strongly_connected, weakly_connected
 
 _SOME_GRAPH = "_:"
@@ -213,12 +213,16 @@ class _Keys:
 
     def _distinguish_graphs(self) -> None:
         """Where several blank graphs have one key, what is in them is part of it."""
-        document, names = self._document, self._content
-        shared = Counter(self.of[graph] for graph in document.inside)
-        for graph, triples in document.inside.items():
+        shared = Counter(self.of[graph] for graph in self._document.inside)
+        for graph in self._document.inside:
             if shared[self.of[graph]] > 1:
-                lines = (f"{names.get(s, s)} {p} {names.get(o, o)}" for s, p, o in triples)
-                self.of[graph] = _hash("graph", self.of[graph], *sorted(lines))
+                self.of[graph] = _hash("graph", self.of[graph], self.inside(graph))
+
+    def inside(self, graph: str) -> str:
+        """What is in the graph that a node names; '' if it names none."""
+        triples, names = self._document.inside.get(graph, ()), self._content
+        lines = (f"{names.get(s, s)} {p} {names.get(o, o)}" for s, p, o in triples)
+        return _hash(*sorted(lines)) if triples else ""
 
 
 class _Labels:
@@ -235,6 +239,7 @@ class _Labels:
         self._labels: dict[str, str] = {}
         self._places: dict[str, tuple[str, int, int]] = {}
         self._parts: Counter[str] = Counter()
+        self._budget = Budget()
 
     def all(self) -> dict[str, str]:
         """The labels of all nodes."""
@@ -280,9 +285,12 @@ class _Labels:
     def _place(self, nodes: Sequence[str]) -> None:
         """Give nodes, and all that are connected with them, places by a canonical labelling."""
         for part in weakly_connected(nodes, self._neighbours):
-            own = {node: (self._keys.of[node], *self._iris(node)) for node in part}
+            own = {
+                node: (self._keys.of[node], self._keys.inside(node), *self._iris(node))
+                for node in part
+            }
             edges = [*self._document.edges(part)]
-            place = canonical_labelling(own, dict.fromkeys(part, ()), edges)
+            place = canonical_labelling(own, dict.fromkeys(part, ()), edges, self._budget)
             form = _form(place, own, edges)
             # Equal parts are numbered as they come, each as a whole.
             number = self._parts[form]

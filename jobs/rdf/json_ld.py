@@ -32,7 +32,8 @@ _MOST_NESTING = 10_000
 _SHOWN = 200
 """Characters of a key that an error shows."""
 
-_NO_BASE = "none://none/"
+_NO_BASE_SCHEME = "weir-without-base:"
+_NO_BASE = f"{_NO_BASE_SCHEME}//none/"
 """The base of a document without one: PyLD would take one that it invents."""
 
 _RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
@@ -117,8 +118,6 @@ def _fault(reason: str, line: int = 0, column: int = 0) -> SyntaxError:
 def _parts(document: Any) -> Iterator[Any]:
     """A document in parts that have the same statements: a graph is as large as a dump."""
     match document:
-        case [dict() as only]:
-            yield from _parts(only)
         case list():
             yield from _slices(document)
         case {"@graph": list(items), **others} if items and others.keys() <= {"@context", "@id"}:
@@ -332,7 +331,7 @@ class _Statements:
             if datatype == _LANG_STRING:
                 raise ValueError(f"a literal of <{datatype}> needs a language tag")
             return as_literal(lexical, f"^^{as_iri(datatype, None)}")
-        except (SyntaxError, ValueError) as error:
+        except (SyntaxError, ValueError, ArithmeticError) as error:
             self._drop(error.msg if isinstance(error, SyntaxError) else str(error), value)
             return None
 
@@ -350,8 +349,11 @@ class _Statements:
             if name not in self._names:
                 self._names[name] = self._blank()
             return self._names[name]
-        if name.startswith(_NO_BASE):
-            self._drop("a relative IRI, and there is no base", name.removeprefix(_NO_BASE))
+        if name.startswith(_NO_BASE_SCHEME):
+            self._drop(
+                "a relative IRI, and there is no base",
+                name.removeprefix(_NO_BASE).removeprefix(_NO_BASE_SCHEME),
+            )
             return None
         try:
             return as_iri(name, None)

@@ -49,6 +49,8 @@ class BlockRows:
         self.faults: list[Fault] = overlong_faults(block, limits)
         self.bounds: list[Bound] = []
         self.cut_off: str | None = None
+        self._most_faults = limits.rejected_rows
+        self._counted = 0, 1
         self._quads: list[tuple[int, bool, tuple[str, ...]]] = []
         self._line = -1
         self._earlier: set[tuple[str, ...]] = set()
@@ -77,9 +79,20 @@ class BlockRows:
         """Add the fault of a row; the index of the line that `offset` is in."""
         lines = self.block.lines
         row = int(np.searchsorted(lines.starts, offset, side="right")) - 1
-        before = lines.text[lines.starts[row] : offset]
-        self.faults.append(Fault(row, len(before.decode(errors="replace")) + 1, reason))
+        # More than these stop the source, however many more there are.
+        if len(self.faults) <= self._most_faults:
+            self.faults.append(Fault(row, self._column(row, offset), reason))
         return row
+
+    def _column(self, row: int, offset: int) -> int:
+        """The column of an offset, in characters from 1; a line may have many faults."""
+        start, column = self._counted if self._counted[0] <= offset else (0, 1)
+        begin = int(self.block.lines.starts[row])
+        if start < begin:
+            start, column = begin, 1
+        column += len(self.block.lines.text[start:offset].decode(errors="replace"))
+        self._counted = offset, column
+        return column
 
     def quads(self, limits: ParseLimits) -> tuple[Quads, Mask, list[Fault]]:
         """All quads in the order of their lines, whether each is inserted, and more faults."""

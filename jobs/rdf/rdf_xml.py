@@ -375,7 +375,7 @@ class _Reader:
         base, language = parent.base, parent.language
         if (tag := attributes.pop(_XML_LANGUAGE, None)) is not None:
             try:
-                language = as_language(tag)
+                language = as_language(tag) if tag else ""
             except ValueError as error:
                 raise self._error(f"xml:lang: {error}") from None
         if (iri := attributes.pop(_XML_BASE, None)) is not None and (iri or base is not None):

@@ -18,7 +18,7 @@ _ABSOLUTE = re.compile(
     rf"https?://[A-Za-z0-9.\-]+(?:/(?:{_LETTERS}(?:{_LETTERS}|\.)*+)?)*+"
     rf"(?:\?(?:{_LETTERS}|[./?])*+)?(?:\#(?:{_LETTERS}|[./?])*+)?"
 )
-_INVALID = re.compile(r'[\x00-\x20<>"{}|^`\\]')
+_INVALID = re.compile(r'[\x00-\x20<>"{}|^`\\\ud800-\udfff]')
 
 
 def as_literal(text: str, suffix: str) -> str:
@@ -52,9 +52,11 @@ def _resolved(value: str, base: str | None) -> str:
 
 @lru_cache(maxsize=1 << 10)
 def as_language(tag: str) -> str:
-    """A language tag in lower case; '' stays '', which is no language.
+    """A language tag in lower case.
 
     Raises:
         ValueError: it is none.
     """
-    return tag and (pyoxigraph.Literal("", language=tag).language or "").lower()
+    if not tag:
+        raise ValueError("an empty language tag")
+    return (pyoxigraph.Literal("", language=tag).language or "").lower()

@@ -140,12 +140,9 @@ class ParserProcess:
             try:
                 # The child has no keys of stores.
                 copy = stack.enter_context(local_copy(request.file))
-                contexts = {
-                    iri: stack.enter_context(local_copy(file)) or file
-                    for iri, file in request.contexts.items()
-                }
             except OSError as error:
                 return _unreadable(request, str(error))
+            contexts = {iri: _copied(stack, file) for iri, file in request.contexts.items()}
             parsed = self._parse(replace(request, copy=copy, contexts=contexts), room)
             return replace(parsed, request=request)
 
@@ -171,6 +168,15 @@ class ParserProcess:
             self._child.close()
             self._child = None
             self._rows = 0
+
+
+def _copied(stack: ExitStack, file: str) -> str:
+    """A local file that has the content of a context."""
+    try:
+        return stack.enter_context(local_copy(file)) or file
+    except OSError:
+        # Reading it is an error, if the document names it.
+        return file
 
 
 def _unreadable(request: ParseRequest, reason: str) -> ParsedFile:

@@ -20,6 +20,10 @@ _COMPOSED_ENTITIES = 500
 """Entities made of others that it may declare; expat calls itself for each that is in another."""
 _ENCODINGS = frozenset({"utf-8", "utf-16", "utf-16be", "utf-16le", "iso-8859-1", "us-ascii"})
 """Encodings that expat knows by itself."""
+_SINGLE_BYTE = re.compile(
+    r"iso-8859-(?:[1-9]|1[0-6])|windows-125[0-8]|cp125[0-8]|koi8-[ru]|macintosh", re.IGNORECASE
+)
+"""Encodings with a byte per character, of which Python has the table."""
 _UTF_16 = {
     b"\xff\xfe": "utf-16",
     b"\xfe\xff": "utf-16",
@@ -131,15 +135,13 @@ class _Prolog:
 
     def declaration(self, version: str, encoding: str | None, standalone: int) -> None:
         del version
-        if encoding is not None and encoding.lower() not in _ENCODINGS:
-            # expat reads others by a table of their characters.
-            try:
-                characters = len(bytes(range(256)).decode(encoding, "replace"))
-            except (LookupError, UnicodeError):
-                characters = 0
-            if characters != 256:
-                reason = f"the encoding {encoding} is unknown, or has characters of several bytes"
-                raise fault(self._parser, reason)
+        # expat reads others than its own by a table of their characters.
+        is_known = encoding is None or encoding.lower() in _ENCODINGS
+        if encoding is not None and not is_known and not _SINGLE_BYTE.fullmatch(encoding):
+            reason = (
+                f"the encoding {encoding} is not read: UTF-8 is, and those of a byte a character"
+            )
+            raise fault(self._parser, reason)
         self._encoding = encoding
         self._is_standalone = standalone == 1
 

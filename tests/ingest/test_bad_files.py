@@ -160,6 +160,8 @@ def lost(
     state: set[tuple[str, ...]],
 ) -> str | None:
     """What of a file is neither in the graph nor reported; None if nothing is."""
+    if "a defect of its reader" in str(source.error):
+        return str(source.error)
     if source.error is not None:
         return None if source.name in str(source.error) else "the error does not name the source"
     if source.epochs != 1:

@@ -9,6 +9,7 @@ import pytest
 
 from jobs.rdf.limits import ParseLimits
 from jobs.rdf.records import Format, ParseRequest
+from jobs.rdf.terms import POSITIONS, check_term
 from tests.rdf.conftest import Parsed
 from tests.support.rdf_suites import SuiteCase, isomorphic, quads_of, suite_cases
 
@@ -78,6 +79,11 @@ def _fault(case: SuiteCase) -> str | None:
         return None
     if "produceGeneralizedRdf" in case.options:
         return "rdflib does not read what is expected"
+    faults = [
+        check_term(t, p) for quad in parsed.quads for p, t in zip(POSITIONS, quad, strict=True)
+    ]
+    if any(faults):
+        return f"no terms: {[fault for fault in faults if fault]}"
     ours = "".join(f"{s} {p} {o} {g} .\n" for g, s, p, o in parsed.quads)
     same = isomorphic(quads_of(ours), quads_of(case.expected.read_text()))
     return None if same else f"other statements: {ours}"

@@ -90,7 +90,9 @@ class Snapshots(FileSource):
         for file, format_ in rdf_files(self, self.location, self.glob, self.format):
             version, _, inner = file.name.partition("/")
             # A version that is one file is the same document from version to version.
-            versions.setdefault(version, []).append(self._document(file, format_, name=inner))
+            versions.setdefault(version, []).append(
+                self._document(file, format_, inner, self._scope(version, inner))
+            )
         return [
             ChangeSet(
                 self,
@@ -102,12 +104,18 @@ class Snapshots(FileSource):
             for version in sorted(versions, key=natural_order)
         ]
 
-    def _document(self, file: FileInfo, format_: Format, name: str) -> Document:
+    def _scope(self, version: str, name: str) -> str:
+        """Within which a blank node is one node: versions of a document are one document."""
+        # Of a stream, each file is a document of its own.
+        is_own = self.stream is not None and self.blank_nodes == "count"
+        return "/".join((self.first_name, *([version] if is_own else []), name))
+
+    def _document(self, file: FileInfo, format_: Format, name: str, scope: str) -> Document:
         request = ParseRequest(
             file.path,
             format_,
             "snapshot",
-            scope=f"{self.first_name}/{name}",
+            scope=scope,
             graph=self.graph_term,
             base=self.base_iri,
             blank_nodes=self.blank_nodes,
