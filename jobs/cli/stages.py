@@ -434,8 +434,9 @@ def print_rejected(settings: Any, run_id: str) -> None:
     if len(rows) > _SHOWN:
         print_line(f"rejected: {len(rows) - _SHOWN:,} more; weir sql 'SELECT * FROM rejected'")
     print_line(
-        "What is rejected is left out. Files that were ingested are read once: add a corrected one"
-        " under a later name. Of a source that was stopped, correct the file itself."
+        "What is rejected is left out; a broken document that was accepted has its last good"
+        " content. Files that were ingested are read once: add a corrected one under a later name."
+        " Of a source that was stopped, correct the file itself."
     )
 
 

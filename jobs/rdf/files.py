@@ -7,7 +7,7 @@ import re
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -28,7 +28,7 @@ from jobs.rdf.compression import (
 from jobs.rdf.records import Format
 from lake.scratch import scratch_folder
 
-_FORMATS: dict[str, Format] = {
+FORMATS: Mapping[str, Format] = {
     "nt": "n-triples",
     "nq": "n-quads",
     "ttl": "turtle",
@@ -168,7 +168,7 @@ def format_of(name: str) -> Format | None:
     if refused_archive(name) is not None:
         return None
     _, dot, ending = without_ending(name.lower()).rpartition(".")
-    return _FORMATS.get(ending) if dot else None
+    return FORMATS.get(ending) if dot else None
 
 
 def format_in(file: FileInfo, declared: Format | None = None) -> tuple[Format | None, str]:

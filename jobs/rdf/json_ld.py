@@ -87,7 +87,7 @@ def read_json_ld(
 
 def _loads(text: bytes) -> Any:
     try:
-        return json.loads(text, object_pairs_hook=_object, parse_constant=_no_number)
+        return json.loads(text.decode(), object_pairs_hook=_object, parse_constant=_no_number)
     except json.JSONDecodeError as error:
         raise _fault(error.msg, error.lineno, error.colno) from None
     except UnicodeDecodeError as error:

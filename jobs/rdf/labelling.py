@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
 
 import pyarrow as pa
@@ -50,22 +50,23 @@ def label_by_content(
         if isinstance(event, Unusable):
             return
     if held:
-        quads = [
+        quads = (
             quad
             for batch in held
             for quad in zip(*(batch[position].to_pylist() for position in POSITIONS), strict=True)
-        ]
+        )
         labels = counted_labels(quads, scope) if blank_nodes == "count" else _merged(quads, scope)
         yield from (Changes(_renamed(batch, labels.__getitem__)) for batch in held)
 
 
-def _merged(quads: Sequence[Quad], scope: str) -> dict[str, str]:
+def _merged(quads: Iterable[Quad], scope: str) -> dict[str, str]:
     """One label for the nodes of equal content, but for those that name graphs."""
-    graphs = {graph for graph, *_ in quads if graph.startswith("_:")}
-    masked = (("_:" if g in graphs else g, s, p, o) for g, s, p, o in quads)
+    known = [*quads]
+    graphs = {graph for graph, *_ in known if graph.startswith("_:")}
+    masked = (("_:" if g in graphs else g, s, p, o) for g, s, p, o in known)
     merged = content_labels(masked, scope)
     if graphs:
-        counted = counted_labels(quads, scope)
+        counted = counted_labels(known, scope)
         merged |= {graph: counted[graph] for graph in graphs}
     return merged
 

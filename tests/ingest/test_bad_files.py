@@ -127,7 +127,7 @@ def without_labels(quads: set[tuple[str, ...]]) -> set[tuple[str, ...]]:
 def lines_of(content: bytes) -> Iterator[tuple[int, bytes]]:
     """The lines that hold something, by number."""
     for number, line in enumerate(content.removeprefix(BYTE_ORDER_MARK).split(b"\n"), start=1):
-        text = line.strip()
+        text = line.rstrip().lstrip(b" \t")
         if text and not text.startswith(b"#"):
             yield number, text
 

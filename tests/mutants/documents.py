@@ -98,7 +98,7 @@ DOCUMENT_MUTANTS = (
     _mutant(
         "a relative IRI without base gets one",
         "rdf/json_ld",
-        "if name.startswith(_NO_BASE):",
+        "if name.startswith(_NO_BASE_SCHEME):",
         "if False:",
         _JSON_LD,
     ),

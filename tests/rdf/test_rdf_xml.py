@@ -256,10 +256,12 @@ def test_an_encoding_with_a_byte_per_character_or_of_unicode_is_read(
     assert parsed.quads == [("", A, "<http://ex/p>", f'"{text}"')]
 
 
-@pytest.mark.parametrize("encoding", ["shift_jis", "utf-7", "hex", "idna", "nonsense"])
+@pytest.mark.parametrize(
+    "encoding", ["shift_jis", "utf-7", "hex", "idna", "unicode_escape", "nonsense"]
+)
 def test_any_other_encoding_is_refused(encoding: str) -> None:
     error = refusal(document("", before=f'<?xml version="1.0" encoding="{encoding}"?>'))
-    assert error.msg == f"the encoding {encoding} is unknown, or has characters of several bytes"
+    assert error.msg.startswith(f"the encoding {encoding} is not read")
     assert error.lineno == 1
 
 

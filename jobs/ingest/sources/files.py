@@ -16,7 +16,7 @@ from jobs.ingest.sources.errors import SourceError, refused_link
 from jobs.ingest.sources.source import Source
 from jobs.ingest.sources.stream import Stream
 from jobs.rdf.compression import ENDINGS, ArchiveError
-from jobs.rdf.files import FileInfo, format_in, list_files
+from jobs.rdf.files import FORMATS, FileInfo, format_in, list_files
 from jobs.rdf.records import Format
 
 
@@ -102,7 +102,7 @@ def rdf_files(
             f"source {source.name}: none of {len(matching)} files has a name with a known ending,"
             f" for example {example} ({formats[example][1]})",
             location,
-            "Name them .nt, .nq, .ttl, .trig, .rdf, .jsonld or .rdfp, compressed or not"
+            f"Name them {', '.join(f'.{ending}' for ending in FORMATS)}, compressed or not"
             f" ({', '.join(ENDINGS)}).",
         )
     return known
