@@ -76,6 +76,21 @@ def test_a_row_that_is_no_quad_is_rejected(house: Project) -> None:
     assert (position, raw) == ("1", "<urn:s> <urn:p> 1 ")
 
 
+def test_a_blank_node_names_a_graph_and_is_the_same_node_in_all_rows(project: Project) -> None:
+    project.declare(HOUSE | {"columns": {"graph": "graph"}})
+    columns = {
+        "subject": ["<urn:s>", "_:g"],
+        "predicate": ["<urn:p>", "<urn:about>"],
+        "object": ['"1"', "<urn:s>"],
+        "graph": ["_:g", ""],
+    }
+    write_deltalake(project.folder / "house", pa.table(columns), configuration=FEED)
+    assert project.ingest().errors == ()
+    inside, about = sorted(project.state(1), key=lambda quad: str(quad[2]), reverse=True)
+    assert str(inside[0]).startswith("_:b")
+    assert inside[0] == about[1]
+
+
 def test_where_a_commit_is_gone_the_newest_content_is_ingested(house: Project) -> None:
     for number in range(3, 6):
         insert(house, f'"{number}"')

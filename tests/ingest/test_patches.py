@@ -174,6 +174,17 @@ def test_blank_nodes_of_a_source_are_the_same_in_every_patch_and_of_no_other_sou
     assert subjects['"2"'] != subjects['"3"']
 
 
+def test_a_blank_node_names_the_same_graph_in_every_patch(project: Project) -> None:
+    project.patch("changes/1.rdfp", f'A {S} {P} "1" _:g .', f'A {S} {P} "2" <_:g> .')
+    project.patch("changes/2.rdfp", f'D {S} {P} "1" _:g .', f"A _:g {P} 3 .")
+    project.ingest()
+    graphs = {quad[3]: quad[0] for quad in project.state(2)}
+    assert graphs['"2"'].startswith("_:b")
+    (subject,) = (quad[1] for quad in project.state(2) if quad[1].startswith("_:"))
+    assert subject == graphs['"2"']
+    assert len(graphs) == 2
+
+
 def test_a_second_ingest_at_the_same_time_is_refused(project: Project) -> None:
     project.patch("changes/1.rdfp", line("A", 1))
     claim(project.settings.open_lake(), "ingest", "other", lease_seconds=60)

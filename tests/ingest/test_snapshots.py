@@ -169,6 +169,32 @@ def test_a_first_version_that_is_broken_makes_no_epoch(project: Project) -> None
     assert project.rows("transactions", "position") == []
 
 
+def test_blank_graphs_stay_apart_where_equal_blank_nodes_are_one(project: Project) -> None:
+    project.declare(SNAPSHOTS | {"blank_nodes": "merge"})
+    project.write(
+        "versions/1.trig",
+        "_:g { <urn:b> <urn:p> [ <urn:q> 1 ] } _:h { <urn:b> <urn:p> [ <urn:q> 1 ] }",
+    )
+    project.ingest()
+    assert len({graph for graph, *_ in project.state(1)}) == 2
+    assert len({o for *_, o in project.state(1) if str(o).startswith("_:")}) == 1
+
+
+def test_a_source_that_counts_where_it_merged_gets_new_labels_once(project: Project) -> None:
+    project.declare(SNAPSHOTS | {"blank_nodes": "merge"})
+    project.write("versions/1.ttl", READINGS)
+    project.ingest()
+    project.declare(SNAPSHOTS)
+    for version in (2, 3):
+        project.write(f"versions/{version}.ttl", READINGS)
+        project.ingest(accept=["s"])
+    assert project.rows("transactions", "epoch", "inserted", "deleted") == [
+        (1, 3, 0),
+        (2, 6, 3),
+        (3, 0, 0),
+    ]
+
+
 @pytest.mark.parametrize("in_one_run", [True, False])
 def test_the_last_good_version_of_a_broken_document_stays_once_it_is_accepted(
     project: Project, in_one_run: bool
