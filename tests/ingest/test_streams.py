@@ -174,21 +174,17 @@ def test_a_change_set_has_an_event_once_and_each_of_its_lines_a_place(project: P
     assert stored(project, "streams/r", "line", "subject") == [(1, "<urn:e2>"), (3, "<urn:e1>")]
 
 
-@pytest.mark.parametrize(("blank_nodes", "nodes"), [("count", 2), ("merge", 1)])
-def test_equal_blank_nodes_of_two_files_are_two_unless_they_are_merged(
-    project: Project, blank_nodes: str, nodes: int
-) -> None:
-    declared = {"stream": {"time": {"graph": "urn:t"}, "lateness": "PT1H"}}
-    project.declare(EVENTS | declared | {"blank_nodes": blank_nodes})
+def test_equal_blank_nodes_of_two_files_are_one_node_at_two_instants(project: Project) -> None:
+    project.declare(EVENTS | {"stream": {"time": {"graph": "urn:t"}, "lateness": "PT1H"}})
     for number in (1, 2):
         graph = f"<urn:g> <urn:t> {at(number)} . <urn:a> <urn:p> [ <urn:q> 1 ] ."
         project.write(f"r/{number}.trig", f"GRAPH <urn:g> {{ {graph} }}")
     project.ingest()
-    objects = {
+    nodes = {
         (o, i) for o, i in stored(project, "streams/r", "object", "instant") if o.startswith("_:")
     }
-    assert len({node for node, _ in objects}) == nodes
-    assert len(objects) == 2
+    assert len({node for node, _ in nodes}) == 1
+    assert len(nodes) == 2
 
 
 def test_a_broken_document_stops_a_stream_and_gives_no_events_once_it_is_accepted(

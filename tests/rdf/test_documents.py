@@ -71,7 +71,7 @@ BAD: dict[str, tuple[Format, str | bytes, int, int, str]] = {
     "xml garbage": ("rdf-xml", bytes(range(256)) * 10, 1, 1, ""),
     "json": ("json-ld", '{"@id": "a:s",\n "a:p": }', 2, 9, ""),
     "json remote context": ("json-ld", '{"@context": "http://a/", "a:p": 1}', 0, 0, "remote"),
-    "json garbage": ("json-ld", bytes(range(256)) * 10, 1, 1, ""),
+    "json garbage": ("json-ld", bytes(range(256)) * 10, 2, 0, "UTF-8"),
     "turtle garbage": ("turtle", bytes(range(256)) * 10, 1, 1, ""),
     "too deep turtle": (
         "turtle",

@@ -40,7 +40,7 @@ def read(text: bytes) -> tuple[list[Change], list[Rejection]]:
 def usable(line: str) -> list[tuple[str, ...]] | None:
     """The quads of a line on its own; None if it is to be rejected."""
     quads = by_pyoxigraph(line)
-    if quads is None or any(g.startswith("_:") or o.endswith("--ltr") for g, _, _, o in quads):
+    if quads is None or any(o.endswith("--ltr") for *_, o in quads):
         return None
     return [(g.replace("DEFAULT", ""), s, p, o) for g, s, p, o in quads]
 

@@ -90,9 +90,7 @@ class Snapshots(FileSource):
         for file, format_ in rdf_files(self, self.location, self.glob, self.format):
             version, _, inner = file.name.partition("/")
             # A version that is one file is the same document from version to version.
-            versions.setdefault(version, []).append(
-                self._document(file, format_, inner, self._scope(version, inner))
-            )
+            versions.setdefault(version, []).append(self._document(file, format_, name=inner))
         return [
             ChangeSet(
                 self,
@@ -104,18 +102,12 @@ class Snapshots(FileSource):
             for version in sorted(versions, key=natural_order)
         ]
 
-    def _scope(self, version: str, name: str) -> str:
-        """Within which a blank node is one node: versions of a document are one document."""
-        # Of a stream, each file is a document of its own.
-        is_own = self.stream is not None and self.blank_nodes == "count"
-        return "/".join((self.first_name, *([version] if is_own else []), name))
-
-    def _document(self, file: FileInfo, format_: Format, name: str, scope: str) -> Document:
+    def _document(self, file: FileInfo, format_: Format, name: str) -> Document:
         request = ParseRequest(
             file.path,
             format_,
             "snapshot",
-            scope=scope,
+            scope=f"{self.first_name}/{name}",
             graph=self.graph_term,
             base=self.base_iri,
             blank_nodes=self.blank_nodes,
