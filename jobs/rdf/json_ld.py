@@ -188,6 +188,9 @@ class _Expansion:
 def _remote(contexts: Contexts, size: int, iri: str, options: object) -> dict[str, Any]:
     """A remote context, as PyLD's loaders of documents give it."""
     del options
+    if iri not in contexts and iri.startswith(_NO_BASE_SCHEME):
+        name = iri.removeprefix(_NO_BASE)
+        raise _fault(f"the context {name} is a relative IRI, and there is no base (`base_iri`)")
     if iri not in contexts:
         raise _fault(
             f"the remote context {iri} is not fetched: name a local file that has it, under"
@@ -206,6 +209,8 @@ def _remote(contexts: Contexts, size: int, iri: str, options: object) -> dict[st
     except SyntaxError as error:
         place = f", line {error.lineno}" if error.lineno else ""
         raise _fault(f"the context {iri}, {contexts[iri]}{place}: {error.msg}") from None
+    if not isinstance(document, dict) or "@context" not in document:
+        raise _fault(f"the context {iri}, {contexts[iri]}: it is no object with an @context")
     return {"contentType": None, "contextUrl": None, "documentUrl": iri, "document": document}
 
 
@@ -263,8 +268,14 @@ class _Statements:
     def _say(
         self, subject: str | None, predicate: str | None, object_: str | None, graph: str | None
     ) -> None:
-        if subject and predicate and object_ and graph is not None:
-            self._lines.append(f"{subject} {predicate} {object_}{graph} .\n")
+        if predicate is None or object_ is None:
+            # That is said of the value.
+            return
+        if subject is None or graph is None:
+            what = "subject" if subject is None else "graph"
+            self._drop(f"the {what} of a statement is no RDF", f"{predicate} {object_}")
+            return
+        self._lines.append(f"{subject} {predicate} {object_}{graph} .\n")
 
     def _node(self, node: dict[str, Any], graph: str | None) -> str | None:
         """Write what a node says; returns the node, None if it has no name that RDF has.

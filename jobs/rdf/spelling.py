@@ -59,4 +59,7 @@ def as_language(tag: str) -> str:
     """
     if not tag:
         raise ValueError("an empty language tag")
-    return (pyoxigraph.Literal("", language=tag).language or "").lower()
+    try:
+        return (pyoxigraph.Literal("", language=tag).language or "").lower()
+    except ValueError as error:
+        raise ValueError(f"{error}: {tag[:200]!r}") from None

@@ -174,7 +174,7 @@ def _copied(stack: ExitStack, file: str) -> str:
     """A local file that has the content of a context."""
     try:
         return stack.enter_context(local_copy(file)) or file
-    except OSError:
+    except (OSError, ValueError):
         # Reading it is an error, if the document names it.
         return file
 

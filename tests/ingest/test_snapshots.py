@@ -9,6 +9,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jobs.errors import ConfigurationError
 from jobs.ingest.reading import Carried
 from jobs.ingest.sources.versions import Version, carried
 from tests.support.projects.project import PATCHES, SNAPSHOTS, Project
@@ -90,6 +91,32 @@ def test_a_context_whose_file_is_gone_stops_the_source(project: Project) -> None
     (error,) = project.ingest().errors
     assert "gone.jsonld" in error.what
     assert project.rows("transactions", "position") == []
+
+
+def test_a_patch_is_no_version(project: Project) -> None:
+    project.write("versions/1.ttl", turtle(1))
+    project.write("versions/2.rdfp", 'TX .\nD <urn:s> <urn:p> "1" .\nTC .\n')
+    (error,) = project.ingest().errors
+    assert "2.rdfp is an RDF Patch, which is no version of a graph" in error.what
+
+
+@pytest.mark.parametrize(
+    ("declared", "message"),
+    [
+        ({"sources": [SNAPSHOTS | {"base_iri": "example.org/x"}]}, "not an IRI"),
+        (
+            {"sources": [SNAPSHOTS], "contexts": {"https://schema.org/": "https://schema.org/c"}},
+            "contexts are never fetched",
+        ),
+    ],
+)
+def test_a_wrong_base_and_a_context_by_url_are_errors_of_the_file(
+    project: Project, declared: dict[str, object], message: str
+) -> None:
+    project.write("sources.yml", yaml.safe_dump(declared))
+    with pytest.raises(ConfigurationError, match=message) as raised:
+        project.ingest()
+    assert "sources.yml:" in raised.value.where
 
 
 READINGS = """@prefix : <urn:> .

@@ -82,7 +82,20 @@ def test_the_statements_of_a_node_without_a_usable_name_are_left_out_but_not_tho
     inner = {"@id": "http://ex/b", "http://ex/p": "inner"}
     parsed = read({"@id": "rel", "http://ex/p": "outer", "http://ex/q": inner})
     assert objects(parsed) == ['"inner"']
-    assert [rejection.raw for rejection in parsed.rejections] == ["rel"]
+    assert [rejection.raw for rejection in parsed.rejections] == [
+        "rel",
+        '<http://ex/p> "outer"',
+        "<http://ex/q> <http://ex/b>",
+    ]
+
+
+def test_each_statement_in_a_graph_without_a_usable_name_is_rejected(
+    read: Callable[..., Parsed],
+) -> None:
+    items = [{"@id": f"http://ex/{i}", "http://ex/p": i} for i in range(20)]
+    parsed = read({"@id": "http://ex/g 1", "@graph": items})
+    assert parsed.quads == []
+    assert len(parsed.rejections) == 21
 
 
 @pytest.mark.parametrize(
@@ -134,6 +147,9 @@ REFUSED: dict[str, tuple[str | bytes, int, int, str]] = {
     "neither object nor array": ('"http://ex/a"', 0, 0, "an object or an array"),
     "a remote context": (
         '{"@context": "http://ex/c", "p": 1}', 0, 0, "context http://ex/c is not fetched",
+    ),
+    "a relative context": (
+        '{"@context": "c.jsonld", "p": 1}', 0, 0, "the context c.jsonld is a relative IRI",
     ),
     "a wrong context": ('{"@context": {"a": 1}, "a": 1}', 0, 0, "@context"),
     "a context in a circle": (
@@ -193,6 +209,17 @@ def test_a_context_that_is_broken_or_too_large_refuses_the_document_with_its_nam
         )
         assert not parsed.usable
         assert reason in parsed.rejections[0].reason
+
+
+@pytest.mark.parametrize("text", ["[]", '{"p": "http://ex/p"}'])
+def test_a_context_that_is_none_refuses_the_document(
+    read: Callable[..., Parsed], tmp_path: Path, text: str
+) -> None:
+    (tmp_path / "c.jsonld").write_text(text)
+    parsed = read(
+        '{"@context": "http://ex/c"}', contexts={"http://ex/c": str(tmp_path / "c.jsonld")}
+    )
+    assert "c.jsonld: it is no object with an @context" in parsed.rejections[0].reason
 
 
 def test_the_file_of_a_context_that_is_gone_is_an_error_and_no_rejection(

@@ -70,5 +70,12 @@ def _declared(file: Path, folder: Path, text: str) -> tuple[Source, ...]:
             raise ConfigurationError(
                 f"two sources are named {name}", read.place(["sources", index, "name"])
             )
+    for iri, file_of_context in declared.contexts.items():
+        if file_of_context.startswith(("http:", "https:")):
+            raise ConfigurationError(
+                f"the context {iri} is named by a URL, and contexts are never fetched",
+                read.place(["contexts", iri]),
+                "Save it as a file, and name that.",
+            )
     contexts = {iri: absolute(file, folder) for iri, file in declared.contexts.items()}
     return tuple(source.located_in(folder).with_contexts(contexts) for source in sources)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar, Literal, Self
 
-from pydantic import Field, PrivateAttr
+from pydantic import Field, PrivateAttr, field_validator
 
 from jobs.ingest.changesets import AcceptedChangeSets, ChangeSet, Document, SourcePosition, State
 from jobs.ingest.reading import ChangeSetReading, ParsedDocument, Reader, SourceReading
@@ -16,6 +16,7 @@ from jobs.ingest.sources.guards import NOTHING, Tolerance
 from jobs.ingest.sources.versions import Version, carried
 from jobs.rdf.files import FileInfo
 from jobs.rdf.records import BlankNodes, Format, ParseRequest
+from jobs.rdf.terms import check_term
 from jobs.settings import Settings
 
 
@@ -23,7 +24,11 @@ class Snapshots(FileSource):
     """A folder of versions, files or folders of files; each is an epoch, numbers in names count."""
 
     kind: Literal["snapshots"]
-    format: Format | None = Field(None, description="format of all files; else by their names")
+    format: Format | None = Field(
+        None,
+        description="format of all files: `n-triples`, `n-quads`, `turtle`, `trig`, `rdf-xml` or"
+        " `json-ld`; else by their names",
+    )
     base_iri: str | None = Field(None, description="what relative IRIs are resolved against")
     blank_nodes: BlankNodes = Field(
         "count",
@@ -32,6 +37,14 @@ class Snapshots(FileSource):
     )
 
     tolerates: ClassVar[Tolerance] = NOTHING
+
+    @field_validator("base_iri")
+    @classmethod
+    def _is_absolute(cls, base_iri: str | None) -> str | None:
+        reason = None if base_iri is None else check_term(f"<{base_iri}>", "graph")
+        if reason is not None:
+            raise ValueError(f"not an IRI: {reason}")
+        return base_iri
 
     _contexts: Mapping[str, str] = PrivateAttr(default_factory=dict)
 
@@ -88,6 +101,13 @@ class Snapshots(FileSource):
         """The versions of the folder: its files, and its folders with all files in them."""
         versions: dict[str, list[Document]] = {}
         for file, format_ in rdf_files(self, self.location, self.glob, self.format):
+            if format_ == "rdf-patch" and self.stream is None:
+                raise SourceError(
+                    f"source {self.name}: {file.name} is an RDF Patch, which is no version of a"
+                    " graph",
+                    file.path,
+                    "Declare a source of the kind `patches` for it, or leave it out by `glob`.",
+                )
             version, _, inner = file.name.partition("/")
             # A version that is one file is the same document from version to version.
             versions.setdefault(version, []).append(self._document(file, format_, name=inner))
