@@ -132,6 +132,7 @@ STREAM_MUTANTS = (
         "streams/retention",
         ").offset(window.elements - 1)\n\n\ndef complete_from(",
         ").offset(window.elements - 2 if window.elements > 1 else 0)\n\n\ndef complete_from(",
+        tests=("tests/streams/test_retention.py",),
     ),
     Mutant(
         "a query begins a microsecond before its window is whole",

@@ -6,14 +6,17 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from jobs.cli.moments import moment_of
 from jobs.cli.stream_status import stream_statuses
 from jobs.compact_lake import DeletedOfStream, compact_lake
+from jobs.engine.windows import LastElements
 from jobs.errors import ConfigurationError
 from jobs.ingest.lateness import DELETED
 from jobs.progress.streams import deleted_events
+from jobs.streams.retention import needed_elements
 from lake.claims import claim
 from lake.instants import microseconds
 from lake.tables import stream
@@ -31,6 +34,7 @@ from tests.support.streams.projects import (
 )
 
 pytestmark = pytest.mark.usefixtures("sampled")
+
 
 KEEP = {"lateness": "PT10S", "keep": "PT1S"}
 COUNT = """PREFIX ex: <http://example.org/>
@@ -80,6 +84,20 @@ def counts(log: list[StreamRow], epoch: int, second: int) -> dict[str | None, st
     found = state(log, epoch, second * SECOND)
     assert all(weight == 1 for weight in found.values())
     return {sensor: None if n is None else n.split('"')[1] for sensor, n in found}
+
+
+@pytest.mark.parametrize(("elements", "first"), [(1, 40), (2, 30), (3, 30), (4, 10), (5, None)])
+def test_the_elements_that_a_window_needs_begin_with_the_last_so_many(
+    elements: int, first: int | None
+) -> None:
+    connection = duckdb.connect()
+    connection.execute(
+        "CREATE TABLE events AS SELECT * FROM (VALUES (10, 1), (30, 1), (30, 2),"
+        " (40, 2), (20, 9), (60, 1)) AS events (instant, epoch)"
+    )
+    query = needed_elements("events", LastElements(elements), low=50, known=5)
+    row = connection.execute(query.sql("duckdb")).fetchone()
+    assert (row and row[0]) == first
 
 
 @pytest.mark.parametrize("window", WINDOWS)
