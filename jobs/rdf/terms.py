@@ -114,6 +114,19 @@ def canonical_term(text: str, position: Position) -> str:
     return to_text(term)
 
 
+def iri_term(text: str) -> str:
+    """The N-Triples form of an IRI that is given with or without brackets.
+
+    Raises:
+        TermError: it is no absolute IRI.
+    """
+    term = text if text.startswith("<") else f"<{text}>"
+    reason = check_term(term, "predicate")
+    if reason is not None:
+        raise TermError(f"not an IRI: {reason}")
+    return term
+
+
 def check_term(text: str, position: Position) -> str | None:
     """Why `text` cannot be used as the `position` of a quad, or None if it can.
 

@@ -53,7 +53,7 @@ def _answer(task: dict[str, Any]) -> None:
 def _store(document: bytes, task: dict[str, Any]) -> ox.Store:
     read = read_document(document, task["format"], task["base"], {}, ParseLimits())
     # Of JSON-LD, what is no RDF is left out, as its algorithm says.
-    statements = b"".join(each for each in read if isinstance(each, bytes))
+    statements = b"".join(lines for lines in read if isinstance(lines, bytes))
     store = ox.Store()
     store.load(statements, format=ox.RdfFormat.N_QUADS)
     return store

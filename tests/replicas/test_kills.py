@@ -109,16 +109,16 @@ def contents(folder: Path) -> dict[str, list[Any]]:
     }
 
 
-def without_put_off(found: dict[str, list[Any]], whole: dict[str, list[Any]]) -> dict[str, Any]:
+def without_put_off(tables: dict[str, list[Any]], whole: dict[str, list[Any]]) -> dict[str, Any]:
     """Without what depends on when a run died that a remote had put off (`Retry-After`).
 
     The time is noted before the round is written, so that a run that dies between the two does not
     ask again too early: its round then has no failures of these keys.
     """
     put_off = {row["evaluation"] for row in whole["inbox"] if row.get("reason") == "later"}
-    kept = [row for row in found["inbox"] if row.get("reason") != "later"]
-    rows = [row for row in found["freshness"] if row["evaluation"] not in put_off]
-    return found | {"inbox": kept, "freshness": rows}
+    kept = [row for row in tables["inbox"] if row.get("reason") != "later"]
+    rows = [row for row in tables["freshness"] if row["evaluation"] not in put_off]
+    return tables | {"inbox": kept, "freshness": rows}
 
 
 def check_rounds(folder: Path, steps: int) -> None:
@@ -210,10 +210,10 @@ def test_runs_that_are_killed_at_any_checkpoint_leave_what_unbroken_ones_leave(
         points |= died
         for each in (broken, whole):
             ReplicaProject(each).run()
-        found, expected = contents(broken), contents(whole)
+        left, expected = contents(broken), contents(whole)
         if "refresh:after:services" in died:
-            found, expected = without_put_off(found, expected), without_put_off(expected, expected)
-        assert found == expected, seed
+            left, expected = without_put_off(left, expected), without_put_off(expected, expected)
+        assert left == expected, seed
         check_rounds(broken, steps(seed))
     # A few histories miss some by chance.
     assert points >= POINTS or len(seeds) < MANY, POINTS - points

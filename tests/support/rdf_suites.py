@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ import rdflib
 from rdflib.namespace import RDF
 
 from jobs.rdf.records import Format
+from tests.support.oracles.rdf_lib_documents import lexical_forms
 
 Quad = tuple[str, str, str, str]
 """Subject, predicate, object, graph; blank nodes begin with `_:`, graph '' for none."""
@@ -101,20 +101,13 @@ def _json_ld(folder: Path) -> Iterator[SuiteCase]:
 
 def quads_of(text: str) -> set[Quad]:
     """Statements in N-Quads, read by rdflib; literals keep their lexical forms."""
-    normalize, rdflib.NORMALIZE_LITERALS = rdflib.NORMALIZE_LITERALS, False
-    # It says of each literal that is none of its datatype that it has no value.
-    logger = logging.getLogger("rdflib.term")
-    logger.disabled = True
-    try:
-        dataset = rdflib.Dataset()
+    dataset = rdflib.Dataset()
+    with lexical_forms():
         dataset.parse(data=text, format="nquads")
-        return {
-            (_text(s), _text(p), _text(o), "" if g is None else _text(g))
-            for s, p, o, g in dataset.quads()
-        }
-    finally:
-        rdflib.NORMALIZE_LITERALS = normalize
-        logger.disabled = False
+    return {
+        (_text(s), _text(p), _text(o), "" if g is None else _text(g))
+        for s, p, o, g in dataset.quads()
+    }
 
 
 def _text(term: object) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,6 @@ from jobs.rdf.limits import ParseLimits
 from jobs.rdf.parse import parse
 from jobs.rdf.parse_events import Changes
 from jobs.rdf.records import Format, ParseRequest
-from jobs.settings import Limits
 from tests.support.oracles.rdf_lib_documents import read
 
 _COLUMNS = ("graph", "subject", "predicate", "object")
@@ -76,7 +75,7 @@ class Vocabulary:
 
     def content(self, version: Path) -> list[ox.Quad]:
         """What rdflib reads of all documents, as it is to be stored."""
-        quads = (quad for each in self.documents(version) for quad in self.read(*each))
+        quads = (quad for document in self.documents(version) for quad in self.read(*document))
         return [_in_graph(quad, self.graph) for quad in quads]
 
     def is_unchanged_in_another_order(self, version: Path, chance: random.Random) -> bool:
@@ -105,10 +104,7 @@ def shuffled(quads: list[ox.Quad], file: Path, chance: random.Random) -> Path:
 
 def _statements(request: ParseRequest) -> Iterator[tuple[Any, ...]]:
     """What the reader makes of a document."""
-    limits = ParseLimits(
-        **{each.name: getattr(Limits(), each.name) for each in fields(ParseLimits)}
-    )
-    for event in parse(request, limits):
+    for event in parse(request, ParseLimits()):
         if isinstance(event, Changes):
             yield from zip(*(event.batch[n].to_pylist() for n in _COLUMNS), strict=True)
 

@@ -90,7 +90,7 @@ class Check:
         for name, text in QUERIES.items():
             self.project.query(name, _PREFIXES + text)
         print(f"{'':32}format        bytes   quads  ingest  answers  different")
-        for number in range(max(len(each.versions) for each in self.vocabularies)):
+        for number in range(max(len(one.versions) for one in self.vocabularies)):
             for vocabulary in self.vocabularies:
                 if number < len(vocabulary.versions):
                     self._version(vocabulary, number)
@@ -144,11 +144,11 @@ class Check:
         place.parent.mkdir(parents=True, exist_ok=True)
         (shutil.copytree if version.is_dir() else shutil.copy)(version, place)
         sources = [
-            {"name": each.name, "kind": "snapshots", "location": f"versions/{each.name}"}
+            {"name": one.name, "kind": "snapshots", "location": f"versions/{one.name}"}
             | {"max_deleted_share": 1.0}
-            | each.options
-            for each in self.vocabularies
-            if (self.project.folder / "versions" / each.name).exists()
+            | one.options
+            for one in self.vocabularies
+            if (self.project.folder / "versions" / one.name).exists()
         ]
         contexts = {iri: str(file) for iri, file in vocabulary.contexts.items()}
         declared = {"sources": sources, "contexts": contexts}
@@ -156,8 +156,8 @@ class Check:
         started = time.perf_counter()
         result = self.project.ingest()
         seconds = time.perf_counter() - started
-        (source,) = (each for each in result.sources if each.name == vocabulary.name)
-        wrong = [f"stopped: {each.name}: {each.error}" for each in result.sources if each.error]
+        (source,) = (one for one in result.sources if one.name == vocabulary.name)
+        wrong = [f"stopped: {one.name}: {one.error}" for one in result.sources if one.error]
         wrong += [f"{source.rejected} rejected"] if source.rejected else []
         if same and (source.inserted or source.deleted):
             wrong.append(f"{version.name}: {source.inserted} inserted, {source.deleted} deleted")

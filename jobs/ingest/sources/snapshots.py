@@ -16,7 +16,7 @@ from jobs.ingest.sources.guards import NOTHING, Tolerance
 from jobs.ingest.sources.versions import Version, carried
 from jobs.rdf.files import FileInfo
 from jobs.rdf.records import BlankNodes, Format, ParseRequest
-from jobs.rdf.terms import check_term
+from jobs.rdf.terms import iri_term
 from jobs.settings import Settings
 
 
@@ -41,10 +41,7 @@ class Snapshots(FileSource):
     @field_validator("base_iri")
     @classmethod
     def _is_absolute(cls, base_iri: str | None) -> str | None:
-        reason = None if base_iri is None else check_term(f"<{base_iri}>", "graph")
-        if reason is not None:
-            raise ValueError(f"not an IRI: {reason}")
-        return base_iri
+        return None if base_iri is None else iri_term(f"<{base_iri}>")[1:-1]
 
     _contexts: Mapping[str, str] = PrivateAttr(default_factory=dict)
 
@@ -147,7 +144,7 @@ def _cut_off(documents: tuple[ParsedDocument, ...]) -> str | None:
 
 def _broken(documents: tuple[ParsedDocument, ...]) -> str | None:
     """The first document that is rejected as a whole, why, and how many there are."""
-    refused = [each for each in documents if each.result.refusal is not None]
+    refused = [document for document in documents if document.result.refusal is not None]
     if not refused:
         return None
     first = refused[0]

@@ -21,7 +21,7 @@ from pydantic import (
 
 from jobs.ingest.sources.guards import ANYTHING, Guards, Tolerance
 from jobs.ingest.sources.stream import Stream
-from jobs.rdf.terms import check_term
+from jobs.rdf.terms import iri_term
 from jobs.yaml_file import DeclaredName
 from lake.counted import counted
 
@@ -98,13 +98,7 @@ class Source(BaseModel, ABC):
     @field_validator("graph")
     @classmethod
     def _is_iri(cls, graph: str | None) -> str | None:
-        if graph in (None, UNNAMED_GRAPH):
-            return graph
-        term = graph if graph.startswith("<") else f"<{graph}>"
-        reason = check_term(term, "graph")
-        if reason is not None:
-            raise ValueError(f"not an IRI: {reason}")
-        return term
+        return graph if graph in (None, UNNAMED_GRAPH) else iri_term(graph)
 
     @field_validator("allow_empty", "max_deleted_share")
     @classmethod

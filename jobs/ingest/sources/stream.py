@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
-from jobs.rdf.terms import check_term
+from jobs.rdf.terms import iri_term
 from lake.instants import microseconds
 
 _DURATION = re.compile(
@@ -52,18 +52,10 @@ def _event_time(value: Any) -> Any:
         case "column" | "transaction":
             return value
         case {"predicate": str(iri), **others} if not others:
-            return TimeOfSubject(_predicate(iri))
+            return TimeOfSubject(iri_term(iri))
         case {"graph": str(iri), **others} if not others:
-            return TimeOfGraph(_predicate(iri))
+            return TimeOfGraph(iri_term(iri))
     raise ValueError("not `column`, `transaction`, {predicate: IRI} or {graph: IRI}")
-
-
-def _predicate(iri: str) -> str:
-    term = iri if iri.startswith("<") else f"<{iri}>"
-    reason = check_term(term, "predicate")
-    if reason is not None:
-        raise ValueError(f"not an IRI: {reason}")
-    return term
 
 
 def _start(value: Any) -> Any:

@@ -50,24 +50,24 @@ def read(
         document = _with_contexts(json.loads(text), contexts)
         text = json.dumps(_with_names(document, _graph_terms(document), count())).encode()
     dataset = rdflib.Dataset()
-    with _lexical_forms():
+    with lexical_forms():
         dataset.parse(data=text, format=_PARSERS[format_], publicID=base)
     nodes: defaultdict[str, ox.BlankNode] = defaultdict(ox.BlankNode)
 
-    def term(each: Any) -> Any:
-        match each:
+    def term(node: Any) -> Any:
+        match node:
             case rdflib.BNode():
-                return nodes[each]
-            case rdflib.URIRef() if each.startswith(_GRAPH):
-                return nodes[each]
+                return nodes[node]
+            case rdflib.URIRef() if node.startswith(_GRAPH):
+                return nodes[node]
             case rdflib.Literal(language=str(language)):
-                return ox.Literal(str(each), language=language.lower())
+                return ox.Literal(str(node), language=language.lower())
             case rdflib.Literal(datatype=rdflib.URIRef() as datatype):
-                return ox.Literal(str(each), datatype=ox.NamedNode(datatype))
+                return ox.Literal(str(node), datatype=ox.NamedNode(datatype))
             case rdflib.Literal():
-                return ox.Literal(str(each))
+                return ox.Literal(str(node))
             case _:
-                return ox.NamedNode(each)
+                return ox.NamedNode(node)
 
     for s, p, o, graph in dataset.quads():
         is_default = graph in (None, DATASET_DEFAULT_GRAPH_ID)
@@ -76,7 +76,7 @@ def read(
 
 
 @contextmanager
-def _lexical_forms() -> Iterator[None]:
+def lexical_forms() -> Iterator[None]:
     """Meanwhile, literals keep their lexical forms."""
     normalize, rdflib.NORMALIZE_LITERALS = rdflib.NORMALIZE_LITERALS, False
     loggers = [logging.getLogger(name) for name in _LOGGERS]
@@ -113,7 +113,7 @@ def _context(value: Any, contexts: Mapping[str, Path]) -> Any:
             return _context(json.loads(contexts[value].read_bytes())["@context"], contexts)
         case list():
             parts = [_context(item, contexts) for item in value]
-            return [each for part in parts for each in (part if isinstance(part, list) else [part])]
+            return [one for part in parts for one in (part if isinstance(part, list) else [part])]
         case _:
             return _with_contexts(value, contexts)
 
@@ -141,7 +141,7 @@ def _with_names(value: Any, graph_terms: Collection[str], numbers: Iterator[int]
     def graph(content: Any) -> Any:
         # Always as an array: of a single one, rdflib makes two nodes.
         contents = content if isinstance(content, list) else [content]
-        return [{"@id": f"{_GRAPH}{next(numbers)}", "@graph": [each]} for each in contents]
+        return [{"@id": f"{_GRAPH}{next(numbers)}", "@graph": [content]} for content in contents]
 
     match value:
         case list():
