@@ -21,6 +21,7 @@ _DEPARTURES = {
     r"\bFROM\b": "FROM loads a document",
     r"GROUP BY": "without solutions there is one group, as if there was no GROUP BY",
     r"SUM|AVG": "a value that is not a number is ignored, where the sum is an error",
+    r"COUNT\(DISTINCT \(": "an expression without a value is counted, where it is left out",
     r"GROUP_CONCAT": "an IRI is concatenated, where it is an error",
     r"MIN|MAX": "the least or greatest IRI becomes a string",
     r"CONSTRUCT": "a literal may become a subject",
